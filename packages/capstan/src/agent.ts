@@ -1,0 +1,101 @@
+import { AgentError } from "./errors.ts";
+import type { Fragment } from "./history.ts";
+import type { Model, ToolSpec } from "./model.ts";
+import { checkPolicy, type PolicyLayer } from "./policy.ts";
+import type { Tool } from "./tool.ts";
+
+/** What instructions are made from, anew every turn. */
+export type InstructionsInput = {
+  /** The date and time in the user's time zone, in words. */
+  readonly now: string;
+  readonly timeZone: string;
+  readonly turn: number;
+  readonly maxTurns: number | "unlimited";
+  /** Every tool of the agent, with its description. */
+  readonly tools: readonly ToolSpec[];
+  /** What tools have found so far and an answer can cite. */
+  readonly fragments: readonly Fragment[];
+  readonly context: unknown;
+};
+
+export type Instructions = string | ((input: InstructionsInput) => string | Promise<string>);
+
+export type AgentDefinition = {
+  readonly name: string;
+  /** A list is a fallback chain: the next one is asked when one fails. */
+  readonly model: Model | readonly Model[];
+  readonly instructions?: Instructions;
+  readonly tools?: readonly Tool[];
+  /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
+  readonly fallbackTool?: Tool;
+  readonly policy?: PolicyLayer;
+};
+
+export interface Agent {
+  readonly name: string;
+  readonly models: readonly [Model, ...Model[]];
+  readonly instructions: Instructions;
+  /** A map, so that no name of `Object.prototype` is ever a tool. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly specs: readonly ToolSpec[];
+  readonly fallbackTool?: Tool;
+  readonly policy: PolicyLayer;
+}
+
+/** The agents a run can be continued with, by name. */
+export type Agents = ReadonlyMap<string, Agent>;
+
+/** What a fallback tool is given: why the run ended and what it tried. */
+export type FallbackInput = {
+  readonly reason: string;
+  readonly query: string;
+  readonly tried: { readonly tool: string; readonly status: string; readonly preview: string }[];
+};
+
+export function defineAgent(definition: AgentDefinition): Agent {
+  const { name, instructions = "", tools = [], fallbackTool, policy = {} } = definition;
+  if (typeof name !== "string" || !name.trim()) {
+    throw new AgentError("invalid_definition", "An agent needs a name.");
+  }
+  const models = [definition.model].flat() as Model[];
+  if (models.length === 0 || models.some((model) => typeof model?.stream !== "function")) {
+    throw new AgentError(
+      "invalid_definition",
+      `The agent "${name}" needs a model: an object with \`stream\`, or a list of them.`,
+    );
+  }
+  checkPolicy(policy);
+  return {
+    name,
+    models: models as [Model, ...Model[]],
+    instructions,
+    tools: toolsByName(name, tools),
+    specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+    ...(fallbackTool && { fallbackTool }),
+    policy,
+  };
+}
+
+function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (typeof tool?.schema?.validate !== "function") {
+      throw new AgentError(
+        "invalid_definition",
+        `A tool of the agent "${agent}" is not one: make it with \`defineTool\`.`,
+      );
+    }
+    if (byName.has(tool.name)) {
+      throw new AgentError(
+        "invalid_definition",
+        `The agent "${agent}" has two tools named "${tool.name}": rename one.`,
+      );
+    }
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
+export function agentsByName(agents: Agent | readonly Agent[]): Agents {
+  return new Map([agents].flat().map((agent) => [agent.name, agent as Agent]));
+}

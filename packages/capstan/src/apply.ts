@@ -1,0 +1,267 @@
+import type { CallCheck, Fact } from "./event.ts";
+import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
+import { canonical, type Json } from "./json.ts";
+import type { Usage } from "./model.ts";
+import { type Call, newState, noUsage, type Round, type RunState, type State } from "./state.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
+
+/**
+ * Folds one fact into the state: no clock, no chance, no world, and a cost that does not grow with the history.
+ * Results may come in any order; they join the history in call order.
+ */
+export function apply(state: State, fact: Fact): State {
+  if (fact.seq <= state.seq) return state;
+  state.seq = fact.seq;
+  if (fact.type === "run_start") state.run = startRun(state, fact);
+  else if (state.run?.id === fact.runId) {
+    passTime(state.run, fact);
+    applyToRun(state, state.run, fact);
+  }
+  return state;
+}
+
+/** The state after these facts. To resume is to fold and go on; to fork is to fold a prefix. */
+export function fold(sessionId: string, facts: readonly Fact[]): State {
+  return facts.reduce(apply, newState(sessionId));
+}
+
+function startRun(state: State, fact: FactOf<"run_start">): RunState {
+  if (fact.policy.memory !== "session") state.history = [];
+  for (const entry of fact.input) {
+    state.history.push(entry);
+    if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
+  }
+  const asked = fact.input.findLast((entry) => entry.type === "user");
+  return {
+    id: fact.runId,
+    agent: fact.agent,
+    policy: fact.policy,
+    timeZone: fact.timeZone,
+    instructions: fact.instructions,
+    query: asked ? plainText(asked.content) : "",
+    turn: 0,
+    round: undefined,
+    usage: noUsage,
+    startedAt: fact.at,
+    lastAt: fact.at,
+    waitedMs: 0,
+    waits: 0,
+    steering: [],
+    approvals: new Map(),
+    waiting: false,
+    cancelReason: undefined,
+    limit: undefined,
+    fallback: undefined,
+    warned: new Set(),
+    repeats: new Map(),
+    unknownTools: 0,
+    begun: 0,
+    toolCalls: [],
+    affected: [],
+    reasoning: [],
+    lastText: "",
+    done: undefined,
+  };
+}
+
+function passTime(run: RunState, fact: Fact): void {
+  if (run.waiting) run.waitedMs += fact.at - run.lastAt;
+  run.waiting = false;
+  run.lastAt = fact.at;
+}
+
+function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "run_start" }>): void {
+  const { round } = run;
+  switch (fact.type) {
+    case "turn_start":
+      startTurn(state, run, fact);
+      break;
+    case "message":
+      addMessage(state, run, fact);
+      break;
+    case "model_failed":
+      if (round) round.failure = { candidate: fact.candidate, error: fact.error };
+      break;
+    case "tool_call_start":
+      startCall(state, run, fact);
+      break;
+    case "tool_call_result":
+      settleCall(state, run, fact);
+      break;
+    case "approval_required":
+      markAsked(round?.calls.get(fact.callId));
+      break;
+    case "approval_resolved":
+      resolveApproval(run, fact);
+      break;
+    case "waiting":
+      run.waiting = true;
+      run.waits += 1;
+      break;
+    case "steered":
+      run.steering.push(fact.entry);
+      break;
+    case "cancel_requested":
+      run.cancelReason ??= fact.reason;
+      break;
+    case "turn_end":
+      if (round) round.ended = true;
+      break;
+    case "limit_reached":
+      run.limit = { code: fact.code, message: fact.message };
+      break;
+    case "warning":
+      run.warned.add(fact.code);
+      break;
+    case "error":
+      break;
+    case "done":
+      endRun(state, run, fact);
+  }
+}
+
+function startTurn(state: State, run: RunState, { turn, tools, notes }: FactOf<"turn_start">): void {
+  run.turn = turn;
+  run.round = {
+    turn,
+    tools,
+    notes,
+    message: undefined,
+    finish: undefined,
+    calls: new Map(),
+    unsettled: 0,
+    failure: undefined,
+    usage: noUsage,
+    repeated: undefined,
+    ended: false,
+  };
+  hearSteering(state, run);
+}
+
+function hearSteering(state: State, run: RunState): void {
+  state.history.push(...run.steering);
+  run.steering = [];
+}
+
+function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
+  const { round } = run;
+  if (!round) return;
+  run.usage = addUsage(run.usage, fact.usage);
+  round.usage = addUsage(round.usage, fact.usage);
+  round.message = fact.entry;
+  round.finish = fact.finish;
+  for (const part of callsOf(fact.entry)) {
+    state.callIds.add(part.id);
+    round.calls.set(part.id, newCall(part, fact.checks?.[part.id]));
+  }
+  round.unsettled = round.calls.size;
+  run.lastText = textOf(fact.entry).trim() || run.lastText;
+  for (const part of fact.entry.parts) {
+    if (part.type === "reasoning" && part.text) run.reasoning.push({ turn: round.turn, text: part.text });
+  }
+  if (round.unsettled === 0) state.history.push(fact.entry);
+}
+
+function newCall(part: CallPart, check: CallCheck | undefined): Call {
+  return { part, check, asked: false, approval: undefined, attempt: 0, result: undefined };
+}
+
+function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">): void {
+  if (fact.attempt === 1) run.begun += 1;
+  const call = run.round?.calls.get(fact.id);
+  if (call) call.attempt = fact.attempt;
+  else {
+    // Not asked for by the model: the fallback tool of a limit.
+    state.callIds.add(fact.id);
+    run.fallback = { attempt: fact.attempt, result: undefined };
+  }
+}
+
+function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result">): void {
+  const { round } = run;
+  const call = run.round?.calls.get(fact.id);
+  if (call?.result) return;
+  const { id, name, result, status, attempts, ms } = fact;
+  const record = { id, name, input: (call?.part.input ?? {}) as Json, result, status, attempts, ms };
+  run.toolCalls.push(record);
+  if (fact.affected !== undefined) run.affected.push(fact.affected);
+  for (const fragment of fact.contexts ?? []) {
+    if (!state.fragments.has(fragment.id)) state.fragments.set(fragment.id, fragment);
+  }
+  if (!round || !call) {
+    if (run.fallback) run.fallback.result = record;
+    return;
+  }
+  call.result = resultEntry(fact);
+  run.unknownTools = fact.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
+  countRepeat(run, round, call);
+  round.unsettled -= 1;
+  if (round.unsettled === 0) closeRound(state, round);
+}
+
+function closeRound(state: State, round: Round): void {
+  if (round.message) state.history.push(round.message);
+  for (const call of round.calls.values()) if (call.result) state.history.push(call.result);
+}
+
+function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
+  const key = `${part.name} ${part.raw ?? canonical(part.input)}`;
+  const content = result ? `${result.status} ${plainText(result.content)}` : "";
+  const seen = run.repeats.get(key);
+  const count = seen?.content === content ? seen.count + 1 : 1;
+  run.repeats.set(key, { content, count });
+  if (count > (round.repeated?.count ?? 0)) round.repeated = { name: part.name, count };
+}
+
+function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
+  const { status, text, grounded, error } = fact;
+  run.done = { status, text, grounded, ...(error && { error }) };
+  // At a limit the answer is ours, not the model's: the next run must know what the person was told.
+  if (status === "limit" && text !== run.lastText) {
+    state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
+  }
+  hearSteering(state, run);
+}
+
+function markAsked(call: Call | undefined): void {
+  if (call) call.asked = true;
+}
+
+function resolveApproval(run: RunState, { callId, approved, reason }: FactOf<"approval_resolved">): void {
+  if (run.approvals.has(callId)) return;
+  run.approvals.set(callId, approved);
+  const call = run.round?.calls.get(callId);
+  if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
+}
+
+function resultEntry(fact: FactOf<"tool_call_result">): ResultEntry {
+  const { id, name, status, result, data, error, ui, contexts, affected } = fact;
+  return {
+    type: "result",
+    callId: id,
+    name,
+    status,
+    content: result,
+    ...(data !== undefined && { data }),
+    ...(error && { error: { code: error.code, message: error.message } }),
+    ...(ui && { ui }),
+    ...(contexts && { contexts }),
+    ...(affected !== undefined && { affected }),
+  };
+}
+
+function addUsage(left: Usage, right: Usage): Usage {
+  const sum = (key: "cachedTokens" | "reasoningTokens" | "cost") =>
+    left[key] === undefined && right[key] === undefined
+      ? {}
+      : { [key]: (left[key] ?? 0) + (right[key] ?? 0) };
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    ...sum("cachedTokens"),
+    ...sum("reasoningTokens"),
+    ...sum("cost"),
+    ...((left.estimated || right.estimated) && { estimated: true }),
+  };
+}

@@ -1,0 +1,2 @@
+export { nextStage, type Stage, stageOf } from "./stage.ts";
+export { type StreamMode, streamView } from "./stream-view.ts";

@@ -1,0 +1,20 @@
+import type { Event } from "../event.ts";
+
+/** `all`: everything as it comes. `per-turn`: a turn's text at once. `final`: only the text of the answer. */
+export type StreamMode = "all" | "per-turn" | "final";
+
+/** The same events for a viewer that wants less of the text while it is being written. Facts always pass. */
+export async function* streamView(events: AsyncIterable<Event>, mode: StreamMode): AsyncGenerator<Event> {
+  for await (const event of events) {
+    if (mode === "all") yield event;
+    else if (event.type === "message") {
+      const { entry } = event;
+      const isAnswer = !entry.parts.some((part) => part.type === "call");
+      const delta = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      const { runId, sessionId, agent, turn } = event;
+      if (delta && (isAnswer || mode === "per-turn"))
+        yield { type: "content_delta", delta, runId, sessionId, agent, turn };
+      yield event;
+    } else if (event.type !== "content_delta" && event.type !== "message_restart") yield event;
+  }
+}

@@ -1,0 +1,33 @@
+/** Time as the runtime sees it; injected, so that tests decide when a second has passed. */
+export interface Clock {
+  /** Milliseconds since the epoch. Never goes back within a process. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the returned function takes that back. */
+  after(ms: number, fire: () => void): () => void;
+}
+
+/** Read from the monotonic timer, so that a wall clock set forward or back moves no deadline and no budget. */
+export const systemClock: Clock = {
+  now: () => Math.round(performance.timeOrigin + performance.now()),
+  after(ms, fire) {
+    // Timers hold 31 bits; a longer wait would fire at once.
+    const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits `ms`, or rejects with the signal's reason as soon as it is aborted. */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    });
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

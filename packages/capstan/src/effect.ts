@@ -1,0 +1,80 @@
+import type { FactBody, ToolOffer } from "./event.ts";
+import type { Json } from "./json.ts";
+import type { Retry } from "./policy.ts";
+
+/** Asks a model for the next message. */
+export type ModelEffect = {
+  readonly type: "model";
+  readonly id: string;
+  readonly agent: string;
+  readonly turn: number;
+  /** Which model of the agent's chain. */
+  readonly candidate: number;
+  readonly maxTurns: number | "unlimited";
+  readonly messageCount: number;
+  readonly tools: ToolOffer;
+  readonly notes: readonly string[];
+  readonly thinking: boolean;
+  readonly timeoutMs: number;
+  readonly retry: Retry;
+};
+
+/** Runs one tool call. */
+export type ToolEffect = {
+  readonly type: "tool";
+  readonly id: string;
+  readonly agent: string;
+  readonly callId: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly attempt: number;
+  readonly timeoutMs: number;
+  readonly retry: Retry;
+  /** Of the approval that allows this call: what was approved must be what runs. */
+  readonly digest?: string;
+};
+
+/** Says something that needs nothing from the world. */
+export type NoteEffect = { readonly type: "note"; readonly id: string; readonly facts: readonly FactBody[] };
+
+/** What to do next, as JSON. `id` follows from its place in the run, so that it is the same after a crash. */
+export type Effect = ModelEffect | ToolEffect | NoteEffect;
+
+/**
+ * Performs one effect: THE seam. What fails in the world becomes facts; a rejection means that the journal or
+ * the engine failed, and that nothing may be concluded about the effect. Retries, time-outs, limits and
+ * journals are functions from `Step` to `Step`.
+ */
+export type Step = (effect: Effect, signal: AbortSignal) => Promise<readonly FactBody[]>;
+
+/** Where runs execute. `all` is handed the effects of one decision, in call order, and returns when each is done. */
+export interface Engine {
+  all(effects: readonly Effect[]): Promise<void>;
+}
+
+/** What is stored before the effect is performed. */
+export function intentOf(effect: Effect): readonly FactBody[] {
+  switch (effect.type) {
+    case "model": {
+      const { turn, maxTurns, messageCount, tools, notes } = effect;
+      return [{ type: "turn_start", turn, maxTurns, messageCount, tools, notes }];
+    }
+    case "tool": {
+      const { callId, name, input, attempt } = effect;
+      return [{ type: "tool_call_start", id: callId, name, arguments: input, attempt }];
+    }
+    case "note":
+      return [];
+  }
+}
+
+/** The failure among the facts of a step, if it failed. */
+export function failureOf(
+  facts: readonly FactBody[],
+): { readonly code: string; readonly retryable: boolean } | undefined {
+  for (const fact of facts) {
+    if (fact.type === "model_failed") return fact.error;
+    if (fact.type === "tool_call_result" && fact.status === "error") return fact.error;
+  }
+  return undefined;
+}

@@ -1,0 +1,153 @@
+export type ErrorCode =
+  | "invalid_definition"
+  | "invalid_input"
+  | "unknown_agent"
+  | "unknown_run"
+  | "unknown_call"
+  | "session_busy"
+  | "approval_conflict"
+  | "run_ended"
+  | "position_conflict"
+  | "lease_lost"
+  | "store_failed"
+  | "model_failed"
+  | "model_timeout"
+  | "stream_truncated"
+  | "empty_response"
+  | "output_truncated"
+  | "content_filter"
+  | "instructions_failed"
+  | "unknown_tool"
+  | "bad_arguments"
+  | "tool_failed"
+  | "tool_timeout"
+  | "tool_denied"
+  | "tool_skipped"
+  | "tool_interrupted"
+  | "too_many_calls"
+  | "approval_mismatch"
+  | "result_invalid"
+  | "security"
+  | "aborted"
+  | "cancelled"
+  | "max_turns"
+  | "budget_tokens"
+  | "budget_cost"
+  | "budget_seconds"
+  | "budget_tool_calls"
+  | "stuck_loop";
+
+/**
+ * Every error has a code from this table. `status` is the HTTP status a server answers with;
+ * `retryable` is whether the same attempt may succeed later. `docs/errors.md` explains each code.
+ */
+export const errorCodes: Readonly<
+  Record<ErrorCode, { readonly status: number; readonly retryable: boolean }>
+> = {
+  invalid_definition: { status: 500, retryable: false },
+  invalid_input: { status: 400, retryable: false },
+  unknown_agent: { status: 404, retryable: false },
+  unknown_run: { status: 404, retryable: false },
+  unknown_call: { status: 404, retryable: false },
+  session_busy: { status: 409, retryable: true },
+  approval_conflict: { status: 409, retryable: false },
+  run_ended: { status: 409, retryable: false },
+  position_conflict: { status: 409, retryable: true },
+  lease_lost: { status: 409, retryable: true },
+  store_failed: { status: 500, retryable: true },
+  model_failed: { status: 502, retryable: true },
+  model_timeout: { status: 504, retryable: true },
+  stream_truncated: { status: 502, retryable: true },
+  empty_response: { status: 502, retryable: true },
+  output_truncated: { status: 502, retryable: false },
+  content_filter: { status: 422, retryable: false },
+  instructions_failed: { status: 500, retryable: false },
+  unknown_tool: { status: 404, retryable: false },
+  bad_arguments: { status: 400, retryable: false },
+  tool_failed: { status: 500, retryable: true },
+  tool_timeout: { status: 504, retryable: true },
+  tool_denied: { status: 403, retryable: false },
+  tool_skipped: { status: 409, retryable: false },
+  tool_interrupted: { status: 500, retryable: false },
+  too_many_calls: { status: 429, retryable: false },
+  approval_mismatch: { status: 409, retryable: false },
+  result_invalid: { status: 500, retryable: false },
+  security: { status: 403, retryable: false },
+  aborted: { status: 499, retryable: false },
+  cancelled: { status: 499, retryable: false },
+  max_turns: { status: 422, retryable: false },
+  budget_tokens: { status: 422, retryable: false },
+  budget_cost: { status: 422, retryable: false },
+  budget_seconds: { status: 422, retryable: false },
+  budget_tool_calls: { status: 422, retryable: false },
+  stuck_loop: { status: 422, retryable: false },
+};
+
+/** An error as data: what facts, results and wires carry. `code` may be a tool's own. */
+export type ErrorData = { readonly code: string; readonly message: string; readonly retryable: boolean };
+
+/** The one error class. Recognise it by `code`, never by class identity. */
+export class AgentError extends Error {
+  override readonly name = "AgentError";
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.retryable = options.retryable ?? errorCodes[code].retryable;
+  }
+}
+
+export function errorData(code: ErrorCode, message: string): ErrorData {
+  return { code, message, retryable: errorCodes[code].retryable };
+}
+
+const longestMessage = 4096;
+
+/**
+ * Describes anything that was thrown, and never throws itself: strings, null, frozen errors, objects whose
+ * getters throw. A thrown value's own `code` and `retryable` are kept; `fallback` names the rest.
+ */
+export function describeThrown(thrown: unknown, fallback: ErrorCode): ErrorData {
+  const code = stringProperty(thrown, "code");
+  const known =
+    code !== undefined && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : undefined;
+  return {
+    code: code ?? fallback,
+    message: shorten(messageOf(thrown)),
+    retryable: booleanProperty(thrown, "retryable") ?? (known ?? errorCodes[fallback]).retryable,
+  };
+}
+
+function messageOf(thrown: unknown): string {
+  const message = stringProperty(thrown, "message");
+  if (message !== undefined) return message || stringProperty(thrown, "name") || "Unknown error";
+  if (typeof thrown === "object" && thrown !== null)
+    return "Unknown error (an object without a message was thrown)";
+  return `Unknown error (thrown: ${String(thrown)})`;
+}
+
+function shorten(message: string): string {
+  if (message.length <= longestMessage) return message;
+  return `${message.slice(0, longestMessage)}… (${message.length - longestMessage} more characters)`;
+}
+
+function stringProperty(owner: unknown, key: string): string | undefined {
+  const value = property(owner, key);
+  return typeof value === "string" ? value : undefined;
+}
+
+function booleanProperty(owner: unknown, key: string): boolean | undefined {
+  const value = property(owner, key);
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function property(owner: unknown, key: string): unknown {
+  if (typeof owner !== "object" || owner === null) return undefined;
+  try {
+    return Reflect.get(owner, key);
+  } catch {
+    return undefined; // a getter that throws has no value to tell
+  }
+}

@@ -1,0 +1,182 @@
+import type { ErrorData } from "./errors.ts";
+import type { AssistantEntry, Entry, Fragment, Part, ResultStatus, UiHint, UserEntry } from "./history.ts";
+import type { Json } from "./json.ts";
+import type { Finish, Usage } from "./model.ts";
+import type { Policy } from "./policy.ts";
+
+export type RunStatus = "done" | "limit" | "failed" | "cancelled";
+
+/** Whether a turn had tools: offered, demanded, withdrawn because it is the last, or given up because all of them failed. */
+export type ToolOffer = "offered" | "required" | "withdrawn" | "unavailable";
+
+/** What was found out about a call when the model had said it: why it cannot run, or that a person must agree. */
+export type CallCheck = {
+  readonly error?: ErrorData;
+  readonly approval?: { readonly reason: string; readonly digest: string };
+};
+
+/** The content of a fact: something that happened, as JSON. A run is its list of facts. */
+export type FactBody =
+  | {
+      readonly type: "run_start";
+      readonly input: readonly Entry[];
+      readonly policy: Policy;
+      readonly timeZone: string;
+      /** In place of the agent's own, when the input began with a system message. */
+      readonly instructions?: string;
+    }
+  | {
+      /** The intent of a model call. */
+      readonly type: "turn_start";
+      readonly turn: number;
+      readonly maxTurns: number | "unlimited";
+      readonly messageCount: number;
+      readonly tools: ToolOffer;
+      /** What was added to the instructions for this turn. */
+      readonly notes: readonly string[];
+    }
+  | {
+      readonly type: "message";
+      readonly entry: AssistantEntry;
+      readonly model: string;
+      readonly usage: Usage;
+      readonly ms: number;
+      /** `aborted`: the run was cancelled in mid-sentence and this is what had been said. */
+      readonly finish: Finish | "aborted";
+      /** By call id; a call without an entry may run. */
+      readonly checks?: { readonly [callId: string]: CallCheck };
+    }
+  | {
+      /** One model of the chain has given up; the next one is asked, or the run fails. */
+      readonly type: "model_failed";
+      readonly model: string;
+      readonly candidate: number;
+      readonly attempts: number;
+      readonly error: ErrorData;
+    }
+  | {
+      /** The intent of a tool call. `attempt` counts begins after a crash. */
+      readonly type: "tool_call_start";
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: Json;
+      readonly attempt: number;
+    }
+  | {
+      readonly type: "tool_call_result";
+      readonly id: string;
+      readonly name: string;
+      readonly result: string | readonly Part[];
+      readonly is_error: boolean;
+      readonly status: ResultStatus;
+      readonly attempts: number;
+      readonly ms: number;
+      readonly data?: Json;
+      readonly error?: ErrorData;
+      readonly ui?: UiHint;
+      readonly contexts?: readonly Fragment[];
+      readonly affected?: Json;
+    }
+  | {
+      readonly type: "approval_required";
+      readonly callId: string;
+      readonly name: string;
+      readonly input: Json;
+      readonly reason: string;
+      readonly digest: string;
+    }
+  | {
+      readonly type: "approval_resolved";
+      readonly callId: string;
+      readonly approved: boolean;
+      readonly reason?: string;
+    }
+  | { readonly type: "waiting"; readonly callIds: readonly string[] }
+  | { readonly type: "steered"; readonly entry: UserEntry }
+  | { readonly type: "cancel_requested"; readonly reason: string }
+  | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
+  | {
+      readonly type: "limit_reached";
+      readonly code: string;
+      readonly message: string;
+      readonly turns: number;
+    }
+  | { readonly type: "warning"; readonly code: string; readonly message: string }
+  | { readonly type: "error"; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly type: "done";
+      readonly status: RunStatus;
+      readonly text: string;
+      readonly usage: Usage;
+      readonly cost: number;
+      readonly grounded: boolean;
+      readonly error?: ErrorData;
+    };
+
+/** Live only, never stored: what a listener sees between two facts. */
+export type DeltaBody =
+  | { readonly type: "content_delta"; readonly delta: string }
+  | { readonly type: "reasoning_delta"; readonly delta: string }
+  | { readonly type: "tool_call_delta"; readonly id: string; readonly name: string; readonly delta: string }
+  | { readonly type: "tool_progress"; readonly id: string; readonly data: Json }
+  /** What was streamed of this message is void; it is being said again. */
+  | { readonly type: "message_restart"; readonly reason: string }
+  | { readonly type: "retry"; readonly attempt: number; readonly code: string; readonly waitMs: number };
+
+/** Where an event belongs. */
+export type Origin = {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly turn: number;
+};
+
+/** `seq` counts the facts of a session from 1; `at` is milliseconds since the epoch. */
+export type Fact = FactBody & Origin & { readonly seq: number; readonly at: number; readonly id: string };
+export type Delta = DeltaBody & Origin;
+export type Event = Fact | Delta;
+
+/** A fact before the store has given it its place. */
+export type UnplacedFact = FactBody & Origin & { readonly at: number; readonly id: string };
+
+export function isFact(event: Event): event is Fact {
+  return "seq" in event;
+}
+
+/**
+ * The id of a fact, from what it says and never from chance or time, so that a step that is repeated after a
+ * crash says nothing twice: one start per turn, one result per call, one end per run. `place` tells apart
+ * facts that may occur several times.
+ */
+export function factId(body: FactBody, runId: string, place: string): string {
+  switch (body.type) {
+    // These carry the id of their call; `identityOf` tells start and result apart.
+    case "tool_call_start":
+    case "tool_call_result":
+      return body.id;
+    case "turn_start":
+    case "turn_end":
+      return `${runId}/${body.type}/${body.turn}`;
+    case "approval_required":
+    case "approval_resolved":
+      return `${runId}/${body.type}/${body.callId}`;
+    case "run_start":
+    case "cancel_requested":
+    case "limit_reached":
+    case "error":
+    case "done":
+      return `${runId}/${body.type}`;
+    case "message":
+    case "model_failed":
+    case "waiting":
+    case "steered":
+    case "warning":
+      return `${runId}/${body.type}/${place}`;
+  }
+}
+
+/** What makes a fact unique in its session: a store keeps one fact per identity. */
+export function identityOf(fact: UnplacedFact): string {
+  const attempt = fact.type === "tool_call_start" ? `/${fact.attempt}` : "";
+  return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
+}

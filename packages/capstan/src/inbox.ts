@@ -1,0 +1,108 @@
+import type { Agents } from "./agent.ts";
+import { AgentError } from "./errors.ts";
+import type { FactBody } from "./event.ts";
+import { outcomeOf } from "./perform/outcome.ts";
+import { pendingCalls } from "./result.ts";
+import type { RunState, State } from "./state.ts";
+
+/** Something told to a run from outside: what it becomes once the state is known. Throws when it makes no sense. */
+export type Message = (run: RunState) => readonly FactBody[];
+
+/** What has been told and not been heard yet. */
+export interface Inbox {
+  put(message: Message): void;
+  /** The facts of all that is waiting, which is then waiting no more. */
+  take(state: State): readonly FactBody[];
+  readonly size: number;
+  /** Resolves as soon as something is waiting. */
+  rung(): Promise<void>;
+}
+
+export function inbox(): Inbox {
+  let waiting: Message[] = [];
+  let bell = Promise.withResolvers<void>();
+  return {
+    put(message) {
+      waiting.push(message);
+      bell.resolve();
+    },
+    take({ run }) {
+      const messages = waiting;
+      waiting = [];
+      bell = Promise.withResolvers();
+      return run ? messages.flatMap((message) => message(run)) : [];
+    },
+    get size() {
+      return waiting.length;
+    },
+    rung: () => bell.promise,
+  };
+}
+
+export function cancelling(reason: string): Message {
+  return (run) => (run.done ? [] : [{ type: "cancel_requested", reason }]);
+}
+
+export function steering(text: string): Message {
+  return (run) => {
+    if (run.done)
+      throw new AgentError(
+        "run_ended",
+        `The run "${run.id}" has ended (${run.done.status}): start a new one in its session.`,
+      );
+    return [{ type: "steered", entry: { type: "user", content: text } }];
+  };
+}
+
+/** The same decision twice is one decision; a contrary one is refused. */
+export function resolving(
+  agents: Agents,
+  callId: string,
+  decision: { approved: boolean; reason?: string },
+): Message {
+  return (run) => {
+    const earlier = run.approvals.get(callId);
+    if (earlier === decision.approved) return [];
+    if (earlier !== undefined) {
+      throw new AgentError(
+        "approval_conflict",
+        `The call "${callId}" has already been ${earlier ? "approved" : "denied"}.`,
+      );
+    }
+    pendingCall(agents, run, callId, "approval");
+    return [{ type: "approval_resolved", callId, ...decision }];
+  };
+}
+
+export function answering(agents: Agents, callId: string, value: unknown): Message {
+  return (run) => {
+    const { name } = pendingCall(agents, run, callId, "answer");
+    const { status, content, ...rest } = outcomeOf(value);
+    return [
+      {
+        type: "tool_call_result",
+        id: callId,
+        name,
+        result: content,
+        is_error: status !== "ok",
+        status,
+        attempts: 1,
+        ms: 0,
+        ...rest,
+      },
+    ];
+  };
+}
+
+function pendingCall(...[agents, run, callId, needs]: [Agents, RunState, string, "approval" | "answer"]): {
+  name: string;
+} {
+  const pending = pendingCalls(agents, run).filter((call) => call.needs === needs);
+  const call = pending.find((one) => one.callId === callId);
+  if (call) return call;
+  const known = pending.map((one) => `"${one.callId}"`).join(", ") || "none";
+  throw new AgentError(
+    "unknown_call",
+    `The call "${callId}" is not waiting for an ${needs}; waiting: ${known}.`,
+  );
+}

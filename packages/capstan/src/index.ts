@@ -1,0 +1,53 @@
+export {
+  type Agent,
+  type AgentDefinition,
+  defineAgent,
+  type FallbackInput,
+  type Instructions,
+  type InstructionsInput,
+} from "./agent.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
+export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
+export type {
+  AssistantEntry,
+  AssistantPart,
+  CallPart,
+  Entry,
+  Fragment,
+  Part,
+  ReasoningPart,
+  ResultEntry,
+  ResultStatus,
+  UiHint,
+  UserEntry,
+} from "./history.ts";
+export type { ChatMessage, RunInput } from "./input.ts";
+export type { Json } from "./json.ts";
+export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
+export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
+export type { Hooks, ResumeOptions } from "./open-run.ts";
+export type { HookedCall } from "./perform/call-tool.ts";
+export {
+  type Budget,
+  defaultPolicy,
+  type LimitAnswer,
+  type Policy,
+  type PolicyLayer,
+  type Retry,
+} from "./policy.ts";
+export { standardInstructions } from "./prompt.ts";
+export type { PendingCall, Result } from "./result.ts";
+export type { Run } from "./run-handle.ts";
+export type { Infer, JsonSchema, SchemaInput, StandardSchema } from "./schema.ts";
+export { type RunOptions, resume, run } from "./session.ts";
+export type { Lease, SessionInfo, Store } from "./store.ts";
+export {
+  defineTool,
+  type Effects,
+  type Outcome,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolReturn,
+} from "./tool.ts";

@@ -1,0 +1,162 @@
+import type { Agents } from "./agent.ts";
+import { apply } from "./apply.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Step } from "./effect.ts";
+import { direct } from "./engines/direct.ts";
+import { limited } from "./engines/limited.ts";
+import { recorded } from "./engines/recorded.ts";
+import { retried } from "./engines/retried.ts";
+import { timed } from "./engines/timed.ts";
+import { AgentError, describeThrown } from "./errors.ts";
+import type { Event } from "./event.ts";
+import type { EventStream } from "./event-stream.ts";
+import type { Inbox } from "./inbox.ts";
+import { holdLease } from "./lease.ts";
+import { type Log, openLog } from "./log.ts";
+import type { CallHooks } from "./perform/call-tool.ts";
+import { perform } from "./perform.ts";
+import { type Result, resultOf } from "./result.ts";
+import { runUntilRest } from "./run.ts";
+import { type Leg, type Run, runHandle } from "./run-handle.ts";
+import { newState, type State } from "./state.ts";
+import type { Lease, Store } from "./store.ts";
+
+export type Hooks = CallHooks & {
+  /** Sees every event, stored or live. What it throws is reported once as a `warning`, and it is not called again. */
+  onEvent?(event: Event): void;
+};
+
+/** What a run needs while it is on; nothing of it is stored. */
+export type ResumeOptions = {
+  /** Given to tools and instructions: who asks, access rights, dependencies. */
+  readonly context?: unknown;
+  /** Aborting it cancels the run. */
+  readonly signal?: AbortSignal;
+  readonly hooks?: Hooks;
+  readonly clock?: Clock;
+};
+
+export type Opening = ResumeOptions & {
+  readonly agents: Agents;
+  readonly runId: string;
+  readonly store: Store;
+  /** The session of the run. */
+  find(): Promise<string>;
+  /** Says what a new run is about; nothing for one that is already in the log. */
+  enter(log: Log, state: State): Promise<void>;
+};
+
+/** Opens a run on a store: wires the loop to its engine, its log, its inbox and its listeners. */
+export function openRun(opening: Opening): Run {
+  const { agents, runId, signal } = opening;
+  let state: State | undefined;
+  let controller = new AbortController();
+  let before: Promise<unknown> = Promise.resolve();
+
+  function begin(stream: EventStream, inbox: Inbox): Leg {
+    let resting = false;
+    const rest = () => {
+      resting = true;
+    };
+    controller = new AbortController();
+    const result = before.then(async () => {
+      state ??= newState(await opening.find());
+      return walk({ opening, state, stream, inbox, controller, rest });
+    });
+    before = result.then(
+      () => stream.end(),
+      (error) => {
+        rest();
+        stream.end(error);
+      },
+    );
+    return { isResting: () => resting, result };
+  }
+
+  const handle = runHandle({
+    id: runId,
+    agents,
+    state: () => (state?.run?.id === runId ? state.run : undefined),
+    begin,
+    abort: (reason) => controller.abort(new AgentError("cancelled", reason)),
+  });
+  const cancel = () => handle.cancel(describeThrown(signal?.reason, "cancelled").message);
+  if (signal?.aborted) cancel();
+  else signal?.addEventListener("abort", cancel, { once: true });
+  return handle;
+}
+
+type Walk = {
+  readonly opening: Opening;
+  readonly state: State;
+  readonly stream: EventStream;
+  readonly inbox: Inbox;
+  readonly controller: AbortController;
+  rest(): void;
+};
+
+/** One leg: takes the session, catches up with its log, runs until rest, and lets the session go. */
+async function walk({ opening, state, stream, inbox, controller, rest }: Walk): Promise<Result> {
+  const { agents, runId, store } = opening;
+  const held = await holdLease(store, state.sessionId, `${runId}.${crypto.randomUUID()}`);
+  try {
+    await catchUp(state, opening, stream);
+    const log = writing({ opening, state, stream, controller, lease: held.lease });
+    if (state.run?.id !== runId) await opening.enter(log, state);
+    if (state.run?.id !== runId)
+      throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
+    const engine = direct(steps(opening, log, state), controller.signal);
+    await runUntilRest({ agents, state, engine, log, inbox, stream });
+    return resultOf(agents, state, state.run);
+  } finally {
+    rest();
+    await held.release();
+  }
+}
+
+/** Folds what is in the log and not yet in the state, up to the end of this run. */
+async function catchUp(state: State, { store, runId }: Opening, stream: EventStream): Promise<void> {
+  const known = state.seq;
+  for (const fact of await store.read(state.sessionId, known)) {
+    if (state.run?.id === runId && fact.type === "run_start") return;
+    apply(state, fact);
+    if (known > 0) stream.push(fact); // written elsewhere while this run waited
+  }
+}
+
+function steps({ agents, context, hooks = {}, clock = systemClock }: Opening, log: Log, state: State): Step {
+  const io = { agents, state, clock, context, hooks, emit: log.emit };
+  const act: Step = (effect, signal) => perform(effect, io, signal);
+  const patient = retried(timed(act, clock), { clock, emit: log.emit });
+  return limited(recorded(patient, log), state.run?.policy.maxConcurrency ?? 1);
+}
+
+type Writing = Pick<Walk, "opening" | "state" | "stream" | "controller"> & { readonly lease: Lease };
+
+function writing({ opening, state, stream, controller, lease }: Writing): Log {
+  const { store, runId, agents, hooks = {}, clock = systemClock } = opening;
+  let listening = hooks.onEvent !== undefined;
+  const log = openLog({
+    store,
+    lease,
+    state,
+    clock,
+    runId,
+    agent: agents.keys().next().value ?? "",
+    tell(event) {
+      stream.push(event);
+      if (!listening) return;
+      try {
+        hooks.onEvent?.(event);
+      } catch (thrown) {
+        listening = false;
+        const message = `The hook onEvent threw and is not called again: ${describeThrown(thrown, "tool_failed").message}`;
+        // After the end nothing is said any more; a failing append is the run's own failure.
+        if (!state.run?.done)
+          log.append([{ type: "warning", code: "hook_failed", message }], "hook").catch(() => undefined);
+      }
+    },
+    fail: (error) => controller.abort(error),
+  });
+  return log;
+}

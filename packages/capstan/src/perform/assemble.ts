@@ -1,0 +1,126 @@
+import type { AssistantPart, CallPart } from "../history.ts";
+import type { Chunk, Finish, Usage } from "../model.ts";
+import { parseArguments } from "./parse-arguments.ts";
+
+type OpenCall = {
+  readonly type: "call";
+  readonly id: string;
+  providerId: string | undefined;
+  name: string;
+  text: string;
+};
+type OpenPart = Exclude<AssistantPart, CallPart> | OpenCall;
+
+/** A message under construction. Any split and any interleaving of the chunks gives the same message. */
+export type Assembly = {
+  readonly open: OpenPart[];
+  readonly calls: Map<number, OpenCall>;
+  /** Gives a call its id, unique in the session. */
+  readonly nameCall: (providerId: string | undefined, index: number) => string;
+  finish: Finish | undefined;
+  usage: Usage | undefined;
+  /** Characters said so far. */
+  size: number;
+  hasText: boolean;
+};
+
+export function assembly(nameCall: Assembly["nameCall"]): Assembly {
+  return {
+    open: [],
+    calls: new Map(),
+    nameCall,
+    finish: undefined,
+    usage: undefined,
+    size: 0,
+    hasText: false,
+  };
+}
+
+export function addChunk(message: Assembly, chunk: Chunk): void {
+  switch (chunk.type) {
+    case "text":
+      message.hasText ||= chunk.text.trim() !== "";
+      extend(message, chunk);
+      return;
+    case "reasoning":
+      extend(message, chunk);
+      return;
+    case "call_start":
+      startCall(message, chunk);
+      return;
+    case "call_delta":
+      message.size += chunk.text.length;
+      (message.calls.get(chunk.index) ?? startCall(message, { index: chunk.index, name: "" })).text +=
+        chunk.text;
+      return;
+    case "opaque":
+      message.open.push(chunk);
+      return;
+    case "usage":
+      message.usage = chunk.usage;
+      return;
+    case "finish":
+      message.finish = chunk.reason;
+  }
+}
+
+function startCall(
+  { open, calls, nameCall }: Assembly,
+  { index, id, name }: { index: number; id?: string; name: string },
+): OpenCall {
+  const known = calls.get(index);
+  if (known) {
+    // Some servers repeat the head of a call with every piece, or give the id late.
+    known.providerId ||= id;
+    known.name ||= name;
+    return known;
+  }
+  const call: OpenCall = { type: "call", id: nameCall(id, index), providerId: id, name, text: "" };
+  calls.set(index, call);
+  open.push(call);
+  return call;
+}
+
+function extend(message: Assembly, chunk: Extract<Chunk, { type: "text" | "reasoning" }>): void {
+  const { open } = message;
+  const last = open.at(-1);
+  const opaque = chunk.type === "reasoning" ? chunk.opaque : undefined;
+  message.size += chunk.text.length;
+  // Opaque data closes a block of reasoning: what follows is another block, with its own.
+  if (last?.type === chunk.type && !(last.type === "reasoning" && last.opaque !== undefined)) {
+    open[open.length - 1] = {
+      ...last,
+      text: last.text + chunk.text,
+      ...(opaque !== undefined && { opaque }),
+    };
+  } else if (chunk.text || opaque !== undefined) {
+    open.push({ type: chunk.type, text: chunk.text, ...(opaque !== undefined && { opaque }) });
+  }
+}
+
+/** The parts in the model's order. A call said twice with the same id, name and arguments is one call. */
+export function partsOf({ open }: Assembly): AssistantPart[] {
+  const said = new Set<string>();
+  const parts: AssistantPart[] = [];
+  for (const part of open) {
+    if (part.type !== "call") parts.push(part);
+    else if (part.providerId === undefined) parts.push(callPart(part));
+    else {
+      const twin = JSON.stringify([part.providerId, part.name, part.text]);
+      if (!said.has(twin)) parts.push(callPart(part));
+      said.add(twin);
+    }
+  }
+  return parts;
+}
+
+function callPart({ id, providerId, name, text }: OpenCall): CallPart {
+  const parsed = parseArguments(text);
+  return {
+    type: "call",
+    id,
+    ...(providerId && providerId !== id && { providerId }),
+    name,
+    ...(parsed.ok ? { input: parsed.input } : { input: {}, raw: text }),
+  };
+}

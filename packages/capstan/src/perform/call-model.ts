@@ -1,0 +1,173 @@
+import type { Agent } from "../agent.ts";
+import type { Clock } from "../clock.ts";
+import type { ModelEffect } from "../effect.ts";
+import { describeThrown, type ErrorData, errorData } from "../errors.ts";
+import type { DeltaBody, FactBody } from "../event.ts";
+import type { Chunk, Model, ModelRequest } from "../model.ts";
+import type { State } from "../state.ts";
+import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
+import { checkCalls } from "./check-calls.ts";
+import { requestFor } from "./request.ts";
+import { isDeadline, untilAborted } from "./until-aborted.ts";
+import { usageOf } from "./usage.ts";
+
+type ModelIo = {
+  readonly agent: Agent;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly context: unknown;
+  emit(delta: DeltaBody): void;
+};
+
+/** One conversation with a model: who is asked, for what, and what it has said so far. */
+type Asking = {
+  readonly effect: ModelEffect;
+  readonly io: ModelIo;
+  readonly model: Model;
+  readonly message: Assembly;
+  readonly startedAt: number;
+};
+
+/** Asks the model once: streams what it says, and gives its finished message or why there is none. */
+export async function callModel(
+  effect: ModelEffect,
+  io: ModelIo,
+  signal: AbortSignal,
+): Promise<readonly FactBody[]> {
+  const model = io.agent.models[effect.candidate] ?? io.agent.models[0];
+  const message = assembly(namingCalls(effect.turn, io.state.callIds));
+  const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
+  try {
+    await listen(asking, await requestFor(effect, io), signal);
+    const problem = problemOf(message);
+    return problem ? failure(asking, problem) : await finishedMessage(asking);
+  } catch (thrown) {
+    if (signal.aborted && !isDeadline(signal)) return partialMessage(asking);
+    return failure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
+  }
+}
+
+/** A provider's id is kept while it is new to the session; a call without one is named after its place. */
+function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCall"] {
+  const taken = new Set<string>();
+  return (providerId, index) => {
+    const wanted = providerId || `call_${turn}_${index}`;
+    let id = wanted;
+    for (let count = 2; used.has(id) || taken.has(id); count++) id = `${wanted}~${count}`;
+    taken.add(id);
+    return id;
+  };
+}
+
+async function listen(
+  { model, message, io }: Asking,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = model.stream(request, { signal })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const read = await untilAborted(reader.next(), signal);
+      if (read.done) return;
+      for (const chunk of read.value) addChunk(message, chunk);
+      for (const delta of deltasOf(read.value, message)) io.emit(delta);
+    }
+  } finally {
+    // Not awaited: a stream that hangs would hang here too.
+    if (signal.aborted) Promise.resolve(reader.return?.()).catch(() => undefined);
+  }
+}
+
+type Piece = Extract<DeltaBody, { delta: string }>;
+
+/** What one read said, with neighbouring pieces of the same kind made one. */
+function deltasOf(chunks: readonly Chunk[], message: Assembly): readonly Piece[] {
+  const deltas: Piece[] = [];
+  for (const chunk of chunks) {
+    const piece = pieceOf(chunk, message);
+    if (!piece) continue;
+    const last = deltas.at(-1);
+    if (last?.type === piece.type && callOf(last) === callOf(piece))
+      deltas[deltas.length - 1] = { ...piece, delta: last.delta + piece.delta };
+    else deltas.push(piece);
+  }
+  return deltas;
+}
+
+function pieceOf(chunk: Chunk, message: Assembly): Piece | undefined {
+  if (chunk.type === "text" && chunk.text) return { type: "content_delta", delta: chunk.text };
+  if (chunk.type === "reasoning" && chunk.text) return { type: "reasoning_delta", delta: chunk.text };
+  if (chunk.type !== "call_start" && chunk.type !== "call_delta") return undefined;
+  const call = message.calls.get(chunk.index);
+  return (
+    call && {
+      type: "tool_call_delta",
+      id: call.id,
+      name: call.name,
+      delta: chunk.type === "call_delta" ? chunk.text : "",
+    }
+  );
+}
+
+function callOf(piece: Piece): string | undefined {
+  return piece.type === "tool_call_delta" ? piece.id : undefined;
+}
+
+/** Why a stream that has ended is not a message, so that nothing half-said is ever used. */
+function problemOf({ finish, calls, hasText }: Assembly): ErrorData | undefined {
+  if (finish === undefined)
+    return errorData("stream_truncated", "The model's answer broke off before its end.");
+  if (finish === "length" && calls.size > 0) {
+    return errorData(
+      "output_truncated",
+      "The model reached its output limit in the middle of a tool call; the call was not made.",
+    );
+  }
+  if (!hasText && calls.size === 0 && finish !== "content_filter") {
+    return errorData("empty_response", "The model gave neither text nor a tool call.");
+  }
+  return undefined;
+}
+
+function failure({ effect, io, model, message }: Asking, error: ErrorData): readonly FactBody[] {
+  if (message.size > 0) io.emit({ type: "message_restart", reason: error.code });
+  return [{ type: "model_failed", model: model.id, candidate: effect.candidate, attempts: 1, error }];
+}
+
+async function finishedMessage({ io, model, message, startedAt }: Asking): Promise<readonly FactBody[]> {
+  const { finish = "other" } = message;
+  // A filtered answer's calls are not to be trusted; its words are kept.
+  const parts = partsOf(message).filter((part) => finish !== "content_filter" || part.type !== "call");
+  const calls = parts.filter((part) => part.type === "call");
+  const checks = await checkCalls(calls, {
+    agent: io.agent,
+    runId: io.state.run?.id ?? "",
+    context: io.context,
+  });
+  const { usage, warnings } = usageOf(message, io.state);
+  const ms = io.clock.now() - startedAt;
+  return [
+    {
+      type: "message",
+      entry: { type: "assistant", parts },
+      model: model.id,
+      usage,
+      ms,
+      finish,
+      ...(checks && { checks }),
+    },
+    ...warnings,
+  ];
+}
+
+/** What had been said when the run was cancelled: words only, for nothing else of it is whole. */
+function partialMessage({ io, model, message, startedAt }: Asking): readonly FactBody[] {
+  if (!message.hasText) return [];
+  const parts = message.open.filter((part) => part.type === "text");
+  const { usage, warnings } = usageOf(message, io.state);
+  const ms = io.clock.now() - startedAt;
+  return [
+    { type: "message", entry: { type: "assistant", parts }, model: model.id, usage, ms, finish: "aborted" },
+    ...warnings,
+  ];
+}

@@ -1,0 +1,60 @@
+import type { Agent, InstructionsInput } from "../agent.ts";
+import type { Clock } from "../clock.ts";
+import type { ModelEffect } from "../effect.ts";
+import { AgentError, describeThrown } from "../errors.ts";
+import type { ModelRequest } from "../model.ts";
+import type { State } from "../state.ts";
+
+type Requesting = {
+  readonly agent: Agent;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly context: unknown;
+};
+
+/** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
+export async function requestFor(effect: ModelEffect, io: Requesting): Promise<ModelRequest> {
+  const { agent, state } = io;
+  const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
+  const tools = withdrawn ? [] : agent.specs;
+  const base = state.run?.instructions ?? (await instructionsOf(effect, io));
+  return {
+    instructions: [base, ...effect.notes].filter((text) => text !== "").join("\n\n"),
+    history: state.history,
+    tools,
+    toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
+    thinking: effect.thinking,
+  };
+}
+
+async function instructionsOf(
+  effect: ModelEffect,
+  { agent, state, clock, context }: Requesting,
+): Promise<string> {
+  if (typeof agent.instructions === "string") return agent.instructions;
+  const timeZone = state.run?.timeZone ?? "UTC";
+  const input: InstructionsInput = {
+    now: inWords(clock.now(), timeZone),
+    timeZone,
+    turn: effect.turn,
+    maxTurns: effect.maxTurns,
+    tools: agent.specs,
+    fragments: [...state.fragments.values()],
+    context,
+  };
+  try {
+    return await agent.instructions(input);
+  } catch (thrown) {
+    const { message } = describeThrown(thrown, "instructions_failed");
+    throw new AgentError("instructions_failed", `The instructions of "${agent.name}" threw: ${message}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function inWords(at: number, timeZone: string): string {
+  const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone }).format(
+    at,
+  );
+  return `${date} (${timeZone})`;
+}

@@ -1,0 +1,157 @@
+import { AgentError } from "./errors.ts";
+import { isRecord } from "./json.ts";
+import { nearest } from "./near-names.ts";
+
+export type LimitAnswer = "fallback-tool" | "clarify" | "best-effort" | "last-text" | "fail";
+
+export type Retry = {
+  /** All attempts together: 2 means one repetition. */
+  readonly maxAttempts: number;
+  readonly baseMs: number;
+  readonly factor: "linear" | "exponential";
+  readonly maxMs: number;
+  /** Share of the wait, 0 to 1, that is random. */
+  readonly jitter: number;
+};
+
+export type Budget = {
+  readonly tokens: number | "unlimited";
+  /** In US dollars. */
+  readonly cost: number | "unlimited";
+  /** Time spent at work; waiting for a person does not count. */
+  readonly seconds: number | "unlimited";
+  readonly toolCalls: number | "unlimited";
+};
+
+/** The numbers and choices of a run: plain data, fixed when the run starts and stored in `run_start`. */
+export type Policy = {
+  readonly maxTurns: number | "unlimited";
+  /** So many turns before the last, the model is asked to come to an end; 0 is off. */
+  readonly wrapUpAt: number;
+  /** `no-tools`: the last turn has no tools, so that the model must answer. With `maxTurns: 1` that is the only turn. */
+  readonly finalTurn: "no-tools" | "keep-tools";
+  /** What becomes the answer when a limit ends the run without one; tried in order. */
+  readonly onLimit: readonly LimitAnswer[];
+  readonly budget: Budget;
+  readonly toolExecution: "parallel" | "sequential";
+  readonly maxConcurrency: number;
+  readonly onToolError: "continue" | "stop";
+  readonly retry: Retry;
+  readonly toolTimeoutMs: number;
+  readonly onAllToolsFailed: "continue" | "answer-from-knowledge" | "fallback-tool";
+  /** Counts of the same call with the same result: the model is told at `nudgeAt`, the run stops at `stopAt`. */
+  readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
+  /** What a run remembers: the whole session, only itself, or what the client sends along. */
+  readonly memory: "session" | "run" | "client";
+  readonly requireToolFirst: boolean;
+  readonly thinking: "auto" | "on" | "off";
+  readonly approvals: "ask" | "allow" | "deny";
+};
+
+/** A policy with gaps: what an agent, a run or an operator sets; the layer below fills the rest. */
+export type PolicyLayer = {
+  readonly [Field in keyof Policy]?: Policy[Field] extends readonly unknown[]
+    ? Policy[Field]
+    : Policy[Field] extends object
+      ? Partial<Policy[Field]>
+      : Policy[Field];
+};
+
+export const defaultPolicy: Policy = {
+  maxTurns: 10,
+  wrapUpAt: 2,
+  finalTurn: "no-tools",
+  onLimit: ["best-effort"],
+  budget: { tokens: "unlimited", cost: "unlimited", seconds: "unlimited", toolCalls: "unlimited" },
+  toolExecution: "parallel",
+  maxConcurrency: 8,
+  onToolError: "continue",
+  retry: { maxAttempts: 2, baseMs: 1000, factor: "linear", maxMs: 60_000, jitter: 0 },
+  toolTimeoutMs: 60_000,
+  onAllToolsFailed: "continue",
+  repetition: { nudgeAt: 2, stopAt: 3 },
+  memory: "session",
+  requireToolFirst: false,
+  thinking: "auto",
+  approvals: "ask",
+};
+
+/** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
+export function resolvePolicy(...layers: readonly (PolicyLayer | undefined)[]): Policy {
+  let policy = defaultPolicy;
+  for (const layer of layers.toReversed()) if (layer) policy = overlay(policy, layer);
+  return policy;
+}
+
+function overlay(policy: Policy, layer: PolicyLayer): Policy {
+  checkPolicy(layer);
+  const merged: Record<string, unknown> = { ...policy };
+  for (const [field, value] of Object.entries(layer)) {
+    if (value === undefined) continue;
+    const below = merged[field];
+    merged[field] = isRecord(below) && isRecord(value) ? { ...below, ...value } : value;
+  }
+  return merged as Policy;
+}
+
+const choices: { readonly [field: string]: readonly unknown[] } = {
+  finalTurn: ["no-tools", "keep-tools"],
+  toolExecution: ["parallel", "sequential"],
+  onToolError: ["continue", "stop"],
+  onAllToolsFailed: ["continue", "answer-from-knowledge", "fallback-tool"],
+  memory: ["session", "run", "client"],
+  requireToolFirst: [true, false],
+  thinking: ["auto", "on", "off"],
+  approvals: ["ask", "allow", "deny"],
+  factor: ["linear", "exponential"],
+};
+const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
+const unlimitable: readonly string[] = ["maxTurns", "tokens", "cost", "seconds", "toolCalls"];
+const smallest: { readonly [field: string]: number } = {
+  maxTurns: 1,
+  maxConcurrency: 1,
+  maxAttempts: 1,
+  toolTimeoutMs: 1,
+  nudgeAt: 1,
+  stopAt: 1,
+};
+
+/** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
+export function checkPolicy(layer: PolicyLayer): void {
+  checkFields(layer, defaultPolicy, "policy");
+}
+
+function checkFields(layer: object, known: object, path: string): void {
+  for (const [field, value] of Object.entries(layer)) {
+    if (value === undefined) continue;
+    const where = `${path}.${field}`;
+    if (!Object.hasOwn(known, field)) {
+      throw new AgentError(
+        "invalid_definition",
+        `Unknown field ${where}.${nearest(field, Object.keys(known))}`,
+      );
+    }
+    const example: unknown = Reflect.get(known, field);
+    if (isRecord(example) && isRecord(value)) checkFields(value, example, where);
+    else if (!isAllowed(field, value)) {
+      throw new AgentError(
+        "invalid_definition",
+        `${where} cannot be ${JSON.stringify(value)}: ${expected(field)}.`,
+      );
+    }
+  }
+}
+
+function isAllowed(field: string, value: unknown): boolean {
+  if (field === "onLimit")
+    return Array.isArray(value) && value.every((answer) => limitAnswers.includes(answer));
+  if (Object.hasOwn(choices, field)) return choices[field]?.includes(value) ?? false;
+  if (value === "unlimited") return unlimitable.includes(field);
+  return typeof value === "number" && value >= (smallest[field] ?? 0);
+}
+
+function expected(field: string): string {
+  if (field === "onLimit") return `use a list of ${limitAnswers.join(", ")}`;
+  if (Object.hasOwn(choices, field)) return `use ${choices[field]?.join(", ")}`;
+  return `use a number from ${smallest[field] ?? 0}${unlimitable.includes(field) ? ' or "unlimited"' : ""}`;
+}

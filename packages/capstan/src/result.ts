@@ -1,0 +1,96 @@
+import type { Agents } from "./agent.ts";
+import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
+import type { RunStatus } from "./event.ts";
+import type { Entry } from "./history.ts";
+import type { Json } from "./json.ts";
+import type { Usage } from "./model.ts";
+import { awaitsApproval } from "./rules/approvals.ts";
+import { isWithClient } from "./rules/tool-calls.ts";
+import type { RunState, State, ToolCallRecord } from "./state.ts";
+
+/** A call that only a person (`approval`) or a client (`answer`) can move. */
+export type PendingCall = {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly needs: "approval" | "answer";
+  readonly reason: string;
+  /** Of an approval: what it is bound to. */
+  readonly digest?: string;
+};
+
+export interface Result {
+  readonly status: RunStatus | "waiting";
+  /** Always something a person can read. */
+  readonly text: string;
+  readonly history: readonly Entry[];
+  readonly turns: number;
+  readonly toolCalls: readonly ToolCallRecord[];
+  readonly reasoning: readonly { readonly turn: number; readonly text: string }[];
+  /** What the tools say they changed, in the order it happened. */
+  readonly affected: readonly Json[];
+  readonly usage: Usage;
+  /** In US dollars, as far as the providers tell. */
+  readonly cost: number;
+  /** False when tools were tried and the answer stands on none of them. */
+  readonly grounded: boolean;
+  readonly pending: readonly PendingCall[];
+  readonly error?: ErrorData;
+  readonly runId: string;
+  readonly sessionId: string;
+  /** This result when the run is done, otherwise a throw of its error. */
+  orThrow(): Result;
+}
+
+export function resultOf(agents: Agents, state: State, run: RunState): Result {
+  const { done } = run;
+  const pending = done ? [] : pendingCalls(agents, run);
+  const result: Result = {
+    status: done?.status ?? "waiting",
+    text: done?.text ?? waitingText(pending),
+    history: [...state.history],
+    turns: run.turn,
+    toolCalls: [...run.toolCalls],
+    reasoning: [...run.reasoning],
+    affected: [...run.affected],
+    usage: run.usage,
+    cost: run.usage.cost ?? 0,
+    grounded: done?.grounded ?? true,
+    pending,
+    ...(done?.error && { error: done.error }),
+    runId: run.id,
+    sessionId: state.sessionId,
+    orThrow() {
+      if (result.status === "done") return result;
+      throw toError(result);
+    },
+  };
+  return result;
+}
+
+function toError({ status, text, error }: Result): AgentError {
+  if (!error) return new AgentError("run_ended", `The run is not done (${status}): ${text}`);
+  const code = Object.hasOwn(errorCodes, error.code) ? (error.code as ErrorCode) : "model_failed";
+  return new AgentError(code, error.message, { cause: error, retryable: error.retryable });
+}
+
+export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
+  const agent = agents.get(run.agent);
+  const pending: PendingCall[] = [];
+  for (const call of run.round?.calls.values() ?? []) {
+    if (call.result || !agent) continue;
+    const { id: callId, name, input } = call.part;
+    if (awaitsApproval(call, run) && call.check?.approval)
+      pending.push({ callId, name, input, needs: "approval", ...call.check.approval });
+    else if (isWithClient(agent, call))
+      pending.push({ callId, name, input, needs: "answer", reason: `The client runs "${name}".` });
+  }
+  return pending;
+}
+
+function waitingText(pending: readonly PendingCall[]): string {
+  const asks = pending.map(({ name, needs, reason }) =>
+    needs === "approval" ? `your approval of "${name}" (${reason})` : `the result of "${name}"`,
+  );
+  return asks.length > 0 ? `Waiting for ${asks.join(" and ")}.` : "Waiting.";
+}

@@ -1,0 +1,54 @@
+import type { FactBody } from "../event.ts";
+import { textOf } from "../history.ts";
+import { nextModelCall } from "./next-turn.ts";
+import { done, note, type Rule, type View } from "./rule.ts";
+import { isLastTurn } from "./wrap-up.ts";
+
+/** Words without calls are the answer, unless a person has said something meanwhile or a tool was demanded first. */
+export const answer: Rule = (view) => {
+  const { run } = view;
+  const { round } = run;
+  if (!round?.message) return undefined;
+  const text = textOf(round.message).trim();
+  const withdrawn = round.tools === "withdrawn" || round.tools === "unavailable";
+  if (round.calls.size > 0 && !(withdrawn && text)) return undefined;
+  if (round.finish === "content_filter") return filtered(view, text);
+  if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
+  const evaded = evadedTools(view);
+  if (evaded && run.turn === 1 && !isLastTurn(run, run.turn)) {
+    return nextModelCall(view, { notes: ["Note: call a tool first. Do not answer from general knowledge."] });
+  }
+  const warnings: FactBody[] = [];
+  if (evaded)
+    warnings.push({
+      type: "warning",
+      code: "tool_first_ignored",
+      message: "The model answered without calling a tool first.",
+    });
+  if (round.finish === "length")
+    warnings.push({
+      type: "warning",
+      code: "truncated",
+      message: "The answer was cut off at the model's output limit.",
+    });
+  const unsupported = evaded || round.tools === "unavailable";
+  return note(
+    "answer",
+    ...warnings,
+    done(run, { status: "done", text, ...(unsupported && { grounded: false }) }),
+  );
+};
+
+function evadedTools({ agent, run }: View): boolean {
+  return run.policy.requireToolFirst && agent.tools.size > 0 && run.toolCalls.length === 0;
+}
+
+function filtered({ run }: View, text: string): ReturnType<Rule> {
+  const error = {
+    code: "content_filter",
+    message: "The provider's content filter stopped the answer.",
+    retryable: false,
+  };
+  const told = text || "The model declined to answer: the provider's content filter stopped it.";
+  return note("answer", { type: "error", ...error }, done(run, { status: "failed", text: told, error }));
+}

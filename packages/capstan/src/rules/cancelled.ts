@@ -1,0 +1,31 @@
+import type { FactBody } from "../event.ts";
+import { refusal } from "./refusals.ts";
+import { done, note, type Rule } from "./rule.ts";
+
+const cutShort = {
+  status: "interrupted",
+  code: "tool_interrupted",
+  message: "The run was cancelled; this call may or may not have taken effect.",
+} as const;
+const notBegun = {
+  status: "skipped",
+  code: "tool_skipped",
+  message: "The run was cancelled before this call began.",
+} as const;
+
+/** A cancelled run ends at once; every call it leaves behind still gets its one result. */
+export const cancelled: Rule = ({ run }) => {
+  if (run.cancelReason === undefined) return undefined;
+  const facts: FactBody[] = [];
+  for (const call of run.round?.calls.values() ?? []) {
+    if (call.result) continue;
+    facts.push(refusal(call, call.attempt > 0 ? cutShort : notBegun));
+  }
+  if (run.round && !run.round.ended) facts.push({ type: "turn_end", turn: run.turn, usage: run.round.usage });
+  const text = run.lastText || "The run was stopped before it had an answer.";
+  return note(
+    "cancel",
+    ...facts,
+    done(run, { status: "cancelled", text, error: { code: "cancelled", message: run.cancelReason } }),
+  );
+};

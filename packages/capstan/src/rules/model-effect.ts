@@ -1,0 +1,35 @@
+import type { ModelEffect } from "../effect.ts";
+import type { ToolOffer } from "../event.ts";
+import type { Retry } from "../policy.ts";
+import { remainingMs } from "./budget.ts";
+import type { View } from "./rule.ts";
+import { wantsThinking } from "./thinking.ts";
+
+/** A whole model call, with all its bytes, takes no longer than this. */
+const longestCallMs = 600_000;
+
+const modelRetry: Retry = { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 0.5 };
+
+type Turn = {
+  readonly turn: number;
+  readonly tools: ToolOffer;
+  readonly notes: readonly string[];
+  readonly candidate: number;
+};
+
+export function modelEffect({ state, run }: View, { turn, tools, notes, candidate }: Turn): ModelEffect {
+  return {
+    type: "model",
+    id: `turn.${turn}.${candidate}`,
+    agent: run.agent,
+    turn,
+    candidate,
+    maxTurns: run.policy.maxTurns,
+    messageCount: state.history.length + run.steering.length,
+    tools,
+    notes,
+    thinking: wantsThinking(run),
+    timeoutMs: Math.min(longestCallMs, remainingMs(run)),
+    retry: modelRetry,
+  };
+}

@@ -1,0 +1,32 @@
+import type { ToolOffer } from "../event.ts";
+import { budgetNote, toolCallsAreSpent } from "./budget.ts";
+import { modelEffect } from "./model-effect.ts";
+import { repetitionNote } from "./repetition.ts";
+import type { Decision, Rule, View } from "./rule.ts";
+import { isLastTurn, lastTurnNote, wrapUpNote } from "./wrap-up.ts";
+
+/** Nothing stands in the way: ask the model. */
+export const nextTurn: Rule = (view) => nextModelCall(view, {});
+
+export function nextModelCall(
+  view: View,
+  wanted: { tools?: ToolOffer; notes?: readonly string[] },
+): Decision {
+  const { agent, run } = view;
+  const turn = run.turn + 1;
+  const tools = wanted.tools ?? offer(view, turn);
+  const notes: string[] = [...(wanted.notes ?? [])];
+  if (agent.tools.size > 0) {
+    const pressure = tools === "withdrawn" ? lastTurnNote : wrapUpNote(run, turn);
+    for (const text of [pressure, repetitionNote(run), budgetNote(run)]) if (text) notes.push(text);
+  }
+  return { type: "effects", effects: [modelEffect(view, { turn, tools, notes, candidate: 0 })] };
+}
+
+function offer({ agent, run }: View, turn: number): ToolOffer {
+  if (isLastTurn(run, turn) && run.policy.finalTurn === "no-tools") return "withdrawn";
+  if (toolCallsAreSpent(run)) return "withdrawn";
+  return run.policy.requireToolFirst && agent.tools.size > 0 && run.toolCalls.length === 0
+    ? "required"
+    : "offered";
+}

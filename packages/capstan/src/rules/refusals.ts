@@ -1,0 +1,104 @@
+import type { ErrorCode } from "../errors.ts";
+import { errorData } from "../errors.ts";
+import type { FactBody } from "../event.ts";
+import type { ResultStatus } from "../history.ts";
+import type { Call, RunState } from "../state.ts";
+import { spentBudget } from "./budget.ts";
+import { note, type Rule } from "./rule.ts";
+
+const mostCallsPerTurn = 64;
+
+/** Calls that must not run get their result at once, so that each has exactly one. */
+export const refusals: Rule = ({ run }) => {
+  const { round } = run;
+  if (!round || round.unsettled === 0) return undefined;
+  const reasonFor = refuser(run);
+  const facts: FactBody[] = [];
+  let index = 0;
+  for (const call of round.calls.values()) {
+    if (!call.result && call.attempt === 0) {
+      const fact = reasonFor(call, index);
+      if (fact) facts.push(fact);
+    }
+    index += 1;
+  }
+  return facts.length > 0 ? note(`refusals.${run.turn}`, ...facts) : undefined;
+};
+
+function refuser(run: RunState): (call: Call, index: number) => FactBody | undefined {
+  const { policy } = run;
+  const skipped = (code: ErrorCode, message: string): Refusal => ({ status: "skipped", code, message });
+  const forAll = reasonForAll(run);
+  const allowed =
+    policy.budget.toolCalls === "unlimited" ? Number.POSITIVE_INFINITY : policy.budget.toolCalls;
+  let left = allowed - run.begun;
+  return (call, index) => {
+    if (forAll) return refusal(call, skipped(forAll.code, forAll.message));
+    if (index >= mostCallsPerTurn) {
+      const message = `Only ${mostCallsPerTurn} calls are made per turn. Make this one in the next turn.`;
+      return refusal(call, { status: "error", code: "too_many_calls", message });
+    }
+    if (isDenied(call, run))
+      return refusal(call, { status: "denied", code: "tool_denied", message: denialOf(call) });
+    left -= 1;
+    if (left >= 0) return undefined;
+    return refusal(
+      call,
+      skipped("budget_tool_calls", `The budget of ${allowed} tool calls is used up. The call was not made.`),
+    );
+  };
+}
+
+/** Why none of the calls that are left may run. */
+function reasonForAll(run: RunState): { code: ErrorCode; message: string } | undefined {
+  const { policy, round } = run;
+  if (round?.tools === "withdrawn" || round?.tools === "unavailable") {
+    return {
+      code: "tool_skipped",
+      message: "There are no tools in this turn: the call was not made. Answer in words.",
+    };
+  }
+  const spent = spentBudget(run);
+  if (spent) return { code: spent.code, message: `${spent.message} The call was not made.` };
+  const failed =
+    policy.onToolError === "stop" &&
+    [...(round?.calls.values() ?? [])].some((call) => call.result?.status === "error");
+  return failed
+    ? { code: "tool_skipped", message: "Another call of this turn failed, so this one was not made." }
+    : undefined;
+}
+
+function denialOf({ approval }: Call): string {
+  const reason =
+    approval?.reason ??
+    (approval ? "a person declined." : "this run does not allow calls that need approval.");
+  return `The call was denied: ${reason}`;
+}
+
+function isDenied(call: Call, run: RunState): boolean {
+  if (!call.check?.approval) return false;
+  return call.approval ? !call.approval.approved : run.policy.approvals === "deny";
+}
+
+/** The result of a call that was not performed, or whose end nobody saw. */
+export function refusal(call: Call, { status, code, message }: Refusal): FactBody {
+  const { id, name } = call.part;
+  const error = errorData(code, message);
+  return {
+    type: "tool_call_result",
+    id,
+    name,
+    result: message,
+    is_error: true,
+    status,
+    attempts: 0,
+    ms: 0,
+    error,
+  };
+}
+
+type Refusal = {
+  readonly status: Exclude<ResultStatus, "ok">;
+  readonly code: ErrorCode;
+  readonly message: string;
+};

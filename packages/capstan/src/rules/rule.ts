@@ -1,0 +1,43 @@
+import type { Agent } from "../agent.ts";
+import type { Effect } from "../effect.ts";
+import type { FactBody, RunStatus } from "../event.ts";
+import type { RunState, State } from "../state.ts";
+
+/** What a rule looks at. */
+export type View = { readonly agent: Agent; readonly state: State; readonly run: RunState };
+
+export type Decision =
+  | { readonly type: "effects"; readonly effects: readonly Effect[] }
+  /** `waiting`: only a person's or a client's answer can move the run. */
+  | { readonly type: "stop"; readonly reason: "done" | "waiting" };
+
+/** A pure rule: what must happen now, or nothing when it has no say. The first rule with an answer decides. */
+export type Rule = (view: View) => Decision | undefined;
+
+/** Decides that something be said. `place` makes the ids of its facts unique in the run. */
+export function note(place: string, ...facts: readonly FactBody[]): Decision {
+  return { type: "effects", effects: [{ type: "note", id: place, facts }] };
+}
+
+/** The last fact of a run. */
+export function done(
+  run: RunState,
+  end: { status: RunStatus; text: string; grounded?: boolean; error?: { code: string; message: string } },
+): FactBody {
+  const { status, text, grounded = isGrounded(run), error } = end;
+  const { usage } = run;
+  return {
+    type: "done",
+    status,
+    text,
+    usage,
+    cost: usage.cost ?? 0,
+    grounded,
+    ...(error && { error: { code: error.code, message: error.message, retryable: false } }),
+  };
+}
+
+/** An answer has nothing to stand on when tools were tried and none of them worked. */
+function isGrounded(run: RunState): boolean {
+  return run.toolCalls.length === 0 || run.toolCalls.some((call) => call.status === "ok");
+}

@@ -1,0 +1,81 @@
+import type { Agents } from "./agent.ts";
+import type { Event } from "./event.ts";
+import { type EventStream, eventStream } from "./event-stream.ts";
+import { answering, cancelling, type Inbox, inbox, type Message, resolving, steering } from "./inbox.ts";
+import type { Result } from "./result.ts";
+import type { RunState } from "./state.ts";
+
+/**
+ * A run: await it for its `Result`, or iterate it for its events. When it waits for an answer from outside, the
+ * promise resolves with status `waiting` and the iteration ends; `approve`, `deny` and `answer` make it go on, and it
+ * can be awaited or iterated again. It rejects only for misuse or when its store fails, never for what a model, a
+ * tool or a limit does.
+ */
+export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
+  readonly id: string;
+  /** Ends the run soon, whatever its tools do; what has been said is kept. */
+  cancel(reason?: string): Run;
+  /** Says something to the model before its next turn. */
+  steer(text: string): Run;
+  /** Allows a call that waits for approval. Works once, for exactly what was asked. */
+  approve(callId: string): Run;
+  deny(callId: string, reason?: string): Run;
+  /** Gives the result of a call that the client runs. */
+  answer(callId: string, value: unknown): Run;
+}
+
+/** One stretch of work: from a start or an answer to the next wait or the end. */
+export type Leg = { isResting(): boolean; readonly result: Promise<Result> };
+
+export type RunParts = {
+  readonly id: string;
+  readonly agents: Agents;
+  /** The state of the run once it is known. */
+  state(): RunState | undefined;
+  begin(stream: EventStream, inbox: Inbox): Leg;
+  /** Stops what is in flight. */
+  abort(reason: string): void;
+};
+
+export function runHandle(parts: RunParts): Run {
+  const { id, agents } = parts;
+  const told = inbox();
+  let stream = eventStream();
+  let leg = begin();
+
+  function begin(): Leg {
+    const next = parts.begin(stream, told);
+    // Whoever awaits or iterates the run gets its rejection; nobody else is to be ended by it.
+    next.result.catch(() => undefined);
+    return next;
+  }
+  function tell(message: Message): Run {
+    const run = parts.state();
+    if (run) message(run); // refuses what makes no sense, at the caller
+    told.put(message);
+    if (leg.isResting()) {
+      stream = eventStream();
+      leg = begin();
+    }
+    return handle;
+  }
+
+  const handle: Run = {
+    id,
+    // biome-ignore lint/suspicious/noThenProperty: a run is awaitable by design
+    then: (onResult, onError) => leg.result.then(onResult, onError),
+    [Symbol.asyncIterator]: () => stream.read(),
+    cancel(reason = "The run was cancelled.") {
+      if (parts.state()?.done) return handle;
+      tell(cancelling(reason));
+      parts.abort(reason);
+      return handle;
+    },
+    steer: (text) => tell(steering(text)),
+    approve: (callId) => tell(resolving(agents, callId, { approved: true })),
+    deny: (callId, reason) =>
+      tell(resolving(agents, callId, { approved: false, ...(reason !== undefined && { reason }) })),
+    answer: (callId, value) => tell(answering(agents, callId, value)),
+  };
+  return handle;
+}

@@ -1,0 +1,110 @@
+import { type Agent, agentsByName } from "./agent.ts";
+import { AgentError } from "./errors.ts";
+import type { Fact, FactBody } from "./event.ts";
+import { type RunInput, readInput } from "./input.ts";
+import { openRun, type ResumeOptions } from "./open-run.ts";
+import { type PolicyLayer, resolvePolicy } from "./policy.ts";
+import type { Run } from "./run-handle.ts";
+import type { State } from "./state.ts";
+import type { Store } from "./store.ts";
+import { memory } from "./stores/memory.ts";
+
+export type RunOptions = ResumeOptions & {
+  /** The conversation it belongs to; a new one when left out. */
+  readonly session?: string;
+  /** Where facts go; by default one store in the memory of this process. */
+  readonly store?: Store;
+  readonly policy?: PolicyLayer;
+  /** The user's, for dates in instructions. By default the machine's. */
+  readonly timeZone?: string;
+  readonly runId?: string;
+};
+
+let processStore: Store | undefined;
+
+/** Starts a run at once. Await it for its result, or iterate it for its events. */
+export function run(agent: Agent, input: RunInput, options: RunOptions = {}): Run {
+  const { session = `ses_${crypto.randomUUID()}`, runId = `run_${crypto.randomUUID()}` } = options;
+  processStore ??= memory();
+  return openRun({
+    ...options,
+    agents: agentsByName(agent),
+    runId,
+    store: options.store ?? processStore,
+    find: async () => session,
+    async enter(log, state) {
+      assertFree(state);
+      await log.append([startOf(agent, input, options)], "start");
+    },
+  });
+}
+
+function assertFree({ sessionId, run }: State): void {
+  if (!run || run.done) return;
+  const message = `The session "${sessionId}" has an unfinished run "${run.id}": resume it and let it end, or cancel it, first.`;
+  throw new AgentError("session_busy", message);
+}
+
+function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
+  const { entries, instructions } = readInput(input);
+  return {
+    type: "run_start",
+    input: entries,
+    policy: resolvePolicy(policy, agent.policy),
+    timeZone: timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ...(instructions !== undefined && { instructions }),
+  };
+}
+
+/**
+ * Goes on with a run from its facts, wherever it stopped; finished steps are not repeated. Give every agent it may
+ * need. Its policy is the one it was started with.
+ */
+export function resume(
+  agents: Agent | readonly Agent[],
+  from: readonly Fact[] | { readonly store: Store; readonly runId: string },
+  options: ResumeOptions = {},
+): Run {
+  const { store, runId, find } = "store" in from ? stored(from.store, from.runId) : seeded(from);
+  return openRun({
+    ...options,
+    agents: agentsByName(agents),
+    store,
+    runId,
+    find,
+    enter: async () => undefined,
+  });
+}
+
+type Source = { readonly store: Store; readonly runId: string; find(): Promise<string> };
+
+function stored(store: Store, runId: string): Source {
+  return {
+    store,
+    runId,
+    async find() {
+      const sessionId = await store.sessionOf(runId);
+      if (sessionId === undefined) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+      return sessionId;
+    },
+  };
+}
+
+function seeded(facts: readonly Fact[]): Source {
+  const start = facts.findLast((fact) => fact.type === "run_start");
+  if (!start)
+    throw new AgentError("unknown_run", "These facts hold no run: there is no `run_start` among them.");
+  const { runId, sessionId } = start;
+  const store = memory();
+  return {
+    store,
+    runId,
+    async find() {
+      const lease = await store.lease(sessionId, "seed", 1000);
+      if (lease && (await store.read(sessionId)).length === 0)
+        await store.append(facts, { expected: 0, lease });
+      if (lease) await store.release(lease);
+      return sessionId;
+    },
+  };
+}

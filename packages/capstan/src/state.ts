@@ -1,0 +1,119 @@
+import type { ErrorData } from "./errors.ts";
+import type { CallCheck, RunStatus, ToolOffer } from "./event.ts";
+import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
+import type { Json } from "./json.ts";
+import type { Finish, Usage } from "./model.ts";
+import type { Policy } from "./policy.ts";
+
+/**
+ * Everything the runtime knows, folded from the facts of a session and from nothing else. The fold updates it in
+ * place, because a copy of the history per fact would make a run quadratic: whoever wants to look at an earlier
+ * moment folds a prefix.
+ */
+export type State = {
+  readonly sessionId: string;
+  /** The position of the last fact folded in. */
+  seq: number;
+  /** Whole rounds only: an answer joins it when each of its calls has a result, so it is valid at every instant. */
+  history: Entry[];
+  readonly callIds: Set<string>;
+  /** By id, in the order found. */
+  readonly fragments: Map<string, Fragment>;
+  /** The newest run of the session. */
+  run: RunState | undefined;
+};
+
+export type RunState = {
+  readonly id: string;
+  readonly agent: string;
+  readonly policy: Policy;
+  readonly timeZone: string;
+  readonly instructions: string | undefined;
+  /** What the person asked, as text. */
+  readonly query: string;
+  turn: number;
+  round: Round | undefined;
+  usage: Usage;
+  readonly startedAt: number;
+  lastAt: number;
+  waitedMs: number;
+  waits: number;
+  /** Messages that arrived while the run was on; they join the history at the next turn. */
+  steering: UserEntry[];
+  /** Every approval given or refused in this run, by call. */
+  readonly approvals: Map<string, boolean>;
+  waiting: boolean;
+  cancelReason: string | undefined;
+  limit: { readonly code: string; readonly message: string } | undefined;
+  fallback: Fallback | undefined;
+  /** Budgets that have been warned about. */
+  readonly warned: Set<string>;
+  /** By tool and input: the last result, and how often in a row it was the same. */
+  readonly repeats: Map<string, { content: string; count: number }>;
+  /** Calls to tools that do not exist, in a row. */
+  unknownTools: number;
+  /** Calls that were begun: what the budget counts. */
+  begun: number;
+  readonly toolCalls: ToolCallRecord[];
+  readonly affected: Json[];
+  readonly reasoning: { readonly turn: number; readonly text: string }[];
+  lastText: string;
+  done:
+    | {
+        readonly status: RunStatus;
+        readonly text: string;
+        readonly grounded: boolean;
+        readonly error?: ErrorData;
+      }
+    | undefined;
+};
+
+/** One turn: what the model was offered, what it said, and what became of its calls. */
+export type Round = {
+  readonly turn: number;
+  readonly tools: ToolOffer;
+  readonly notes: readonly string[];
+  message: AssistantEntry | undefined;
+  finish: Finish | "aborted" | undefined;
+  /** By id, in the order the model made them. */
+  readonly calls: Map<string, Call>;
+  unsettled: number;
+  failure: { readonly candidate: number; readonly error: ErrorData } | undefined;
+  usage: Usage;
+  /** The highest count of one call repeated with the same result. */
+  repeated: { readonly name: string; readonly count: number } | undefined;
+  ended: boolean;
+};
+
+export type Call = {
+  readonly part: CallPart;
+  readonly check: CallCheck | undefined;
+  asked: boolean;
+  approval: { readonly approved: boolean; readonly reason?: string } | undefined;
+  /** Begins so far: above 0 without a result, the process died, or a client is at work on it. */
+  attempt: number;
+  result: ResultEntry | undefined;
+};
+
+export type Fallback = { attempt: number; result: ToolCallRecord | undefined };
+
+export type ToolCallRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly result: ResultEntry["content"];
+  readonly status: ResultEntry["status"];
+  readonly attempts: number;
+  readonly ms: number;
+};
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+export function newState(sessionId: string): State {
+  return { sessionId, seq: 0, history: [], callIds: new Set(), fragments: new Map(), run: undefined };
+}
+
+/** Time at work: what was spent waiting for a person does not count. */
+export function elapsedMs(run: RunState): number {
+  return run.lastAt - run.startedAt - run.waitedMs;
+}

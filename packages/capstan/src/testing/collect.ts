@@ -1,0 +1,10 @@
+import { type Event, type Fact, isFact } from "../event.ts";
+import type { Result } from "../result.ts";
+import type { Run } from "../run-handle.ts";
+
+/** Everything a run says until it rests, and its result. */
+export async function collect(run: Run): Promise<{ events: Event[]; facts: Fact[]; result: Result }> {
+  const events: Event[] = [];
+  for await (const event of run) events.push(event);
+  return { events, facts: events.filter(isFact), result: await run };
+}

@@ -1,0 +1,119 @@
+import { AgentError, type ErrorData } from "./errors.ts";
+import type { Fragment, Part, UiHint } from "./history.ts";
+import type { Json } from "./json.ts";
+import type { Retry } from "./policy.ts";
+import { type Infer, type Schema, type SchemaInput, toSchema } from "./schema.ts";
+
+/** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */
+export type Effects = "none" | "ui" | "state" | "send";
+
+/** What a tool is given beside its input. */
+export type ToolContext = {
+  /** Aborted when the run is cancelled or the tool's time is up. */
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly callId: string;
+  /** The same for every attempt at this call, also after a crash: hand it to services that accept one. */
+  readonly idempotencyKey: string;
+  /** The `context` of the run: who asks, access rights, dependencies. */
+  readonly context: unknown;
+  /** Shows how far a long call is; live only, never stored. */
+  progress(data: Json): void;
+};
+
+/** The full form of what a tool may return. `content` is for the model, `ui` for people. */
+export type ToolReturn = {
+  readonly content?: string | readonly Part[];
+  readonly data?: unknown;
+  readonly message?: string;
+  readonly ui?: UiHint;
+  readonly contexts?: readonly Fragment[];
+  readonly affected?: Json;
+  readonly error?: string | { readonly code?: string; readonly message: string };
+  /** Of an `error`: whether another attempt may help. */
+  readonly retryable?: boolean;
+};
+
+type Execute<Input> = {
+  /** Returns a string, any value, or a `ToolReturn`. A throw, or `{ error }`, is a failure that the model gets to see. */
+  // A method, whose parameters are compared leniently: that makes a typed tool also a `Tool`.
+  execute(input: Input, context: ToolContext): unknown;
+};
+
+type ToolSettings = {
+  readonly name: string;
+  readonly description: string;
+  /** Left out: runs in parallel, is not retried, and is not run again after a crash. */
+  readonly effects?: Effects;
+  /** May run twice with the same key without harm: it is retried, and run again after a crash. */
+  readonly idempotent?: boolean;
+  readonly timeoutMs?: number;
+  readonly retry?: Partial<Retry>;
+};
+
+/** A tool as the runtime holds it. Without `execute` the client runs it and the run waits for its answer. */
+export interface Tool extends ToolSettings, Partial<Execute<unknown>> {
+  readonly schema: Schema;
+  needsApproval?(
+    input: unknown,
+    context: { readonly context: unknown },
+  ): boolean | string | Promise<boolean | string>;
+}
+
+export interface ToolDefinition<Input extends SchemaInput>
+  extends ToolSettings,
+    Partial<Execute<Infer<Input>>> {
+  readonly input: Input;
+  /** Ask a person first. A function decides from the validated input; a text is the reason the person reads. */
+  readonly needsApproval?:
+    | boolean
+    | string
+    | ((
+        input: Infer<Input>,
+        context: { readonly context: unknown },
+      ) => boolean | string | Promise<boolean | string>);
+}
+
+/** Defines a tool; `execute` gets its input validated and typed. */
+export function defineTool<const Input extends SchemaInput, Definition extends ToolDefinition<Input>>(
+  definition: Definition & ToolDefinition<Input> & { readonly input: Input },
+): Tool & Pick<Definition, Extract<"execute", keyof Definition>> {
+  const { input, needsApproval, ...settings } = definition;
+  if (typeof settings.name !== "string" || !settings.name.trim() || settings.name.length > 128) {
+    throw new AgentError(
+      "invalid_definition",
+      `A tool needs a name of 1 to 128 characters, not ${JSON.stringify(settings.name)}.`,
+    );
+  }
+  if (typeof settings.description !== "string") {
+    throw new AgentError(
+      "invalid_definition",
+      `The tool "${settings.name}" needs a description for the model to read.`,
+    );
+  }
+  const asks = typeof needsApproval === "function" ? needsApproval : needsApproval && (() => needsApproval);
+  const tool = { ...settings, schema: toSchema(input), ...(asks && { needsApproval: asks }) };
+  return tool as Tool & Pick<Definition, Extract<"execute", keyof Definition>>;
+}
+
+/** Whether a call may be made again without asking anyone: after a failure, or after a crash in the middle of it. */
+export function isRepeatable(tool: Pick<Tool, "effects" | "idempotent">): boolean {
+  return tool.effects === "none" || tool.idempotent === true;
+}
+
+/** Whether calls must keep their order: only a declared effect makes a tool wait for its turn. */
+export function isOrdered(tool: Pick<Tool, "effects">): boolean {
+  return tool.effects !== undefined && tool.effects !== "none";
+}
+
+/** What became of a call, whatever the tool returned or threw. */
+export type Outcome = {
+  readonly status: "ok" | "error" | "denied" | "skipped" | "interrupted";
+  readonly content: string | readonly Part[];
+  readonly data?: Json;
+  readonly error?: ErrorData;
+  readonly ui?: UiHint;
+  readonly contexts?: readonly Fragment[];
+  readonly affected?: Json;
+};

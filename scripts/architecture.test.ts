@@ -1,0 +1,248 @@
+import { describe, expect, it } from "vitest";
+import {
+  importsOf,
+  type Layer,
+  layerProblems,
+  nameProblems,
+  nodeProblems,
+  type PackageGraph,
+  packageProblems,
+  readSources,
+  type Source,
+  type WorldRule,
+  worldProblems,
+} from "./architecture.ts";
+
+// Between packages: cli -> server -> (mcp, tools) -> capstan; studio -> capstan. Apps and benchmarks import
+// packages only by name, so only what those export.
+const packages: PackageGraph = {
+  capstan: [],
+  tools: ["capstan"],
+  mcp: ["capstan"],
+  restate: ["capstan"],
+  studio: ["capstan"],
+  server: ["capstan", "mcp", "tools"],
+  cli: ["capstan", "mcp", "tools", "restate", "studio", "server"],
+};
+
+// Inside packages/capstan/src, from the bottom up.
+const capstan = "packages/capstan/src/";
+const vocabulary = [
+  ...["json.ts", "history.ts", "event.ts", "effect.ts", "model.ts", "tool.ts", "agent.ts", "policy.ts"],
+  ...["errors.ts", "near-names.ts", "schema.ts", "clock.ts", "store.ts", "engine.ts"],
+];
+const schemas = ["@cfworker/json-schema", "@standard-schema/spec"];
+const pure = ["decide.ts", "state.ts", "apply.ts", "rules/", "state/"];
+const loop = ["run.ts", "perform.ts", "perform/", "log.ts"];
+const composition = ["session.ts", "index.ts", "testing/"];
+
+const leaf = (folder: string, also: readonly string[] = []): Layer => ({
+  files: [folder],
+  imports: [...vocabulary, folder, ...also],
+  packages: "anything",
+});
+
+const layers: readonly Layer[] = [
+  { files: vocabulary, imports: vocabulary, packages: schemas },
+  { files: pure, imports: [...vocabulary, ...pure], packages: [] },
+  { files: loop, imports: [...vocabulary, ...pure, ...loop], packages: [] },
+  leaf("models/"),
+  leaf("stores/"),
+  leaf("engines/", loop),
+  leaf("agents/"),
+  leaf("safety/"),
+  leaf("trace/"),
+  leaf("client/", ["state.ts", "state/"]),
+  { files: composition, imports: "anything", packages: "anything" },
+];
+
+const nodeModulesIn = ["stores/sqlite.ts"];
+
+// A dot before the name means that it was passed in (`io.fetch(…)`), unless the thing before is the global object.
+const world: WorldRule = {
+  uses: {
+    "fetch()": /(?<![\w$.]|function )fetch\(|globalThis\.fetch\b/,
+    "setTimeout()": /(?<![\w$.])setTimeout\(|globalThis\.setTimeout\b/,
+    "Date.now()": /\bDate\.now\(|new Date\(\)/,
+    "Math.random()": /\bMath\.random\(/,
+    crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
+  },
+  allowedIn: [
+    ...["perform.ts", "perform/", "models/", "stores/", "engines/", "clock.ts"],
+    ...["session.ts", "run.ts", "testing/"],
+  ],
+};
+
+describe("this workspace", () => {
+  const root = `${import.meta.dirname}/..`;
+  const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]);
+  const users = readSources(root, ["bench/**/*.ts", "apps/**/*.{ts,tsx}"]);
+
+  it("imports between packages point one way, and apps and benchmarks use public exports only", () => {
+    expect(packageProblems([...sources, ...users], packages)).toEqual([]);
+  });
+
+  it("imports inside capstan go from composition to leaves and loop, and down to the vocabulary", () => {
+    expect(layerProblems(sources, capstan, layers)).toEqual([]);
+  });
+
+  it("capstan runs without Node: node: modules are in the SQLite store only", () => {
+    expect(nodeProblems(sources, capstan, nodeModulesIn)).toEqual([]);
+  });
+
+  it("time, chance and the network are touched only where effects are performed", () => {
+    expect(worldProblems(sources, capstan, world)).toEqual([]);
+  });
+
+  it("every file is named after what it holds", () => {
+    expect(nameProblems([...sources, ...users])).toEqual([]);
+  });
+});
+
+const source = (path: string, text = ""): Source => ({ path, text });
+const inCapstan = (file: string, text = ""): Source => source(capstan + file, text);
+const from = (specifier: string): string => `import { x } from "${specifier}";`;
+
+describe("the reader of imports", () => {
+  it("finds every form of import, and none in comments", () => {
+    const text = [
+      'import a, { b } from "./a.ts";',
+      'import type { C } from "./c.ts";',
+      "import {\n  d,\n} from './d.ts';",
+      'export { e } from "./e.ts";',
+      'export * from "./f.ts";',
+      '// import { no } from "./no.ts";',
+      '/* export { no } from "./no.ts"; */',
+      'import "./g.ts";',
+      'const h = await import("./h.ts");',
+      'export const url = "https://example.org";',
+      'type I = import("./i.ts").I;',
+    ].join("\n");
+    const letters = ["a", "c", "d", "e", "f", "g", "h", "i"];
+    expect(importsOf(text)).toEqual(letters.map((letter) => `./${letter}.ts`));
+  });
+});
+
+describe("the check of layers", () => {
+  it.each([
+    ["event.ts", "./json.ts"],
+    ["schema.ts", "@cfworker/json-schema"],
+    ["decide.ts", "./rules/limits.ts"],
+    ["rules/limits.ts", "../state.ts"],
+    ["perform/tool.ts", "../decide.ts"],
+    ["models/acme.ts", "./sse.ts"],
+    ["models/acme.ts", "eventsource-parser"],
+    ["engines/local.ts", "../run.ts"],
+    ["client/index.ts", "../state.ts"],
+    ["session.ts", "./stores/memory.ts"],
+    ["testing/index.ts", "vitest"],
+  ])("lets %s import %s", (file, specifier) => {
+    expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([]);
+  });
+
+  it.each([
+    ["event.ts", "./decide.ts"],
+    ["event.ts", "zod"],
+    ["decide.ts", "./run.ts"],
+    ["rules/limits.ts", "../perform.ts"],
+    ["state.ts", "@cfworker/json-schema"],
+    ["run.ts", "./session.ts"],
+    ["run.ts", "./engines/direct.ts"],
+    ["models/acme.ts", "../stores/memory.ts"],
+    ["models/acme.ts", "../run.ts"],
+    ["engines/local.ts", "../decide.ts"],
+    ["stores/memory.ts", "../index.ts"],
+    ["client/index.ts", "../decide.ts"],
+  ])("does not let %s import %s", (file, specifier) => {
+    const problem = `${capstan}${file} must not import "${specifier}".`;
+    expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([problem]);
+  });
+
+  it("wants every file in a layer", () => {
+    expect(layerProblems([inCapstan("stuff.ts")], capstan, layers)).toEqual([
+      `${capstan}stuff.ts belongs to no layer. Move it, or name it in the table of layers.`,
+    ]);
+  });
+});
+
+describe("the check of packages", () => {
+  it.each([
+    ["packages/server/src/http/sse.ts", "capstan/client"],
+    ["packages/server/src/index.ts", "@capstan/mcp"],
+    ["packages/server/src/http/sse.ts", "../index.ts"],
+    ["packages/mcp/src/index.ts", "@modelcontextprotocol/client"],
+    ["packages/capstan/src/testing/index.ts", "capstan"],
+    ["apps/airport/src/main.ts", "@capstan/server"],
+    ["bench/run.ts", "./cases/loop.ts"],
+  ])("lets %s import %s", (path, specifier) => {
+    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([]);
+  });
+
+  it.each([
+    ["packages/capstan/src/run.ts", "@capstan/tools", "capstan may import nothing"],
+    ["packages/mcp/src/index.ts", "@capstan/server", "mcp may import capstan"],
+    ["packages/studio/src/main.ts", "@capstan/server/http", "studio may import capstan"],
+  ])("does not let %s import %s", (path, specifier, why) => {
+    const problem = `${path} must not import "${specifier}": ${why}.`;
+    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([problem]);
+  });
+
+  it.each([
+    ["bench/run.ts", "../packages/capstan/src/run.ts", "packages/capstan"],
+    ["apps/airport/src/main.ts", "../../graph/src/main.ts", "apps/graph"],
+    ["packages/server/src/index.ts", "../../capstan/src/run.ts", "packages/capstan"],
+  ])("does not let %s reach into %s", (path, specifier, other) => {
+    const problem = `${path} must not reach into ${other}.`;
+    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([problem]);
+  });
+
+  it("wants every package in the table", () => {
+    expect(packageProblems([source("packages/extra/src/index.ts")], packages)).toEqual([
+      'packages/extra/src/index.ts is in a package without a row. Add "extra" to the table of packages.',
+    ]);
+  });
+});
+
+describe("the check of node: modules", () => {
+  it("allows them in the SQLite store alone", () => {
+    const files = ["stores/sqlite.ts", "stores/memory.ts"];
+    const sources = files.map((file) => inCapstan(file, from("node:sqlite")));
+    expect(nodeProblems(sources, capstan, nodeModulesIn)).toEqual([
+      `${capstan}stores/memory.ts must not import "node:sqlite": it has to run in browsers too.`,
+    ]);
+  });
+});
+
+describe("the check of what touches the world", () => {
+  it.each([
+    ["await fetch(url)", "fetch()"],
+    ["globalThis.fetch(url)", "fetch()"],
+    ["setTimeout(() => {}, 1)", "setTimeout()"],
+    ["const at = Date.now();", "Date.now()"],
+    ["const at = new Date();", "Date.now()"],
+    ["Math.random()", "Math.random()"],
+    ["crypto.randomUUID()", "crypto"],
+  ])("refuses %s in a pure file, not where effects are performed", (text, name) => {
+    const sources = [inCapstan("decide.ts", text), inCapstan("perform/tool.ts", text)];
+    expect(worldProblems(sources, capstan, world)).toEqual([
+      `${capstan}decide.ts must not use ${name}: have it passed in.`,
+    ]);
+  });
+
+  it.each([
+    "io.fetch(url)",
+    "clock.setTimeout(f, 1)",
+    "new Date(at)",
+    "// never Date.now()",
+    "prefetch(url)",
+  ])("accepts %s", (text) => {
+    expect(worldProblems([inCapstan("decide.ts", text)], capstan, world)).toEqual([]);
+  });
+});
+
+describe("the check of names", () => {
+  it("refuses names that say nothing", () => {
+    const files = ["utils.ts", "rules/helpers.ts", "misc.ts", "common.ts", "types.ts", "near-names.ts"];
+    expect(nameProblems(files.map((file) => inCapstan(file)))).toHaveLength(5);
+  });
+});

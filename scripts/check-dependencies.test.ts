@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import {
+  type LockEntry,
+  type Manifest,
+  problemsIn,
+  problemsOf,
+  settingProblems,
+} from "./check-dependencies.ts";
+
+const good: LockEntry = { version: "1.0.0", integrity: "sha512-abc" };
+const root: Manifest = { folder: "" };
+const core: Manifest = { folder: "packages/core" };
+
+const lockProblems = (path: string, entry: LockEntry): string[] =>
+  problemsOf({ packages: { "": {}, "packages/core": {}, [path]: entry } }, [root, core]);
+
+describe("an entry of the lockfile must be a registry package without install script (A121)", () => {
+  it.each<[string, string, LockEntry]>([
+    ["a registry package", "node_modules/left", good],
+    ["a nested scoped registry package", "node_modules/left/node_modules/@a/b", good],
+    ["a link to a workspace", "node_modules/core", { link: true, resolved: "packages/core" }],
+    [
+      "a package inside its parent's archive",
+      "node_modules/left/node_modules/in",
+      { version: "1.0.0", inBundle: true },
+    ],
+    [
+      "a known script of an optional package that never installs on Linux",
+      "node_modules/fsevents",
+      { ...good, version: "2.3.3", hasInstallScript: true, dev: true, optional: true, os: ["darwin"] },
+    ],
+  ])("is accepted: %s", (_what, path, entry) => {
+    expect(lockProblems(path, entry)).toEqual([]);
+  });
+
+  it.each<[string, string, LockEntry, string]>([
+    [
+      "an install script",
+      "node_modules/left",
+      { ...good, hasInstallScript: true },
+      "Install script: left@1.0.0 (node_modules/left). Use a version or another package that has none.",
+    ],
+    [
+      "a known script that would now reach users",
+      "node_modules/fsevents",
+      { ...good, version: "2.3.3", hasInstallScript: true, optional: true, os: ["darwin"] },
+      "Install script: fsevents@2.3.3 (node_modules/fsevents). Use a version or another package that has none.",
+    ],
+    [
+      "another version of a package with a known script",
+      "node_modules/fsevents",
+      { ...good, version: "2.3.4", hasInstallScript: true, dev: true, optional: true, os: ["darwin"] },
+      "Install script: fsevents@2.3.4 (node_modules/fsevents). Use a version or another package that has none.",
+    ],
+    [
+      "a git source",
+      "node_modules/left",
+      { ...good, resolved: "git+ssh://git@host/a/left.git#abc" },
+      "Names its source: left@1.0.0 comes from git+ssh://git@host/a/left.git#abc. Take it from the registry, with omit-lockfile-registry-resolved.",
+    ],
+    [
+      "a host",
+      "node_modules/left",
+      { ...good, resolved: "https://host/left.tgz" },
+      "Names its source: left@1.0.0 comes from https://host/left.tgz. Take it from the registry, with omit-lockfile-registry-resolved.",
+    ],
+    [
+      "a link out of the workspace",
+      "node_modules/left",
+      { link: true, resolved: "../left" },
+      "Outside the registry: node_modules/left links to ../left. Make it a workspace or publish it.",
+    ],
+    [
+      "a folder that is no workspace",
+      "../left",
+      good,
+      "Outside the registry: the folder ../left. Make it a workspace or publish it.",
+    ],
+    [
+      "no integrity",
+      "node_modules/left",
+      { version: "1.0.0" },
+      "No integrity: left@1.0.0 (node_modules/left). Remove the entry and run npm install again.",
+    ],
+  ])("is refused: %s", (_what, path, entry, problem) => {
+    expect(lockProblems(path, entry)).toEqual([problem]);
+  });
+});
+
+describe("a range in a manifest must be an exact version in the registry (A121)", () => {
+  const rangeProblems = (manifest: Omit<Manifest, "folder">): string[] =>
+    problemsOf({ packages: {} }, [{ ...manifest, folder: "packages/core" }]);
+
+  it.each(["1.2.3", "1.2.3-beta.1", "npm:@a/left@1.2.3"])("may be %s", (range) => {
+    expect(rangeProblems({ dependencies: { left: range } })).toEqual([]);
+  });
+
+  it.each([
+    "^1.2.3",
+    "~1.2.3",
+    "1.x",
+    "*",
+    "",
+    "latest",
+    ">=1.0.0",
+    "npm:left@^1.0.0",
+  ])("must be exact, so not %j", (range) => {
+    expect(rangeProblems({ devDependencies: { left: range } })).toEqual([
+      `Not an exact version: "left": "${range}" in packages/core/package.json. Write the version that the lockfile has.`,
+    ]);
+  });
+
+  it.each([
+    "git+ssh://git@host/a/left.git",
+    "github:a/left",
+    "a/left",
+    "https://host/left.tgz",
+    "file:../left",
+    "../left",
+  ])("must be in the registry, so not %s", (range) => {
+    expect(rangeProblems({ optionalDependencies: { left: range } })).toEqual([
+      `Outside the registry: "left": "${range}" in packages/core/package.json. Take a published, exact version.`,
+    ]);
+  });
+
+  it("may be anything for a peer dependency", () => {
+    const manifest = { folder: "", peerDependencies: { left: "^1.0.0" } };
+    expect(problemsOf({ packages: {} }, [manifest])).toEqual([]);
+  });
+});
+
+it("the npm settings keep install scripts off and releases of the last week out (A121)", () => {
+  expect(settingProblems("ignore-scripts=true\nmin-release-age=7\n")).toEqual([]);
+  expect(settingProblems("ignore-scripts=false\nmin-release-age=1")).toEqual([
+    "Install scripts may run: .npmrc lacks ignore-scripts=true. Put it back.",
+    "Releases of today may be taken: .npmrc lacks min-release-age=7 (days). Put it back.",
+  ]);
+  expect(settingProblems("")).toHaveLength(2);
+});
+
+it("this workspace has no dependency that would be refused (A121)", () => {
+  expect(problemsIn(`${import.meta.dirname}/..`)).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { titlesOf } from "./test-titles.ts";
+
+const lines = (...source: readonly string[]): string => source.join("\n");
+
+it("finds the titles of it, test and describe, in every kind of quotes", () => {
+  const source = lines(
+    'describe("a store", () => {',
+    "  it('keeps facts', () => {});",
+    "  test(`gives them back`, async () => {});",
+    "});",
+  );
+  expect(titlesOf(source)).toEqual(["a store", "keeps facts", "gives them back"]);
+});
+
+it("finds a title on the line after the bracket, and with escaped quotes", () => {
+  expect(titlesOf(lines("it(", '  "says \\"no\\"",', "  () => {},", ");"))).toEqual(['says "no"']);
+});
+
+it("finds the title after the table of each, for, skipIf and runIf", () => {
+  const source = lines(
+    'it.each([["a)", 1], [`(b`, f(2)]])("one %s", () => {});',
+    "test.for([",
+    "  [1, 2],",
+    "])('two %s', () => {});",
+    "it.each`",
+    "  a | b",
+    '`("three $a", () => {});',
+    'describe.skipIf(isSlow())("four", () => {});',
+    'it.concurrent.each([1])("five", () => {});',
+  );
+  expect(titlesOf(source)).toEqual(["one %s", "two %s", "three $a", "four", "five"]);
+});
+
+it("leaves out skipped and promised tests, comments, quoted tests and other functions", () => {
+  const source = lines(
+    'it.skip("no", () => {});',
+    'test.todo("no");',
+    '// it("no", () => {});',
+    ' * it("no", () => {});',
+    "const source = \"it('no')\";",
+    'wait("no");',
+    'list.it("no");',
+    "it(title, () => {});",
+    'for (const name of names) it.only("yes", () => {});',
+  );
+  expect(titlesOf(source)).toEqual(["yes"]);
+});

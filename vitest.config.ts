@@ -1,0 +1,30 @@
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
+import { tally } from "./scripts/tally.ts";
+
+const long = process.env.CAPSTAN_LONG === "1";
+
+const config: ViteUserConfig = defineConfig({
+  // Workspace packages are taken from their sources, so that no build is needed.
+  resolve: { conditions: ["source"] },
+  ssr: { resolve: { conditions: ["source", "module", "node", "development|production"] } },
+  test: {
+    include: [
+      "packages/*/src/**/*.test.{ts,tsx}",
+      "apps/**/*.test.ts",
+      "scripts/**/*.test.ts",
+      "bench/**/*.test.ts",
+    ],
+    exclude: [
+      ...configDefaults.exclude,
+      "**/dist/**",
+      "**/*.live.test.ts",
+      ...(long ? [] : ["**/*.long.test.ts"]),
+    ],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: long ? 600_000 : 10_000,
+    reporters: ["default", tally()],
+  },
+});
+
+export default config;
