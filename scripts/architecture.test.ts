@@ -32,9 +32,20 @@ const vocabulary = [
   ...["errors.ts", "near-names.ts", "schema.ts", "clock.ts", "store.ts", "engine.ts"],
 ];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec"];
-const pure = ["decide.ts", "state.ts", "apply.ts", "rules/", "state/"];
-const loop = ["run.ts", "perform.ts", "perform/", "log.ts"];
-const composition = ["session.ts", "index.ts", "testing/"];
+const pure = ["decide.ts", "state.ts", "apply.ts", "result.ts", "input.ts", "prompt.ts", "rules/"];
+const loop = [
+  ...[
+    "run.ts",
+    "run-handle.ts",
+    "inbox.ts",
+    "event-stream.ts",
+    "lease.ts",
+    "log.ts",
+    "perform.ts",
+    "perform/",
+  ],
+];
+const composition = ["session.ts", "open-run.ts", "index.ts", "testing/"];
 
 const leaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -52,7 +63,7 @@ const layers: readonly Layer[] = [
   leaf("agents/"),
   leaf("safety/"),
   leaf("trace/"),
-  leaf("client/", ["state.ts", "state/"]),
+  leaf("client/", ["state.ts"]),
   { files: composition, imports: "anything", packages: "anything" },
 ];
 
@@ -62,14 +73,14 @@ const nodeModulesIn = ["stores/sqlite.ts"];
 const world: WorldRule = {
   uses: {
     "fetch()": /(?<![\w$.]|function )fetch\(|globalThis\.fetch\b/,
-    "setTimeout()": /(?<![\w$.])setTimeout\(|globalThis\.setTimeout\b/,
+    timers: /(?<![\w$.])set(?:Timeout|Interval|Immediate)\(|globalThis\.set(?:Timeout|Interval|Immediate)\b/,
     "Date.now()": /\bDate\.now\(|new Date\(\)/,
     "Math.random()": /\bMath\.random\(/,
     crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
   },
   allowedIn: [
     ...["perform.ts", "perform/", "models/", "stores/", "engines/", "clock.ts"],
-    ...["session.ts", "run.ts", "testing/"],
+    ...["session.ts", "open-run.ts", "lease.ts", "testing/"],
   ],
 };
 
@@ -217,7 +228,8 @@ describe("the check of what touches the world", () => {
   it.each([
     ["await fetch(url)", "fetch()"],
     ["globalThis.fetch(url)", "fetch()"],
-    ["setTimeout(() => {}, 1)", "setTimeout()"],
+    ["setTimeout(() => {}, 1)", "timers"],
+    ["setInterval(beat, 1)", "timers"],
     ["const at = Date.now();", "Date.now()"],
     ["const at = new Date();", "Date.now()"],
     ["Math.random()", "Math.random()"],

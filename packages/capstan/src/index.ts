@@ -27,7 +27,7 @@ export type { Json } from "./json.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { Hooks, ResumeOptions } from "./open-run.ts";
-export type { HookedCall } from "./perform/call-tool.ts";
+export type { HookedCall } from "./perform/io.ts";
 export {
   type Budget,
   defaultPolicy,

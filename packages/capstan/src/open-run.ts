@@ -13,7 +13,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
-import type { CallHooks } from "./perform/call-tool.ts";
+import type { CallHooks } from "./perform/io.ts";
 import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
 import { runUntilRest } from "./run.ts";
@@ -64,13 +64,21 @@ export function openRun(opening: Opening): Run {
       return walk({ opening, state, stream, inbox, controller, rest });
     });
     before = result.then(
-      () => stream.end(),
+      () => {
+        // The signal may outlive many runs.
+        if (state?.run?.done) signal?.removeEventListener("abort", cancel);
+        stream.end();
+      },
       (error) => {
         rest();
         stream.end(error);
       },
     );
     return { isResting: () => resting, result };
+  }
+
+  function cancel(): void {
+    handle.cancel(describeThrown(signal?.reason, "cancelled").message);
   }
 
   const handle = runHandle({
@@ -80,7 +88,6 @@ export function openRun(opening: Opening): Run {
     begin,
     abort: (reason) => controller.abort(new AgentError("cancelled", reason)),
   });
-  const cancel = () => handle.cancel(describeThrown(signal?.reason, "cancelled").message);
   if (signal?.aborted) cancel();
   else signal?.addEventListener("abort", cancel, { once: true });
   return handle;

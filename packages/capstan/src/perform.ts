@@ -1,23 +1,8 @@
-import type { Agent, Agents } from "./agent.ts";
-import type { Clock } from "./clock.ts";
 import type { Effect } from "./effect.ts";
-import { AgentError } from "./errors.ts";
-import type { DeltaBody, FactBody } from "./event.ts";
+import type { FactBody } from "./event.ts";
 import { callModel } from "./perform/call-model.ts";
-import type { CallHooks } from "./perform/call-tool.ts";
 import { callTool } from "./perform/call-tool.ts";
-import type { State } from "./state.ts";
-
-/** What performing needs of the world around it. */
-export type Io = {
-  readonly agents: Agents;
-  /** Read, never changed. */
-  readonly state: State;
-  readonly clock: Clock;
-  readonly context: unknown;
-  readonly hooks: CallHooks;
-  emit(delta: DeltaBody): void;
-};
+import type { Io } from "./perform/io.ts";
 
 /**
  * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
@@ -26,16 +11,10 @@ export type Io = {
 export async function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
   switch (effect.type) {
     case "model":
-      return callModel(effect, { ...io, agent: agentOf(effect.agent, io) }, signal);
+      return callModel(effect, io, signal);
     case "tool":
-      return callTool(effect, { ...io, agent: agentOf(effect.agent, io) }, signal);
+      return callTool(effect, io, signal);
     case "note":
       return effect.facts;
   }
-}
-
-function agentOf(name: string, { agents }: Io): Agent {
-  const agent = agents.get(name);
-  if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
-  return agent;
 }

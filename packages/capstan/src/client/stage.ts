@@ -10,23 +10,18 @@ export function stageOf(events: Iterable<Event>): Stage {
   return stage;
 }
 
+const stages: { readonly [Type in Event["type"]]?: Stage } = {
+  run_start: "submitted",
+  content_delta: "streaming",
+  reasoning_delta: "streaming",
+  tool_call_delta: "streaming",
+  message: "streaming",
+  tool_call_start: "executing",
+};
+
 /** One event further. `processing`: the model digests what the tools gave it and has not begun to speak. */
 export function nextStage(stage: Stage, event: Event): Stage {
-  switch (event.type) {
-    case "run_start":
-      return "submitted";
-    case "turn_start":
-      return event.turn === 1 ? "submitted" : "processing";
-    case "content_delta":
-    case "reasoning_delta":
-    case "tool_call_delta":
-    case "message":
-      return "streaming";
-    case "tool_call_start":
-      return "executing";
-    case "done":
-      return event.status === "failed" ? "error" : "complete";
-    default:
-      return stage;
-  }
+  if (event.type === "turn_start") return event.turn === 1 ? "submitted" : "processing";
+  if (event.type === "done") return event.status === "failed" ? "error" : "complete";
+  return stages[event.type] ?? stage;
 }

@@ -1,28 +1,18 @@
-import type { Agent } from "../agent.ts";
-import type { Clock } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData, errorData } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import type { State } from "../state.ts";
 import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
+import { agentOf, type Io } from "./io.ts";
 import { requestFor } from "./request.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
 import { usageOf } from "./usage.ts";
 
-type ModelIo = {
-  readonly agent: Agent;
-  readonly state: State;
-  readonly clock: Clock;
-  readonly context: unknown;
-  emit(delta: DeltaBody): void;
-};
-
 /** One conversation with a model: who is asked, for what, and what it has said so far. */
 type Asking = {
   readonly effect: ModelEffect;
-  readonly io: ModelIo;
+  readonly io: Io;
   readonly model: Model;
   readonly message: Assembly;
   readonly startedAt: number;
@@ -31,10 +21,11 @@ type Asking = {
 /** Asks the model once: streams what it says, and gives its finished message or why there is none. */
 export async function callModel(
   effect: ModelEffect,
-  io: ModelIo,
+  io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const model = io.agent.models[effect.candidate] ?? io.agent.models[0];
+  const { models } = agentOf(effect.agent, io);
+  const model = models[effect.candidate] ?? models[0];
   const message = assembly(namingCalls(effect.turn, io.state.callIds));
   const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
   try {
@@ -134,16 +125,18 @@ function failure({ effect, io, model, message }: Asking, error: ErrorData): read
   return [{ type: "model_failed", model: model.id, candidate: effect.candidate, attempts: 1, error }];
 }
 
-async function finishedMessage({ io, model, message, startedAt }: Asking): Promise<readonly FactBody[]> {
+async function finishedMessage({
+  effect,
+  io,
+  model,
+  message,
+  startedAt,
+}: Asking): Promise<readonly FactBody[]> {
   const { finish = "other" } = message;
   // A filtered answer's calls are not to be trusted; its words are kept.
   const parts = partsOf(message).filter((part) => finish !== "content_filter" || part.type !== "call");
   const calls = parts.filter((part) => part.type === "call");
-  const checks = await checkCalls(calls, {
-    agent: io.agent,
-    runId: io.state.run?.id ?? "",
-    context: io.context,
-  });
+  const checks = await checkCalls(calls, agentOf(effect.agent, io), io);
   const { usage, warnings } = usageOf(message, io.state);
   const ms = io.clock.now() - startedAt;
   return [

@@ -1,110 +1,88 @@
-import type { Agent } from "../agent.ts";
-import type { Clock } from "../clock.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, errorData } from "../errors.ts";
-import type { DeltaBody, FactBody } from "../event.ts";
+import type { FactBody } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { State } from "../state.ts";
 import type { Outcome, Tool, ToolContext } from "../tool.ts";
 import { findTool, validateInput } from "./check-calls.ts";
 import { digestOf } from "./digest.ts";
+import { agentOf, type HookedCall, type Io, runIdOf } from "./io.ts";
 import { failed, interrupted, outcomeOf } from "./outcome.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
 
-export type HookedCall = {
-  readonly id: string;
-  readonly name: string;
-  readonly input: Json;
-  readonly context: unknown;
-};
+const longestBlockMs = 1000;
 
-export type CallHooks = {
-  /** Before a tool runs. A throw refuses the call; the model is told why. */
-  onBeforeTool?(call: HookedCall): void | Promise<void>;
-  /** After a tool has run; what it returns takes the place of the outcome. */
-  onAfterTool?(call: HookedCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
-};
-
-type ToolIo = {
-  readonly agent: Agent;
-  readonly state: State;
-  readonly clock: Clock;
-  readonly context: unknown;
-  readonly hooks: CallHooks;
-  emit(delta: DeltaBody): void;
+/** One call under way. `facts` is what there is to say about it beside its result. */
+type Calling = {
+  readonly effect: ToolEffect;
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  readonly facts: FactBody[];
 };
 
 /** Runs one tool call. A tool without `execute` is the client's to run: it has no result yet. */
 export async function callTool(
   effect: ToolEffect,
-  io: ToolIo,
+  io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
   const startedAt = io.clock.now();
-  const { callId: id, name, input } = effect;
-  const outcome = await outcomeOfCall(effect, io, signal);
-  if (!outcome) return [];
-  const call = { id, name, input, context: io.context };
-  const { status, content, ...rest } = await afterTool(call, outcome, io.hooks);
+  const { callId: id, name } = effect;
+  const facts: FactBody[] = [];
+  const outcome = await outcomeOfCall({ effect, io, signal, facts });
+  if (!outcome) return facts;
+  const { status, content, ...rest } = await afterTool(effect, outcome, io);
+  const ms = io.clock.now() - startedAt;
+  const is_error = status !== "ok";
   return [
-    {
-      type: "tool_call_result",
-      id,
-      name,
-      result: content,
-      is_error: status !== "ok",
-      status,
-      attempts: 1,
-      ms: io.clock.now() - startedAt,
-      ...rest,
-    },
+    { type: "tool_call_result", id, name, result: content, is_error, status, attempts: 1, ms, ...rest },
+    ...facts,
   ];
 }
 
-async function outcomeOfCall(
-  effect: ToolEffect,
-  io: ToolIo,
-  signal: AbortSignal,
-): Promise<Outcome | undefined> {
-  const found = findTool(effect.name, io.agent);
+async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
+  const { effect, io, signal } = calling;
+  const found = findTool(effect.name, agentOf(effect.agent, io));
   if ("error" in found) return failed(found.error);
   const { tool } = found;
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return failed(valid.error);
-  if (effect.digest !== undefined && !(await isAsApproved(effect, tool, io))) {
-    return failed(
-      errorData(
-        "approval_mismatch",
-        `"${tool.name}" or its arguments are not what was approved. The call was not made.`,
-      ),
-    );
+  if (!(await isAsApproved(tool, calling))) {
+    const message = `"${tool.name}" or its arguments are not what was approved. The call was not made.`;
+    return failed(errorData("approval_mismatch", message));
   }
   if (!tool.execute) return undefined;
   try {
-    const call = { id: effect.callId, name: tool.name, input: effect.input, context: io.context };
-    await io.hooks.onBeforeTool?.(call);
+    await io.hooks.onBeforeTool?.(hookedCall(effect, io));
     signal.throwIfAborted();
-    const work = Promise.resolve(tool.execute(valid.value, toolContext(effect, io, signal)));
-    return outcomeOf(await untilAborted(work, signal));
+    return outcomeOf(await untilAborted(begin(tool, valid.value, calling), signal));
   } catch (thrown) {
-    return thrownOutcome(thrown, effect, signal);
+    if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
+    if (!isDeadline(signal)) return interrupted;
+    return failed(errorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`));
   }
 }
 
-function thrownOutcome(thrown: unknown, { name, timeoutMs }: ToolEffect, signal: AbortSignal): Outcome {
-  if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
-  if (!isDeadline(signal)) return interrupted;
-  return failed(errorData("tool_timeout", `"${name}" gave no result within ${timeoutMs} ms.`));
+/** Nothing can stop a tool that computes without a pause, and it holds up every run of the process: so it is named. */
+async function begin(tool: Tool, input: unknown, { effect, io, signal, facts }: Calling): Promise<unknown> {
+  const startedAt = io.clock.now();
+  const work = tool.execute?.(input, toolContext(effect, io, signal));
+  const ms = io.clock.now() - startedAt;
+  if (ms >= longestBlockMs) {
+    const message = `The tool "${tool.name}" blocked the process for ${ms} ms.`;
+    facts.push({ type: "warning", code: "event_loop_blocked", message });
+  }
+  return work;
 }
 
-async function isAsApproved(effect: ToolEffect, tool: Tool, { state }: ToolIo): Promise<boolean> {
+async function isAsApproved(tool: Tool, { effect, io }: Calling): Promise<boolean> {
+  if (effect.digest === undefined) return true;
   const call = { id: effect.callId, input: effect.input as { [key: string]: Json } };
-  return (await digestOf(state.run?.id ?? "", tool, call)) === effect.digest;
+  return (await digestOf(runIdOf(io), tool, call)) === effect.digest;
 }
 
-function toolContext(effect: ToolEffect, io: ToolIo, signal: AbortSignal): ToolContext {
+function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
   const { callId } = effect;
-  const runId = io.state.run?.id ?? "";
+  const runId = runIdOf(io);
   return {
     signal,
     runId,
@@ -119,10 +97,14 @@ function toolContext(effect: ToolEffect, io: ToolIo, signal: AbortSignal): ToolC
   };
 }
 
-async function afterTool(call: HookedCall, outcome: Outcome, hooks: CallHooks): Promise<Outcome> {
-  if (!hooks.onAfterTool) return outcome;
+function hookedCall({ callId, name, input }: ToolEffect, { context }: Io): HookedCall {
+  return { id: callId, name, input, context };
+}
+
+async function afterTool(effect: ToolEffect, outcome: Outcome, io: Io): Promise<Outcome> {
+  if (!io.hooks.onAfterTool) return outcome;
   try {
-    return (await hooks.onAfterTool(call, outcome)) ?? outcome;
+    return (await io.hooks.onAfterTool(hookedCall(effect, io), outcome)) ?? outcome;
   } catch (thrown) {
     return failed(describeThrown(thrown, "tool_failed"));
   }

@@ -5,35 +5,35 @@ import type { CallPart } from "../history.ts";
 import { nearest } from "../near-names.ts";
 import type { Tool } from "../tool.ts";
 import { digestOf } from "./digest.ts";
+import { type Io, runIdOf } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
-
-type Asking = { readonly agent: Agent; readonly runId: string; readonly context: unknown };
 
 /** Looks at each call as soon as the model has said it: only a call that could run is worth a person's approval. */
 export async function checkCalls(
   calls: readonly CallPart[],
-  asking: Asking,
+  agent: Agent,
+  io: Io,
 ): Promise<{ [callId: string]: CallCheck } | undefined> {
   const checks: [string, CallCheck][] = [];
   for (const call of calls) {
-    const check = await checkCall(call, asking);
+    const check = await checkCall(call, agent, io);
     if (check) checks.push([call.id, check]);
   }
   // fromEntries defines own keys, whatever a provider calls its ids.
   return checks.length > 0 ? Object.fromEntries(checks) : undefined;
 }
 
-async function checkCall(call: CallPart, asking: Asking): Promise<CallCheck | undefined> {
-  const found = findTool(call.name, asking.agent);
+async function checkCall(call: CallPart, agent: Agent, io: Io): Promise<CallCheck | undefined> {
+  const found = findTool(call.name, agent);
   if ("error" in found) return found;
   const valid = await validateInput(found.tool, call.raw ?? call.input);
   if ("error" in valid) return valid;
   if (!found.tool.needsApproval) return undefined;
   try {
-    const asks = await found.tool.needsApproval(valid.value, { context: asking.context });
+    const asks = await found.tool.needsApproval(valid.value, { context: io.context });
     if (asks === false) return undefined;
     const reason = typeof asks === "string" ? asks : `"${call.name}" needs approval.`;
-    return { approval: { reason, digest: await digestOf(asking.runId, found.tool, call) } };
+    return { approval: { reason, digest: await digestOf(runIdOf(io), found.tool, call) } };
   } catch (thrown) {
     return { error: describeThrown(thrown, "tool_failed") };
   }

@@ -18,8 +18,7 @@ export function outcomeOf(returned: unknown): Outcome {
     ...(affected !== undefined && { affected }),
   };
   if (error !== undefined) {
-    const failure = failureOf(error, returned.retryable);
-    return { status: "error", content: failure.message, error: failure, ...rest };
+    return { ...failed(failureOf(error, returned.retryable)), ...rest };
   }
   return { status: "ok", content: contentOf(returned, data), ...rest };
 }
@@ -63,10 +62,11 @@ function readable(value: unknown): string | undefined {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The result of a call that failed before or while it ran. */
+/** The result of a call that failed. The model reads the content; our own sentences already say what happened. */
 export function failed(error: ErrorData): Outcome {
-  const status = error.code === "tool_denied" || error.code === "approval_mismatch" ? "denied" : "error";
-  return { status, content: error.message, error };
+  const isOwn = error.code !== "tool_failed" && Object.hasOwn(errorCodes, error.code);
+  const content = isOwn ? error.message : `Tool execution failed: ${error.message}`;
+  return { status: error.code === "approval_mismatch" ? "denied" : "error", content, error };
 }
 
 export const interrupted: Outcome = {

@@ -1,23 +1,16 @@
 import type { Agent, InstructionsInput } from "../agent.ts";
-import type { Clock } from "../clock.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest } from "../model.ts";
-import type { State } from "../state.ts";
-
-type Requesting = {
-  readonly agent: Agent;
-  readonly state: State;
-  readonly clock: Clock;
-  readonly context: unknown;
-};
+import { agentOf, type Io } from "./io.ts";
 
 /** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
-export async function requestFor(effect: ModelEffect, io: Requesting): Promise<ModelRequest> {
-  const { agent, state } = io;
+export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequest> {
+  const { state } = io;
+  const agent = agentOf(effect.agent, io);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
   const tools = withdrawn ? [] : agent.specs;
-  const base = state.run?.instructions ?? (await instructionsOf(effect, io));
+  const base = state.run?.instructions ?? (await instructionsOf(effect, agent, io));
   return {
     instructions: [base, ...effect.notes].filter((text) => text !== "").join("\n\n"),
     history: state.history,
@@ -29,7 +22,8 @@ export async function requestFor(effect: ModelEffect, io: Requesting): Promise<M
 
 async function instructionsOf(
   effect: ModelEffect,
-  { agent, state, clock, context }: Requesting,
+  agent: Agent,
+  { state, clock, context }: Io,
 ): Promise<string> {
   if (typeof agent.instructions === "string") return agent.instructions;
   const timeZone = state.run?.timeZone ?? "UTC";

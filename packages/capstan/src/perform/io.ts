@@ -1,0 +1,43 @@
+import type { Agent, Agents } from "../agent.ts";
+import type { Clock } from "../clock.ts";
+import { AgentError } from "../errors.ts";
+import type { DeltaBody } from "../event.ts";
+import type { Json } from "../json.ts";
+import type { State } from "../state.ts";
+import type { Outcome } from "../tool.ts";
+
+/** What performing needs of the world around it. */
+export type Io = {
+  readonly agents: Agents;
+  /** Read, never changed. */
+  readonly state: State;
+  readonly clock: Clock;
+  readonly context: unknown;
+  readonly hooks: CallHooks;
+  emit(delta: DeltaBody): void;
+};
+
+export type HookedCall = {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly context: unknown;
+};
+
+export type CallHooks = {
+  /** Before a tool runs. A throw refuses the call; the model is told why. */
+  onBeforeTool?(call: HookedCall): void | Promise<void>;
+  /** After a tool has run or failed; what it returns takes the place of the outcome. */
+  onAfterTool?(call: HookedCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
+};
+
+export function agentOf(name: string, { agents }: Pick<Io, "agents">): Agent {
+  const agent = agents.get(name);
+  if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
+  return agent;
+}
+
+/** The run whose effect this is. */
+export function runIdOf({ state }: Pick<Io, "state">): string {
+  return state.run?.id ?? "";
+}
