@@ -13,8 +13,8 @@ import {
   worldProblems,
 } from "./architecture.ts";
 
-// Between packages: cli -> server -> (mcp, tools) -> capstan; studio -> capstan. Apps and benchmarks import
-// packages only by name, so only what those export.
+// Between packages: cli -> server -> (mcp, tools) -> capstan; studio -> capstan. Apps, examples and benchmarks
+// import packages only by name, so only what those export.
 const packages: PackageGraph = {
   capstan: [],
   tools: ["capstan"],
@@ -29,7 +29,7 @@ const packages: PackageGraph = {
 const capstan = "packages/capstan/src/";
 const vocabulary = [
   ...["json.ts", "history.ts", "event.ts", "effect.ts", "model.ts", "tool.ts", "agent.ts", "policy.ts"],
-  ...["errors.ts", "near-names.ts", "schema.ts", "clock.ts", "store.ts", "engine.ts"],
+  ...["errors.ts", "near-names.ts", "definition.ts", "schema.ts", "clock.ts", "store.ts", "engine.ts"],
 ];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec"];
 const pure = ["decide.ts", "state.ts", "apply.ts", "result.ts", "input.ts", "prompt.ts", "rules/"];
@@ -87,9 +87,9 @@ const world: WorldRule = {
 describe("this workspace", () => {
   const root = `${import.meta.dirname}/..`;
   const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]);
-  const users = readSources(root, ["bench/**/*.ts", "apps/**/*.{ts,tsx}"]);
+  const users = readSources(root, ["bench/**/*.ts", "docs/examples/*.ts", "apps/**/*.{ts,tsx}"]);
 
-  it("imports between packages point one way, and apps and benchmarks use public exports only", () => {
+  it("imports between packages point one way, and apps, examples and benchmarks use public exports only", () => {
     expect(packageProblems([...sources, ...users], packages)).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { checkFields } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import type { Fragment } from "./history.ts";
 import type { Model, ToolSpec } from "./model.ts";
@@ -52,6 +53,8 @@ export type FallbackInput = {
   readonly tried: { readonly tool: string; readonly status: string; readonly preview: string }[];
 };
 
+const agentFields: readonly string[] = ["name", "model", "instructions", "tools", "fallbackTool", "policy"];
+
 export function defineAgent(definition: AgentDefinition): Agent {
   const { name, instructions = "", tools = [], fallbackTool, policy = {} } = definition;
   if (typeof name !== "string" || !name.trim()) {
@@ -64,6 +67,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
       `The agent "${name}" needs a model: an object with \`stream\`, or a list of them.`,
     );
   }
+  checkFields(`agent ${JSON.stringify(name)}`, definition, agentFields);
   checkPolicy(policy);
   return {
     name,

@@ -2,7 +2,16 @@ import type { CallCheck, Fact } from "./event.ts";
 import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
 import { canonical, type Json } from "./json.ts";
 import type { Usage } from "./model.ts";
-import { type Call, newState, noUsage, type Round, type RunState, type State } from "./state.ts";
+import type { Policy } from "./policy.ts";
+import {
+  type Call,
+  newState,
+  noUsage,
+  type Round,
+  type RunState,
+  type State,
+  type ToolCallRecord,
+} from "./state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -27,7 +36,7 @@ export function fold(sessionId: string, facts: readonly Fact[]): State {
 }
 
 function startRun(state: State, fact: FactOf<"run_start">): RunState {
-  if (fact.policy.memory !== "session") state.history = [];
+  recall(state, fact.policy.memory);
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
@@ -65,8 +74,24 @@ function startRun(state: State, fact: FactOf<"run_start">): RunState {
   };
 }
 
+/** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
+function recall(state: State, memory: Policy["memory"]): void {
+  const { aside, run } = state;
+  if (aside) {
+    const added = run?.policy.memory === "run" ? state.history : [];
+    state.history = [...aside.history, ...added];
+    state.fragments = new Map([...aside.fragments, ...state.fragments]);
+    state.aside = undefined;
+  }
+  if (memory === "session") return;
+  state.aside = { history: state.history, fragments: state.fragments };
+  state.history = [];
+  state.fragments = new Map();
+}
+
 function passTime(run: RunState, fact: Fact): void {
-  if (run.waiting) run.waitedMs += fact.at - run.lastAt;
+  // An approval is heard when nothing is under way: what passed before it was a person's time.
+  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
   run.waiting = false;
   run.lastAt = fact.at;
 }
@@ -160,65 +185,73 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   for (const part of fact.entry.parts) {
     if (part.type === "reasoning" && part.text) run.reasoning.push({ turn: round.turn, text: part.text });
   }
-  if (round.unsettled === 0) state.history.push(fact.entry);
+  if (round.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
 }
 
 function newCall(part: CallPart, check: CallCheck | undefined): Call {
-  return { part, check, asked: false, approval: undefined, attempt: 0, result: undefined };
+  return { part, check, asked: false, approval: undefined, attempt: 0, result: undefined, record: undefined };
 }
 
 function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">): void {
-  if (fact.attempt === 1) run.begun += 1;
   const call = run.round?.calls.get(fact.id);
+  if (fact.attempt === 1 && !call?.check?.error) run.begun += 1;
   if (call) call.attempt = fact.attempt;
   else {
     // Not asked for by the model: the fallback tool of a limit.
     state.callIds.add(fact.id);
-    run.fallback = { attempt: fact.attempt, result: undefined };
+    run.fallback = { input: fact.arguments, attempt: fact.attempt, result: undefined };
   }
 }
 
 function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result">): void {
   const { round } = run;
-  const call = run.round?.calls.get(fact.id);
-  if (call?.result) return;
-  const { id, name, result, status, attempts, ms } = fact;
-  const record = { id, name, input: (call?.part.input ?? {}) as Json, result, status, attempts, ms };
-  run.toolCalls.push(record);
-  if (fact.affected !== undefined) run.affected.push(fact.affected);
-  for (const fragment of fact.contexts ?? []) {
-    if (!state.fragments.has(fragment.id)) state.fragments.set(fragment.id, fragment);
-  }
+  const call = round?.calls.get(fact.id);
   if (!round || !call) {
+    const record = recordOf(fact, run.fallback?.input ?? {});
+    run.toolCalls.push(record);
     if (run.fallback) run.fallback.result = record;
     return;
   }
+  if (call.result) return;
   call.result = resultEntry(fact);
-  run.unknownTools = fact.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
-  countRepeat(run, round, call);
+  call.record = recordOf(fact, call.part.input);
   round.unsettled -= 1;
-  if (round.unsettled === 0) closeRound(state, round);
+  if (round.unsettled === 0) closeRound(state, run, round);
 }
 
-function closeRound(state: State, round: Round): void {
+/** Only now, and in call order: what a run has found does not depend on which tool was faster. */
+function closeRound(state: State, run: RunState, round: Round): void {
   if (round.message) state.history.push(round.message);
-  for (const call of round.calls.values()) if (call.result) state.history.push(call.result);
+  for (const call of round.calls.values()) {
+    const { result, record } = call;
+    if (!result || !record) continue;
+    state.history.push(result);
+    run.toolCalls.push(record);
+    if (result.affected !== undefined) run.affected.push(result.affected);
+    for (const fragment of result.contexts ?? []) {
+      if (!state.fragments.has(fragment.id)) state.fragments.set(fragment.id, fragment);
+    }
+    run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
+    countRepeat(run, round, call);
+  }
 }
 
 function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
   const key = `${part.name} ${part.raw ?? canonical(part.input)}`;
   const content = result ? `${result.status} ${plainText(result.content)}` : "";
   const seen = run.repeats.get(key);
-  const count = seen?.content === content ? seen.count + 1 : 1;
-  run.repeats.set(key, { content, count });
-  if (count > (round.repeated?.count ?? 0)) round.repeated = { name: part.name, count };
+  const isSame = seen?.content === content;
+  const count = isSame ? seen.count + 1 : 1;
+  const before = isSame ? (seen.turn === round.turn ? seen.before : seen.count) : 0;
+  run.repeats.set(key, { content, count, turn: round.turn, before });
+  if (count > (round.repeated?.count ?? 0)) round.repeated = { name: part.name, count, before };
 }
 
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   const { status, text, grounded, error } = fact;
   run.done = { status, text, grounded, ...(error && { error }) };
-  // At a limit the answer is ours, not the model's: the next run must know what the person was told.
-  if (status === "limit" && text !== run.lastText) {
+  // When the answer is ours and not the model's, the next run must know what the person was told.
+  if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
   hearSteering(state, run);
@@ -233,6 +266,11 @@ function resolveApproval(run: RunState, { callId, approved, reason }: FactOf<"ap
   run.approvals.set(callId, approved);
   const call = run.round?.calls.get(callId);
   if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
+}
+
+function recordOf(fact: FactOf<"tool_call_result">, input: Json): ToolCallRecord {
+  const { id, name, result, status, attempts, ms } = fact;
+  return { id, name, input, result, status, attempts, ms };
 }
 
 function resultEntry(fact: FactOf<"tool_call_result">): ResultEntry {

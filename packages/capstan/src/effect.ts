@@ -1,3 +1,4 @@
+import type { ErrorData } from "./errors.ts";
 import type { FactBody, ToolOffer } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Retry } from "./policy.ts";
@@ -15,7 +16,10 @@ export type ModelEffect = {
   readonly tools: ToolOffer;
   readonly notes: readonly string[];
   readonly thinking: boolean;
+  /** For one attempt. */
   readonly timeoutMs: number;
+  /** For all attempts and the waits between them. */
+  readonly deadlineMs: number;
   readonly retry: Retry;
 };
 
@@ -28,8 +32,15 @@ export type ToolEffect = {
   readonly name: string;
   readonly input: Json;
   readonly attempt: number;
+  /** For one attempt. */
   readonly timeoutMs: number;
+  /** For all attempts and the waits between them. */
+  readonly deadlineMs: number;
   readonly retry: Retry;
+  /** Why the call cannot run; it is answered with this. */
+  readonly refused?: ErrorData;
+  /** Not asked for by the model: the agent's fallback tool. */
+  readonly isFallback?: boolean;
   /** Of the approval that allows this call: what was approved must be what runs. */
   readonly digest?: string;
 };

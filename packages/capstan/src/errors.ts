@@ -104,19 +104,20 @@ export function errorData(code: ErrorCode, message: string): ErrorData {
 }
 
 const longestMessage = 4096;
+const longestCode = 128;
 
 /**
  * Describes anything that was thrown, and never throws itself: strings, null, frozen errors, objects whose
  * getters throw. A thrown value's own `code` and `retryable` are kept; `fallback` names the rest.
  */
 export function describeThrown(thrown: unknown, fallback: ErrorCode): ErrorData {
-  const code = stringProperty(thrown, "code");
+  const code = stringProperty(thrown, "code")?.slice(0, longestCode);
   const known =
-    code !== undefined && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : undefined;
+    code && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes[fallback];
   return {
-    code: code ?? fallback,
-    message: shorten(messageOf(thrown)),
-    retryable: booleanProperty(thrown, "retryable") ?? (known ?? errorCodes[fallback]).retryable,
+    code: code || fallback,
+    message: shortened(messageOf(thrown)),
+    retryable: booleanProperty(thrown, "retryable") ?? known.retryable,
   };
 }
 
@@ -125,12 +126,14 @@ function messageOf(thrown: unknown): string {
   if (message !== undefined) return message || stringProperty(thrown, "name") || "Unknown error";
   if (typeof thrown === "object" && thrown !== null)
     return "Unknown error (an object without a message was thrown)";
+  if (typeof thrown === "function") return "Unknown error (a function was thrown)";
   return `Unknown error (thrown: ${String(thrown)})`;
 }
 
-function shorten(message: string): string {
-  if (message.length <= longestMessage) return message;
-  return `${message.slice(0, longestMessage)}… (${message.length - longestMessage} more characters)`;
+/** Text from outside, cut to what a log can bear. */
+export function shortened(text: string): string {
+  if (text.length <= longestMessage) return text;
+  return `${text.slice(0, longestMessage).toWellFormed()}… (${text.length - longestMessage} more characters)`;
 }
 
 function stringProperty(owner: unknown, key: string): string | undefined {
@@ -144,7 +147,7 @@ function booleanProperty(owner: unknown, key: string): boolean | undefined {
 }
 
 function property(owner: unknown, key: string): unknown {
-  if (typeof owner !== "object" || owner === null) return undefined;
+  if ((typeof owner !== "object" && typeof owner !== "function") || owner === null) return undefined;
   try {
     return Reflect.get(owner, key);
   } catch {

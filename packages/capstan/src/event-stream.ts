@@ -96,11 +96,11 @@ function deliver(reader: Reader, event: Event): void {
   if (reader.queue.length < mostBehind || !joinUnread(reader.queue, event)) reader.queue.push(event);
 }
 
-/** Joins a delta with an unread one of its kind. Facts stay where they are: nothing is moved across one. */
+/** Joins a delta with an unread one of its kind. Nothing is moved across a fact, nor across a restart, which voids what is before it. */
 function joinUnread(queue: Event[], event: Event): boolean {
   for (let index = queue.length - 1; index >= 0; index--) {
     const unread = queue[index];
-    if (!unread || isFact(unread)) return false;
+    if (!unread || isFact(unread) || unread.type === "message_restart") return false;
     const joined = join(unread, event);
     if (!joined) continue;
     queue[index] = joined;

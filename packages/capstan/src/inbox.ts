@@ -3,39 +3,64 @@ import { AgentError } from "./errors.ts";
 import type { FactBody } from "./event.ts";
 import { outcomeOf } from "./perform/outcome.ts";
 import { pendingCalls } from "./result.ts";
-import type { RunState, State } from "./state.ts";
+import type { RunState } from "./state.ts";
 
 /** Something told to a run from outside: what it becomes once the state is known. Throws when it makes no sense. */
 export type Message = (run: RunState) => readonly FactBody[];
 
 /** What has been told and not been heard yet. */
 export interface Inbox {
+  /** Throws `run_ended` once it is closed. */
   put(message: Message): void;
-  /** The facts of all that is waiting, which is then waiting no more. */
-  take(state: State): readonly FactBody[];
+  /** The facts of all that is waiting, which is then waiting no more, and why some of it makes no sense. */
+  take(run: RunState): { readonly facts: readonly FactBody[]; readonly problems: readonly unknown[] };
   readonly size: number;
   /** Resolves as soon as something is waiting. */
   rung(): Promise<void>;
+  /** The run ends: whatever comes now is refused. */
+  close(): void;
+  reopen(): void;
+  readonly isClosed: boolean;
 }
 
 export function inbox(): Inbox {
   let waiting: Message[] = [];
   let bell = Promise.withResolvers<void>();
+  let closed = false;
   return {
     put(message) {
+      if (closed) throw new AgentError("run_ended", "The run has ended: start a new one in its session.");
       waiting.push(message);
       bell.resolve();
     },
-    take({ run }) {
+    take(run) {
       const messages = waiting;
       waiting = [];
       bell = Promise.withResolvers();
-      return run ? messages.flatMap((message) => message(run)) : [];
+      const facts: FactBody[] = [];
+      const problems: unknown[] = [];
+      for (const message of messages) {
+        try {
+          facts.push(...message(run));
+        } catch (problem) {
+          problems.push(problem);
+        }
+      }
+      return { facts, problems };
     },
     get size() {
       return waiting.length;
     },
     rung: () => bell.promise,
+    close() {
+      closed = true;
+    },
+    reopen() {
+      closed = false;
+    },
+    get isClosed() {
+      return closed;
+    },
   };
 }
 
@@ -63,15 +88,15 @@ export function resolving(
   return (run) => {
     const earlier = run.approvals.get(callId);
     if (earlier === decision.approved) return [];
-    if (earlier !== undefined) {
-      throw new AgentError(
-        "approval_conflict",
-        `The call "${callId}" has already been ${earlier ? "approved" : "denied"}.`,
-      );
-    }
+    if (earlier !== undefined) throw contrary(callId, earlier);
     pendingCall(agents, run, callId, "approval");
     return [{ type: "approval_resolved", callId, ...decision }];
   };
+}
+
+export function contrary(callId: string, approved: boolean): AgentError {
+  const verb = approved ? "approved" : "denied";
+  return new AgentError("approval_conflict", `The call "${callId}" has already been ${verb}.`);
 }
 
 export function answering(agents: Agents, callId: string, value: unknown): Message {

@@ -1,5 +1,5 @@
 import { AgentError } from "./errors.ts";
-import { callsOf, type Entry, type Part } from "./history.ts";
+import { callsOf, type Entry, type Part, type TextPart } from "./history.ts";
 import { isRecord } from "./json.ts";
 
 /** A message as chat APIs write it. A `system` message is allowed first and takes the place of the instructions. */
@@ -32,8 +32,10 @@ function readMessages(items: readonly unknown[]): ReadInput {
     if (!isRecord(item) || !isContent(item.content))
       throw refused(`Message ${index + 1} needs a role and a content`, item);
     if (item.role === "user") entries.push({ type: "user", content: item.content });
-    else if (item.role === "assistant" && typeof item.content === "string") {
-      entries.push({ type: "assistant", parts: [{ type: "text", text: item.content }] });
+    else if (item.role === "assistant" && isText(item.content)) {
+      const parts =
+        typeof item.content === "string" ? [{ type: "text" as const, text: item.content }] : item.content;
+      entries.push({ type: "assistant", parts });
     } else if (item.role === "system" && index === 0 && typeof item.content === "string")
       instructions = item.content;
     else
@@ -73,6 +75,10 @@ function checkCalls(entries: readonly Entry[]): void {
 
 function isContent(content: unknown): content is string | readonly Part[] {
   return typeof content === "string" || (Array.isArray(content) && content.every(isPart));
+}
+
+function isText(content: string | readonly Part[]): content is string | readonly TextPart[] {
+  return typeof content === "string" || content.every((part) => part.type === "text");
 }
 
 function isPart(item: unknown): item is Part {

@@ -3,11 +3,13 @@ import type { Clock } from "./clock.ts";
 import {
   type DeltaBody,
   type Event,
+  type Fact,
   type FactBody,
   factId,
   type Origin,
   type UnplacedFact,
 } from "./event.ts";
+import type { Inbox } from "./inbox.ts";
 import type { State } from "./state.ts";
 import type { Lease, Store } from "./store.ts";
 
@@ -32,11 +34,13 @@ type Writing = {
   tell(event: Event): void;
   /** The store has failed: nothing in flight can be recorded any more. */
   fail(error: unknown): void;
+  /** What has been said and is not in the log yet. */
+  readonly inbox: Pick<Inbox, "size" | "close" | "reopen">;
 };
 
-export function openLog({ store, lease, state, clock, runId, agent, tell, fail }: Writing): Log {
+export function openLog({ store, lease, state, clock, runId, agent, tell, fail, inbox }: Writing): Log {
   const { sessionId } = state;
-  let queue: UnplacedFact[] = [];
+  let queue: UnplacedFact[][] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
@@ -47,23 +51,36 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail }
   }
 
   async function commit(): Promise<void> {
-    const batch = queue;
+    // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
+    const batch = queue.filter((facts) => inbox.size === 0 || !facts.some(isEnd)).flat();
     queue = [];
     open = undefined;
-    for (const fact of await store.append(batch, { expected: state.seq, lease })) {
-      if (fact.seq <= state.seq) continue; // stored by an earlier attempt
-      apply(state, fact);
-      tell(fact);
-    }
+    if (batch.length === 0) return;
+    // While the end is being written nobody may speak: it would be neither stored nor refused.
+    if (batch.some(isEnd)) inbox.close();
+    const placed = await store.append(batch, { expected: state.seq, lease }).catch(failed);
+    const fresh: Fact[] = []; // the others were stored by an earlier attempt, or said twice
+    for (const fact of placed) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
+    // Folded together, then told: after an end, no listener is asked for something to add.
+    for (const fact of fresh) apply(state, fact);
+    for (const fact of fresh) tell(fact);
+  }
+
+  function failed(error: unknown): never {
+    inbox.reopen();
+    throw error;
   }
 
   return {
     append(bodies, place) {
       if (bodies.length === 0) return tail;
-      for (const [index, body] of bodies.entries()) {
-        const id = factId(body, runId, index === 0 ? place : `${place}.${index}`);
-        queue.push({ ...body, ...origin(body), id, at: clock.now() });
-      }
+      const at = clock.now();
+      queue.push(
+        bodies.map((body, index) => {
+          const id = factId(body, runId, index === 0 ? place : `${place}.${index}`);
+          return { ...body, ...origin(body), id, at };
+        }),
+      );
       if (!open) {
         open = tail = tail.then(commit);
         open.catch(fail);
@@ -74,4 +91,8 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail }
       tell({ ...delta, ...origin() });
     },
   };
+}
+
+function isEnd(fact: UnplacedFact): boolean {
+  return fact.type === "done";
 }

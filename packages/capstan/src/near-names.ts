@@ -3,7 +3,10 @@ export function nearest(name: string, known: readonly string[]): string {
   const wanted = name.slice(0, 64).toLowerCase();
   const close = known
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.slice(0, 64).toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(2, Math.floor(candidate.length / 3)))
+    .filter(
+      ({ candidate, distance }) =>
+        distance < candidate.length && distance <= Math.max(2, Math.floor(candidate.length / 3)),
+    )
     .sort((left, right) => left.distance - right.distance)
     .slice(0, 3)
     .map(({ candidate }) => `"${candidate}"`);

@@ -63,17 +63,13 @@ export function openRun(opening: Opening): Run {
       state ??= newState(await opening.find());
       return walk({ opening, state, stream, inbox, controller, rest });
     });
-    before = result.then(
-      () => {
-        // The signal may outlive many runs.
-        if (state?.run?.done) signal?.removeEventListener("abort", cancel);
-        stream.end();
-      },
-      (error) => {
-        rest();
-        stream.end(error);
-      },
-    );
+    const settle = (error?: unknown) => {
+      rest();
+      // The signal may outlive many runs.
+      if (error !== undefined || state?.run?.done) signal?.removeEventListener("abort", cancel);
+      stream.end(error);
+    };
+    before = result.then(() => settle(), settle);
     return { isResting: () => resting, result };
   }
 
@@ -108,15 +104,14 @@ async function walk({ opening, state, stream, inbox, controller, rest }: Walk): 
   const held = await holdLease(store, state.sessionId, `${runId}.${crypto.randomUUID()}`);
   try {
     await catchUp(state, opening, stream);
-    const log = writing({ opening, state, stream, controller, lease: held.lease });
+    const log = writing({ opening, state, stream, inbox, controller, lease: held.lease });
     if (state.run?.id !== runId) await opening.enter(log, state);
     if (state.run?.id !== runId)
       throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
     const engine = direct(steps(opening, log, state), controller.signal);
-    await runUntilRest({ agents, state, engine, log, inbox, stream });
+    await runUntilRest({ agents, state, engine, log, inbox, stream, rest });
     return resultOf(agents, state, state.run);
   } finally {
-    rest();
     await held.release();
   }
 }
@@ -134,13 +129,16 @@ async function catchUp(state: State, { store, runId }: Opening, stream: EventStr
 function steps({ agents, context, hooks = {}, clock = systemClock }: Opening, log: Log, state: State): Step {
   const io = { agents, state, clock, context, hooks, emit: log.emit };
   const act: Step = (effect, signal) => perform(effect, io, signal);
-  const patient = retried(timed(act, clock), { clock, emit: log.emit });
-  return limited(recorded(patient, log), state.run?.policy.maxConcurrency ?? 1);
+  const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
+  const bounded = timed(patient, clock, "deadlineMs");
+  return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);
 }
 
-type Writing = Pick<Walk, "opening" | "state" | "stream" | "controller"> & { readonly lease: Lease };
+type Writing = Pick<Walk, "opening" | "state" | "stream" | "inbox" | "controller"> & {
+  readonly lease: Lease;
+};
 
-function writing({ opening, state, stream, controller, lease }: Writing): Log {
+function writing({ opening, state, stream, inbox, controller, lease }: Writing): Log {
   const { store, runId, agents, hooks = {}, clock = systemClock } = opening;
   let listening = hooks.onEvent !== undefined;
   const log = openLog({
@@ -164,6 +162,7 @@ function writing({ opening, state, stream, controller, lease }: Writing): Log {
       }
     },
     fail: (error) => controller.abort(error),
+    inbox,
   });
   return log;
 }

@@ -87,11 +87,19 @@ function overlay(policy: Policy, layer: PolicyLayer): Policy {
   checkPolicy(layer);
   const merged: Record<string, unknown> = { ...policy };
   for (const [field, value] of Object.entries(layer)) {
-    if (value === undefined) continue;
     const below = merged[field];
-    merged[field] = isRecord(below) && isRecord(value) ? { ...below, ...value } : value;
+    if (isRecord(below) && isRecord(value)) merged[field] = overlaid(below, value);
+    else if (value !== undefined) merged[field] = value;
   }
   return merged as Policy;
+}
+
+/** `below` with what `above` sets; a field that is undefined sets nothing. */
+export function overlaid<Fields extends object>(below: Fields, above: Partial<Fields> | undefined): Fields {
+  return {
+    ...below,
+    ...Object.fromEntries(Object.entries(above ?? {}).filter(([, value]) => value !== undefined)),
+  };
 }
 
 const choices: { readonly [field: string]: readonly unknown[] } = {
@@ -107,6 +115,15 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
 };
 const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
 const unlimitable: readonly string[] = ["maxTurns", "tokens", "cost", "seconds", "toolCalls"];
+const whole: readonly string[] = [
+  "maxTurns",
+  "wrapUpAt",
+  "maxConcurrency",
+  "maxAttempts",
+  "nudgeAt",
+  "stopAt",
+  "toolCalls",
+];
 const smallest: { readonly [field: string]: number } = {
   maxTurns: 1,
   maxConcurrency: 1,
@@ -118,10 +135,10 @@ const smallest: { readonly [field: string]: number } = {
 
 /** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
 export function checkPolicy(layer: PolicyLayer): void {
-  checkFields(layer, defaultPolicy, "policy");
+  checkLayer(layer, defaultPolicy, "policy");
 }
 
-function checkFields(layer: object, known: object, path: string): void {
+function checkLayer(layer: object, known: object, path: string): void {
   for (const [field, value] of Object.entries(layer)) {
     if (value === undefined) continue;
     const where = `${path}.${field}`;
@@ -132,12 +149,15 @@ function checkFields(layer: object, known: object, path: string): void {
       );
     }
     const example: unknown = Reflect.get(known, field);
-    if (isRecord(example) && isRecord(value)) checkFields(value, example, where);
-    else if (!isAllowed(field, value)) {
+    if (isRecord(example) && isRecord(value)) checkLayer(value, example, where);
+    else if (isRecord(example)) {
+      const fields = Object.keys(example).join(", ");
       throw new AgentError(
         "invalid_definition",
-        `${where} cannot be ${JSON.stringify(value)}: ${expected(field)}.`,
+        `${where} cannot be ${shown(value)}: use an object with ${fields}.`,
       );
+    } else if (!isAllowed(field, value)) {
+      throw new AgentError("invalid_definition", `${where} cannot be ${shown(value)}: ${expected(field)}.`);
     }
   }
 }
@@ -147,11 +167,19 @@ function isAllowed(field: string, value: unknown): boolean {
     return Array.isArray(value) && value.every((answer) => limitAnswers.includes(answer));
   if (Object.hasOwn(choices, field)) return choices[field]?.includes(value) ?? false;
   if (value === "unlimited") return unlimitable.includes(field);
-  return typeof value === "number" && value >= (smallest[field] ?? 0);
+  if (typeof value !== "number" || !Number.isFinite(value)) return false;
+  if (whole.includes(field) && !Number.isInteger(value)) return false;
+  return value >= (smallest[field] ?? 0) && !(field === "jitter" && value > 1);
 }
 
 function expected(field: string): string {
   if (field === "onLimit") return `use a list of ${limitAnswers.join(", ")}`;
   if (Object.hasOwn(choices, field)) return `use ${choices[field]?.join(", ")}`;
-  return `use a number from ${smallest[field] ?? 0}${unlimitable.includes(field) ? ' or "unlimited"' : ""}`;
+  const kind = whole.includes(field) ? "a whole number" : "a number";
+  const most = field === "jitter" ? " to 1" : "";
+  return `use ${kind} from ${smallest[field] ?? 0}${most}${unlimitable.includes(field) ? ' or "unlimited"' : ""}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "number" ? String(value) : (JSON.stringify(value) ?? typeof value);
 }

@@ -50,7 +50,7 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     text: done?.text ?? waitingText(pending),
     history: [...state.history],
     turns: run.turn,
-    toolCalls: [...run.toolCalls],
+    toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
     reasoning: [...run.reasoning],
     affected: [...run.affected],
     usage: run.usage,
@@ -66,6 +66,12 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     },
   };
   return result;
+}
+
+/** Of a turn that is not over: what its calls have given so far. */
+function openRecords({ round }: RunState): ToolCallRecord[] {
+  if (!round || round.unsettled === 0) return [];
+  return [...round.calls.values()].flatMap(({ record }) => record ?? []);
 }
 
 function toError({ status, text, error }: Result): AgentError {

@@ -1,7 +1,16 @@
 import type { Agents } from "./agent.ts";
 import type { Event } from "./event.ts";
 import { type EventStream, eventStream } from "./event-stream.ts";
-import { answering, cancelling, type Inbox, inbox, type Message, resolving, steering } from "./inbox.ts";
+import {
+  answering,
+  cancelling,
+  contrary,
+  type Inbox,
+  inbox,
+  type Message,
+  resolving,
+  steering,
+} from "./inbox.ts";
 import type { Result } from "./result.ts";
 import type { RunState } from "./state.ts";
 
@@ -51,12 +60,22 @@ export function runHandle(parts: RunParts): Run {
   }
   function tell(message: Message): Run {
     const run = parts.state();
-    if (run) message(run); // refuses what makes no sense, at the caller
+    // Refuses at the caller what makes no sense; what changes nothing needs not be heard.
+    if (run && message(run).length === 0) return handle;
     told.put(message);
     if (leg.isResting()) {
       stream = eventStream();
       leg = begin();
     }
+    return handle;
+  }
+
+  /** Two contrary decisions may come before either is heard. */
+  const decided = new Map<string, boolean>();
+  function resolve(callId: string, decision: { approved: boolean; reason?: string }): Run {
+    if (decided.get(callId) === !decision.approved) throw contrary(callId, !decision.approved);
+    tell(resolving(agents, callId, decision));
+    decided.set(callId, decision.approved);
     return handle;
   }
 
@@ -66,15 +85,14 @@ export function runHandle(parts: RunParts): Run {
     then: (onResult, onError) => leg.result.then(onResult, onError),
     [Symbol.asyncIterator]: () => stream.read(),
     cancel(reason = "The run was cancelled.") {
-      if (parts.state()?.done) return handle;
+      if (parts.state()?.done || told.isClosed) return handle; // too late is not wrong
       tell(cancelling(reason));
       parts.abort(reason);
       return handle;
     },
     steer: (text) => tell(steering(text)),
-    approve: (callId) => tell(resolving(agents, callId, { approved: true })),
-    deny: (callId, reason) =>
-      tell(resolving(agents, callId, { approved: false, ...(reason !== undefined && { reason }) })),
+    approve: (callId) => resolve(callId, { approved: true }),
+    deny: (callId, reason) => resolve(callId, { approved: false, ...(reason !== undefined && { reason }) }),
     answer: (callId, value) => tell(answering(agents, callId, value)),
   };
   return handle;

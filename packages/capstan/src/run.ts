@@ -16,6 +16,8 @@ export type Running = {
   readonly log: Log;
   readonly inbox: Inbox;
   readonly stream: EventStream;
+  /** Called in the instant it comes to rest: what is told from then on begins a new leg. */
+  rest(): void;
 };
 
 /**
@@ -34,7 +36,10 @@ export async function loop(running: Running): Promise<Extract<Decision, { type: 
 
 /** What people and clients have said since the last decision becomes facts. */
 async function hear({ state, log, inbox }: Running): Promise<void> {
-  if (inbox.size > 0) await log.append(inbox.take(state), `heard.${state.seq}`);
+  if (inbox.size === 0 || !state.run) return;
+  const { facts, problems } = inbox.take(state.run);
+  await log.append(facts, `heard.${state.seq}`);
+  if (problems.length > 0) throw problems[0];
 }
 
 /**
@@ -42,13 +47,13 @@ async function hear({ state, log, inbox }: Running): Promise<void> {
  * one of them may have the answer.
  */
 export async function runUntilRest(running: Running): Promise<void> {
-  const { agents, state, log, inbox, stream } = running;
+  const { agents, state, log, inbox, stream, rest } = running;
   for (;;) {
     const stop = await loop(running);
-    if (stop.reason === "done" || !state.run) return;
+    if (stop.reason === "done" || !state.run) return rest();
     await Promise.race([stream.drained(), inbox.rung()]);
     if (inbox.size > 0) continue;
-    if (state.run.waiting) return;
+    if (state.run.waiting) return rest();
     const callIds = pendingCalls(agents, state.run).map((call) => call.callId);
     await log.append([{ type: "waiting", callIds }], String(state.run.waits));
   }

@@ -18,8 +18,8 @@ type StandardResult<Output> =
   | { readonly issues: readonly StandardIssue[] };
 type StandardIssue = { readonly message: string; readonly path?: readonly unknown[] | undefined };
 
-/** What `defineTool` accepts as `input`. TypeBox schemas are JSON Schema. */
-export type SchemaInput = StandardSchema | JsonSchema;
+/** What `defineTool` accepts as `input`: a Standard Schema, or JSON Schema in any type, such as TypeBox's. */
+export type SchemaInput = StandardSchema | object;
 
 /** A schema as the runtime uses it. */
 export interface Schema {
@@ -69,9 +69,8 @@ function describeIssue({ path, message }: StandardIssue): string {
   return keys.length > 0 ? `${keys.join(".")}: ${message}` : message;
 }
 
-type JsonValidator = {
-  validate(value: unknown): { valid: boolean; errors: { instanceLocation: string; error: string }[] };
-};
+type ValidatorError = { readonly keyword: string; readonly instanceLocation: string; readonly error: string };
+type JsonValidator = { validate(value: unknown): { valid: boolean; errors: ValidatorError[] } };
 
 function fromJsonSchema(json: JsonSchema): Schema {
   let validator: JsonValidator | undefined;
@@ -91,22 +90,31 @@ function fromJsonSchema(json: JsonSchema): Schema {
 }
 
 /** The validator also reports every enclosing keyword; only the innermost says what to do. */
-function isCause({ error }: { error: string }): boolean {
-  return !/does not match (schema|additional)|Property ".*" does not match/.test(error);
+const enclosing = [
+  "properties",
+  "additionalProperties",
+  "patternProperties",
+  "items",
+  "prefixItems",
+  "$ref",
+  "contains",
+];
+
+function isCause({ keyword }: ValidatorError): boolean {
+  return !enclosing.includes(keyword);
 }
 
-function describeError({ instanceLocation, error }: { instanceLocation: string; error: string }): string {
-  const path = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-  return path ? `${path}: ${error}` : error;
+function describeError({ instanceLocation, keyword, error }: ValidatorError): string {
+  const keys = instanceLocation
+    .split("/")
+    .slice(1)
+    .map((key) => decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~"));
+  const text = keyword === "false" ? "is not allowed" : error.replace(/\.$/, "");
+  return keys.length > 0 ? `${keys.join(".")}: ${text}` : text;
 }
 
 /** The type of a valid value: what the library says, or what the JSON Schema literal spells out. */
-export type Infer<Input> =
-  Input extends StandardSchema<infer Output>
-    ? Output
-    : Input extends JsonSchema
-      ? FromJsonSchema<Input>
-      : unknown;
+export type Infer<Input> = Input extends StandardSchema<infer Output> ? Output : FromJsonSchema<Input>;
 
 type FromJsonSchema<S> = S extends { readonly const: infer Value }
   ? Value

@@ -94,6 +94,11 @@ function seeded(facts: readonly Fact[]): Source {
   const start = facts.findLast((fact) => fact.type === "run_start");
   if (!start)
     throw new AgentError("unknown_run", "These facts hold no run: there is no `run_start` among them.");
+  if (facts.some((fact, index) => fact.seq !== index + 1)) {
+    const message =
+      "To resume, give the whole log of the session: its facts in order, from the first one on.";
+    throw new AgentError("invalid_input", message);
+  }
   const { runId, sessionId } = start;
   const store = memory();
   return {

@@ -18,7 +18,9 @@ export type State = {
   history: Entry[];
   readonly callIds: Set<string>;
   /** By id, in the order found. */
-  readonly fragments: Map<string, Fragment>;
+  fragments: Map<string, Fragment>;
+  /** What the session remembers while a run does not look at it. */
+  aside: Pick<State, "history" | "fragments"> | undefined;
   /** The newest run of the session. */
   run: RunState | undefined;
 };
@@ -49,7 +51,7 @@ export type RunState = {
   /** Budgets that have been warned about. */
   readonly warned: Set<string>;
   /** By tool and input: the last result, and how often in a row it was the same. */
-  readonly repeats: Map<string, { content: string; count: number }>;
+  readonly repeats: Map<string, Repeat>;
   /** Calls to tools that do not exist, in a row. */
   unknownTools: number;
   /** Calls that were begun: what the budget counts. */
@@ -80,8 +82,8 @@ export type Round = {
   unsettled: number;
   failure: { readonly candidate: number; readonly error: ErrorData } | undefined;
   usage: Usage;
-  /** The highest count of one call repeated with the same result. */
-  repeated: { readonly name: string; readonly count: number } | undefined;
+  /** The call most often repeated with the same result: how often by now, and how often before this turn. */
+  repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
 };
 
@@ -93,9 +95,17 @@ export type Call = {
   /** Begins so far: above 0 without a result, the process died, or a client is at work on it. */
   attempt: number;
   result: ResultEntry | undefined;
+  record: ToolCallRecord | undefined;
 };
 
-export type Fallback = { attempt: number; result: ToolCallRecord | undefined };
+export type Repeat = {
+  readonly content: string;
+  readonly count: number;
+  readonly turn: number;
+  readonly before: number;
+};
+
+export type Fallback = { readonly input: Json; readonly attempt: number; result: ToolCallRecord | undefined };
 
 export type ToolCallRecord = {
   readonly id: string;
@@ -110,7 +120,15 @@ export type ToolCallRecord = {
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
 export function newState(sessionId: string): State {
-  return { sessionId, seq: 0, history: [], callIds: new Set(), fragments: new Map(), run: undefined };
+  return {
+    sessionId,
+    seq: 0,
+    history: [],
+    callIds: new Set(),
+    fragments: new Map(),
+    aside: undefined,
+    run: undefined,
+  };
 }
 
 /** Time at work: what was spent waiting for a person does not count. */

@@ -1,3 +1,4 @@
+import { checkFields } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
 import type { Json } from "./json.ts";
@@ -35,12 +36,6 @@ export type ToolReturn = {
   readonly retryable?: boolean;
 };
 
-type Execute<Input> = {
-  /** Returns a string, any value, or a `ToolReturn`. A throw, or `{ error }`, is a failure that the model gets to see. */
-  // A method, whose parameters are compared leniently: that makes a typed tool also a `Tool`.
-  execute(input: Input, context: ToolContext): unknown;
-};
-
 type ToolSettings = {
   readonly name: string;
   readonly description: string;
@@ -53,49 +48,70 @@ type ToolSettings = {
 };
 
 /** A tool as the runtime holds it. Without `execute` the client runs it and the run waits for its answer. */
-export interface Tool extends ToolSettings, Partial<Execute<unknown>> {
+export interface Tool extends ToolSettings {
   readonly schema: Schema;
-  needsApproval?(
-    input: unknown,
-    context: { readonly context: unknown },
-  ): boolean | string | Promise<boolean | string>;
+  // Methods, whose parameters are compared leniently: that makes a tool with typed input also a `Tool`.
+  execute?(input: unknown, context: ToolContext): unknown;
+  needsApproval?(input: unknown, asking: { readonly context: unknown }): Approval | Promise<Approval>;
 }
 
-export interface ToolDefinition<Input extends SchemaInput>
-  extends ToolSettings,
-    Partial<Execute<Infer<Input>>> {
+/** Whether a person must agree first; a text is the reason that person reads. */
+type Approval = boolean | string;
+
+export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings {
   readonly input: Input;
-  /** Ask a person first. A function decides from the validated input; a text is the reason the person reads. */
+  /** A function decides from the validated input. */
   readonly needsApproval?:
-    | boolean
-    | string
-    | ((
-        input: Infer<Input>,
-        context: { readonly context: unknown },
-      ) => boolean | string | Promise<boolean | string>);
+    | Approval
+    | ((input: Infer<Input>, asking: { readonly context: unknown }) => Approval | Promise<Approval>);
 }
 
-/** Defines a tool; `execute` gets its input validated and typed. */
-export function defineTool<const Input extends SchemaInput, Definition extends ToolDefinition<Input>>(
-  definition: Definition & ToolDefinition<Input> & { readonly input: Input },
-): Tool & Pick<Definition, Extract<"execute", keyof Definition>> {
-  const { input, needsApproval, ...settings } = definition;
-  if (typeof settings.name !== "string" || !settings.name.trim() || settings.name.length > 128) {
-    throw new AgentError(
-      "invalid_definition",
-      `A tool needs a name of 1 to 128 characters, not ${JSON.stringify(settings.name)}.`,
-    );
-  }
-  if (typeof settings.description !== "string") {
-    throw new AgentError(
-      "invalid_definition",
-      `The tool "${settings.name}" needs a description for the model to read.`,
-    );
-  }
-  const asks = typeof needsApproval === "function" ? needsApproval : needsApproval && (() => needsApproval);
-  const tool = { ...settings, schema: toSchema(input), ...(asks && { needsApproval: asks }) };
-  return tool as Tool & Pick<Definition, Extract<"execute", keyof Definition>>;
+/** What is run: it gets its input validated, and returns a string, any value, or a `ToolReturn`. */
+export interface Executable<Input extends SchemaInput, Output> {
+  /** A throw, or `{ error }`, is a failure that the model gets to see. */
+  execute(input: Infer<Input>, context: ToolContext): Output;
 }
+
+/** Defines a tool. Without `execute` it is one that the client runs. */
+export function defineTool<const Input extends SchemaInput, Output>(
+  definition: ToolDefinition<Input> & Executable<Input, Output>,
+): Omit<Tool, "execute"> & Executable<Input, Output>;
+export function defineTool<const Input extends SchemaInput>(
+  definition: ToolDefinition<Input> & Partial<Executable<Input, unknown>>,
+): Tool;
+export function defineTool(
+  definition: Omit<ToolDefinition<object>, "needsApproval"> & { needsApproval?: unknown },
+): object {
+  const { input, needsApproval, ...settings } = definition;
+  const { name, description } = settings;
+  checkFields(`tool ${JSON.stringify(name)}`, definition, toolFields);
+  if (typeof name !== "string" || !name.trim() || name.length > 128) {
+    const message = `A tool needs a name of 1 to 128 characters, not ${JSON.stringify(name)}.`;
+    throw new AgentError("invalid_definition", message);
+  }
+  if (typeof description !== "string") {
+    throw new AgentError(
+      "invalid_definition",
+      `The tool "${name}" needs a description for the model to read.`,
+    );
+  }
+  const asks = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
+  return { ...settings, schema: toSchema(input), ...(needsApproval ? { needsApproval: asks } : {}) };
+}
+
+const toolFields: readonly string[] = [
+  ...[
+    "name",
+    "description",
+    "input",
+    "execute",
+    "effects",
+    "idempotent",
+    "timeoutMs",
+    "retry",
+    "needsApproval",
+  ],
+];
 
 /** Whether a call may be made again without asking anyone: after a failure, or after a crash in the middle of it. */
 export function isRepeatable(tool: Pick<Tool, "effects" | "idempotent">): boolean {

@@ -2,8 +2,8 @@ import type { Clock } from "../clock.ts";
 import type { Step } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 
-/** Aborts an effect when its time is up; what it then says is still its own answer. */
-export function timed(step: Step, clock: Clock): Step {
+/** Aborts an effect when its time is up, by one of its two limits; what it then says is still its own answer. */
+export function timed(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
   return async (effect, signal) => {
     if (effect.type === "note") return step(effect, signal);
     const deadline = new AbortController();
@@ -12,8 +12,8 @@ export function timed(step: Step, clock: Clock): Step {
     else signal.addEventListener("abort", forward, { once: true });
     const subject = effect.type === "tool" ? `"${effect.name}"` : "The model";
     const code = effect.type === "tool" ? "tool_timeout" : "model_timeout";
-    const cancel = clock.after(effect.timeoutMs, () => {
-      deadline.abort(new AgentError(code, `${subject} took longer than ${effect.timeoutMs} ms.`));
+    const cancel = clock.after(effect[limit], () => {
+      deadline.abort(new AgentError(code, `${subject} took longer than ${effect[limit]} ms.`));
     });
     try {
       return await step(effect, deadline.signal);

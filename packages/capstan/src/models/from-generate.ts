@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
-import type { Chunk, Model, ToolSpec } from "../model.ts";
+import type { Chunk, Model, ToolSpec, Usage } from "../model.ts";
 
 /** What one call of a `generate` function gives back. Calls win over text; both may be there. */
 export type Generated = {
@@ -9,6 +9,8 @@ export type Generated = {
   readonly toolCalls?:
     | readonly { readonly name: string; readonly args?: Json; readonly id?: string }[]
     | null;
+  /** Left out: it is estimated. */
+  readonly usage?: Usage;
 };
 
 // biome-ignore lint/complexity/useMaxParams: the first three are the shape such clients have
@@ -36,13 +38,14 @@ export function fromGenerate(client: Generate | { readonly generate: Generate },
 function chunksOf(generated: unknown): Chunk[] {
   if (!isRecord(generated))
     throw new AgentError("model_failed", "generate must return { text, toolCalls }.", { retryable: false });
-  const { text, toolCalls } = generated as Generated;
+  const { text, toolCalls, usage } = generated as Generated;
   const chunks: Chunk[] = [];
   if (text) chunks.push({ type: "text", text });
   for (const [index, { id, name, args }] of (toolCalls ?? []).entries()) {
     chunks.push({ type: "call_start", index, name, ...(id !== undefined && { id }) });
     chunks.push({ type: "call_delta", index, text: args === undefined ? "" : JSON.stringify(args) });
   }
+  if (usage) chunks.push({ type: "usage", usage });
   chunks.push({ type: "finish", reason: toolCalls && toolCalls.length > 0 ? "tool_calls" : "stop" });
   return chunks;
 }

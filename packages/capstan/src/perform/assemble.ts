@@ -2,6 +2,8 @@ import type { AssistantPart, CallPart } from "../history.ts";
 import type { Chunk, Finish, Usage } from "../model.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
+const longestName = 128;
+
 type OpenCall = {
   readonly type: "call";
   readonly id: string;
@@ -120,7 +122,7 @@ function callPart({ id, providerId, name, text }: OpenCall): CallPart {
     type: "call",
     id,
     ...(providerId && providerId !== id && { providerId }),
-    name,
+    name: name.length > longestName ? `${name.slice(0, longestName - 1).toWellFormed()}…` : name,
     ...(parsed.ok ? { input: parsed.input } : { input: {}, raw: text }),
   };
 }

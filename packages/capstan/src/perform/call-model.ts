@@ -1,6 +1,7 @@
 import type { ModelEffect } from "../effect.ts";
-import { describeThrown, type ErrorData, errorData } from "../errors.ts";
+import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
+import type { AssistantPart } from "../history.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
@@ -29,7 +30,7 @@ export async function callModel(
   const message = assembly(namingCalls(effect.turn, io.state.callIds));
   const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
   try {
-    await listen(asking, await requestFor(effect, io), signal);
+    await listen(asking, await untilAborted(requestFor(effect, io), signal), signal);
     const problem = problemOf(message);
     return problem ? failure(asking, problem) : await finishedMessage(asking);
   } catch (thrown) {
@@ -114,6 +115,12 @@ function problemOf({ finish, calls, hasText }: Assembly): ErrorData | undefined 
       "The model reached its output limit in the middle of a tool call; the call was not made.",
     );
   }
+  if (finish === "other" && calls.size > 0) {
+    return errorData(
+      "model_failed",
+      "The model stopped for an unknown reason; its tool calls were not made.",
+    );
+  }
   if (!hasText && calls.size === 0 && finish !== "content_filter") {
     return errorData("empty_response", "The model gave neither text nor a tool call.");
   }
@@ -121,7 +128,7 @@ function problemOf({ finish, calls, hasText }: Assembly): ErrorData | undefined 
 }
 
 function failure({ effect, io, model, message }: Asking, error: ErrorData): readonly FactBody[] {
-  if (message.size > 0) io.emit({ type: "message_restart", reason: error.code });
+  if (message.open.length > 0) io.emit({ type: "message_restart", reason: error.code });
   return [{ type: "model_failed", model: model.id, candidate: effect.candidate, attempts: 1, error }];
 }
 
@@ -142,7 +149,7 @@ async function finishedMessage({
   return [
     {
       type: "message",
-      entry: { type: "assistant", parts },
+      entry: { type: "assistant", parts: parts.map(loggable) },
       model: model.id,
       usage,
       ms,
@@ -151,6 +158,11 @@ async function finishedMessage({
     },
     ...warnings,
   ];
+}
+
+/** Arguments that cannot be used are kept as evidence only. */
+function loggable(part: AssistantPart): AssistantPart {
+  return part.type === "call" && part.raw !== undefined ? { ...part, raw: shortened(part.raw) } : part;
 }
 
 /** What had been said when the run was cancelled: words only, for nothing else of it is whole. */

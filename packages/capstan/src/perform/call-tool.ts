@@ -30,7 +30,7 @@ export async function callTool(
   const facts: FactBody[] = [];
   const outcome = await outcomeOfCall({ effect, io, signal, facts });
   if (!outcome) return facts;
-  const { status, content, ...rest } = await afterTool(effect, outcome, io);
+  const { status, content, ...rest } = await afterTool(outcome, { effect, io, signal, facts });
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
   return [
@@ -41,7 +41,10 @@ export async function callTool(
 
 async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   const { effect, io, signal } = calling;
-  const found = findTool(effect.name, agentOf(effect.agent, io));
+  if (effect.refused) return failed(effect.refused);
+  const agent = agentOf(effect.agent, io);
+  const found =
+    effect.isFallback && agent.fallbackTool ? { tool: agent.fallbackTool } : findTool(effect.name, agent);
   if ("error" in found) return failed(found.error);
   const { tool } = found;
   const valid = await validateInput(tool, effect.input);
@@ -52,8 +55,7 @@ async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   }
   if (!tool.execute) return undefined;
   try {
-    await io.hooks.onBeforeTool?.(hookedCall(effect, io));
-    signal.throwIfAborted();
+    await untilAborted(Promise.resolve(io.hooks.onBeforeTool?.(hookedCall(effect, io))), signal);
     return outcomeOf(await untilAborted(begin(tool, valid.value, calling), signal));
   } catch (thrown) {
     if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
@@ -101,11 +103,12 @@ function hookedCall({ callId, name, input }: ToolEffect, { context }: Io): Hooke
   return { id: callId, name, input, context };
 }
 
-async function afterTool(effect: ToolEffect, outcome: Outcome, io: Io): Promise<Outcome> {
+async function afterTool(outcome: Outcome, { effect, io, signal }: Calling): Promise<Outcome> {
   if (!io.hooks.onAfterTool) return outcome;
   try {
-    return (await io.hooks.onAfterTool(hookedCall(effect, io), outcome)) ?? outcome;
+    const changed = Promise.resolve(io.hooks.onAfterTool(hookedCall(effect, io), outcome));
+    return (await untilAborted(changed, signal)) ?? outcome;
   } catch (thrown) {
-    return failed(describeThrown(thrown, "tool_failed"));
+    return signal.aborted ? outcome : failed(describeThrown(thrown, "tool_failed"));
   }
 }

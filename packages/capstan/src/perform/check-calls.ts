@@ -40,7 +40,7 @@ async function checkCall(call: CallPart, agent: Agent, io: Io): Promise<CallChec
 }
 
 export function findTool(name: string, agent: Agent): { tool: Tool } | { error: ErrorData } {
-  const tool = agent.tools.get(name) ?? (agent.fallbackTool?.name === name ? agent.fallbackTool : undefined);
+  const tool = agent.tools.get(name);
   if (tool) return { tool };
   const known = [...agent.tools.keys()];
   const shown = JSON.stringify(name.slice(0, 128));

@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorData, errorCodes, errorData } from "../errors.ts";
+import { type ErrorCode, type ErrorData, errorCodes, errorData, shortened } from "../errors.ts";
 import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Outcome, ToolReturn } from "../tool.ts";
@@ -45,7 +45,7 @@ function isParts(content: unknown): content is readonly Part[] {
 function failureOf(error: NonNullable<ToolReturn["error"]>, retryable: boolean | undefined): ErrorData {
   const { code = "tool_failed", message } = typeof error === "string" ? { message: error } : error;
   const known = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].retryable : true;
-  return { code, message, retryable: retryable ?? known };
+  return { code, message: shortened(message), retryable: retryable ?? known };
 }
 
 function contentOf({ content, message }: ToolReturn, data: Json | undefined): string | readonly Part[] {

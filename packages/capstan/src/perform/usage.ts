@@ -11,23 +11,15 @@ const absurd = 1e9;
 export function usageOf(message: Assembly, state: State): { usage: Usage; warnings: readonly FactBody[] } {
   const told = message.usage;
   if (told && isUsable(told)) return { usage: told, warnings: [] };
-  const characters = state.history.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const usage = {
-    inputTokens: Math.ceil(characters / charactersPerToken),
+    inputTokens: Math.ceil(charactersOf(state) / charactersPerToken),
     outputTokens: Math.ceil(message.size / charactersPerToken),
     estimated: true,
   };
+  if (state.run?.warned.has("usage_estimated")) return { usage, warnings: [] };
   const problem = told ? "unusable figures" : "no figures";
-  return {
-    usage,
-    warnings: [
-      {
-        type: "warning",
-        code: "usage_estimated",
-        message: `The model gave ${problem} for its usage; they are estimated.`,
-      },
-    ],
-  };
+  const text = `The model gave ${problem} for its usage; they are estimated.`;
+  return { usage, warnings: [{ type: "warning", code: "usage_estimated", message: text }] };
 }
 
 function isUsable({ inputTokens, outputTokens, cost = 0 }: Usage): boolean {
@@ -36,13 +28,13 @@ function isUsable({ inputTokens, outputTokens, cost = 0 }: Usage): boolean {
   );
 }
 
-const sizes = new WeakMap<Entry, number>();
+/** How far each history has been measured: a history only grows, and is not measured twice. */
+const measured = new WeakMap<readonly Entry[], { entries: number; characters: number }>();
 
-function sizeOf(entry: Entry): number {
-  let size = sizes.get(entry);
-  if (size === undefined) {
-    size = JSON.stringify(entry).length;
-    sizes.set(entry, size);
-  }
-  return size;
+function charactersOf({ history }: State): number {
+  const known = measured.get(history) ?? { entries: 0, characters: 0 };
+  for (const entry of history.slice(known.entries)) known.characters += JSON.stringify(entry).length;
+  known.entries = history.length;
+  measured.set(history, known);
+  return known.characters;
 }

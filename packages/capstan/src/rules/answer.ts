@@ -8,10 +8,8 @@ import { isLastTurn } from "./wrap-up.ts";
 export const answer: Rule = (view) => {
   const { run } = view;
   const { round } = run;
-  if (!round?.message) return undefined;
+  if (!round?.message || round.calls.size > 0) return undefined;
   const text = textOf(round.message).trim();
-  const withdrawn = round.tools === "withdrawn" || round.tools === "unavailable";
-  if (round.calls.size > 0 && !(withdrawn && text)) return undefined;
   if (round.finish === "content_filter") return filtered(view, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
   const evaded = evadedTools(view);

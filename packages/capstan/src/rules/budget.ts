@@ -24,9 +24,9 @@ const kinds: readonly {
   { kind: "toolCalls", code: "budget_tool_calls", spent: ({ begun }) => begun, unit: "tool calls" },
 ];
 
-/** A spent budget ends the run. Spent tool calls do not: the model can still answer without tools. */
+/** A spent budget ends the run. Spent tool calls end it only when the model has not used its turn without tools to answer. */
 export const budget: Rule = ({ run }) => {
-  const spent = spentBudget(run);
+  const spent = spentBudget(run) ?? unansweredWithoutTools(run);
   return spent && note("limit", { type: "limit_reached", ...spent, turns: run.turn });
 };
 
@@ -39,13 +39,22 @@ export function spentBudget(run: RunState): { code: ErrorCode; message: string }
   return undefined;
 }
 
+function unansweredWithoutTools(run: RunState): { code: ErrorCode; message: string } | undefined {
+  if (!toolCallsAreSpent(run) || run.round?.tools !== "withdrawn") return undefined;
+  return {
+    code: "budget_tool_calls",
+    message: `The budget of ${run.policy.budget.toolCalls} tool calls is used up.`,
+  };
+}
+
 /** One warning per budget, before it ends. */
 export function budgetWarnings(run: RunState): FactBody[] {
   const warnings: FactBody[] = [];
   for (const { kind, code, spent, unit } of kinds) {
     const limit = run.policy.budget[kind];
-    if (limit === "unlimited" || run.warned.has(`${code}_near`) || spent(run) < limit * nearAt) continue;
-    const share = Math.min(100, Math.round((100 * spent(run)) / Math.max(limit, Number.EPSILON)));
+    if (limit === "unlimited" || limit === 0 || run.warned.has(`${code}_near`) || spent(run) < limit * nearAt)
+      continue;
+    const share = Math.min(100, Math.round((100 * spent(run)) / limit));
     warnings.push({
       type: "warning",
       code: `${code}_near`,
@@ -59,6 +68,9 @@ export function toolCallsAreSpent(run: RunState): boolean {
   const limit = run.policy.budget.toolCalls;
   return limit !== "unlimited" && run.begun >= limit;
 }
+
+export const spentCallsNote: string =
+  "You have no tool calls left. Give your answer now from what you have found.";
 
 /** What the model is told once a budget is nearly used up. */
 export function budgetNote(run: RunState): string | undefined {

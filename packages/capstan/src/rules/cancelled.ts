@@ -19,7 +19,7 @@ export const cancelled: Rule = ({ run }) => {
   const facts: FactBody[] = [];
   for (const call of run.round?.calls.values() ?? []) {
     if (call.result) continue;
-    facts.push(refusal(call, call.attempt > 0 ? cutShort : notBegun));
+    facts.push(refusal(call.part, call.attempt > 0 ? cutShort : notBegun));
   }
   if (run.round && !run.round.ended) facts.push({ type: "turn_end", turn: run.turn, usage: run.round.usage });
   const text = run.lastText || "The run was stopped before it had an answer.";

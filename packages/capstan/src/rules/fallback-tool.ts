@@ -3,7 +3,8 @@ import { plainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { isRepeatable } from "../tool.ts";
 import { preview } from "./limit-texts.ts";
-import type { Decision, View } from "./rule.ts";
+import { refusal, unfinished } from "./refusals.ts";
+import { type Decision, note, type View } from "./rule.ts";
 import { toolEffect } from "./tool-calls.ts";
 
 type FallbackAnswer =
@@ -21,16 +22,25 @@ export function fallbackTool({ agent, run }: View, reason: string): FallbackAnsw
     return status === "ok" && text ? { type: "text", text } : { type: "none" };
   }
   const begun = run.fallback?.attempt ?? 0;
-  if (begun > 0 && !isRepeatable(tool)) return { type: "none" };
+  const callId = `${run.id}.fallback`;
+  if (begun > 0 && !isRepeatable(tool)) {
+    return {
+      type: "run",
+      decision: note("fallback-interrupted", refusal({ id: callId, name: tool.name }, unfinished)),
+    };
+  }
   const tried = run.toolCalls.map((call) => ({
     tool: call.name,
     status: call.status,
     preview: preview(call),
   }));
   const input: FallbackInput = { reason, query: run.query, tried };
-  const call = { callId: `${run.id}.fallback`, name: tool.name, input: input as unknown as Json };
+  const call = { callId, name: tool.name, input: input as unknown as Json };
   return {
     type: "run",
-    decision: { type: "effects", effects: [{ ...toolEffect(run, tool, call), attempt: begun + 1 }] },
+    decision: {
+      type: "effects",
+      effects: [{ ...toolEffect(run, tool, call), attempt: begun + 1, isFallback: true }],
+    },
   };
 }

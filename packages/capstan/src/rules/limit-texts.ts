@@ -33,7 +33,7 @@ export function triedSoFar(run: RunState): string[] {
 
 export function preview(call: ToolCallRecord): string {
   const text = plainText(call.result).replace(/\s+/g, " ").trim();
-  return text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text;
+  return text.length > longestPreview ? `${text.slice(0, longestPreview).toWellFormed()}…` : text;
 }
 
 export function clarification(run: RunState): string {

@@ -29,7 +29,8 @@ export function modelEffect({ state, run }: View, { turn, tools, notes, candidat
     tools,
     notes,
     thinking: wantsThinking(run),
-    timeoutMs: Math.min(longestCallMs, remainingMs(run)),
+    timeoutMs: longestCallMs,
+    deadlineMs: remainingMs(run),
     retry: modelRetry,
   };
 }

@@ -1,3 +1,5 @@
+import { errorData } from "../errors.ts";
+import { spentBudget } from "./budget.ts";
 import { triedSoFar } from "./limit-texts.ts";
 import { modelEffect } from "./model-effect.ts";
 import { done, note, type Rule } from "./rule.ts";
@@ -6,21 +8,20 @@ import { done, note, type Rule } from "./rule.ts";
 export const modelFailure: Rule = (view) => {
   const { agent, run } = view;
   const { round } = run;
-  if (!round || round.message) return undefined;
-  const { turn, tools, notes } = round;
+  if (!round || round.message || run.limit) return undefined;
+  const { turn, tools, notes, usage } = round;
+  const spent = round.failure && spentBudget(run);
+  if (spent)
+    return note("limit", { type: "turn_end", turn, usage }, { type: "limit_reached", ...spent, turns: turn });
   const candidate = round.failure ? round.failure.candidate + 1 : 0;
   if (candidate < agent.models.length) {
     return { type: "effects", effects: [modelEffect(view, { turn, tools, notes, candidate })] };
   }
-  const error = round.failure?.error ?? {
-    code: "model_failed",
-    message: "The model gave no answer.",
-    retryable: true,
-  };
+  const error = round.failure?.error ?? errorData("model_failed", "The model gave no answer.");
   const text = [`The model could not answer: ${error.message}`, ...triedSoFar(run)].join("\n\n");
   return note(
     "failure",
-    { type: "turn_end", turn, usage: round.usage },
+    { type: "turn_end", turn, usage },
     { type: "error", ...error },
     done(run, { status: "failed", text, error }),
   );

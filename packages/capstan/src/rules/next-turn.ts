@@ -1,9 +1,9 @@
 import type { ToolOffer } from "../event.ts";
-import { budgetNote, toolCallsAreSpent } from "./budget.ts";
+import { budgetNote, spentCallsNote, toolCallsAreSpent } from "./budget.ts";
 import { modelEffect } from "./model-effect.ts";
 import { repetitionNote } from "./repetition.ts";
 import type { Decision, Rule, View } from "./rule.ts";
-import { isLastTurn, lastTurnNote, wrapUpNote } from "./wrap-up.ts";
+import { isLastTurn, wrapUpNote } from "./wrap-up.ts";
 
 /** Nothing stands in the way: ask the model. */
 export const nextTurn: Rule = (view) => nextModelCall(view, {});
@@ -17,7 +17,8 @@ export function nextModelCall(
   const tools = wanted.tools ?? offer(view, turn);
   const notes: string[] = [...(wanted.notes ?? [])];
   if (agent.tools.size > 0) {
-    const pressure = tools === "withdrawn" ? lastTurnNote : wrapUpNote(run, turn);
+    const isSpent = tools === "withdrawn" && !isLastTurn(run, turn);
+    const pressure = isSpent ? spentCallsNote : wrapUpNote(run, turn);
     for (const text of [pressure, repetitionNote(run), budgetNote(run)]) if (text) notes.push(text);
   }
   return { type: "effects", effects: [modelEffect(view, { turn, tools, notes, candidate: 0 })] };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../errors.ts";
 import { errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import type { ResultStatus } from "../history.ts";
+import type { CallPart, ResultStatus } from "../history.ts";
 import type { Call, RunState } from "../state.ts";
 import { spentBudget } from "./budget.ts";
 import { note, type Rule } from "./rule.ts";
@@ -33,17 +33,17 @@ function refuser(run: RunState): (call: Call, index: number) => FactBody | undef
     policy.budget.toolCalls === "unlimited" ? Number.POSITIVE_INFINITY : policy.budget.toolCalls;
   let left = allowed - run.begun;
   return (call, index) => {
-    if (forAll) return refusal(call, skipped(forAll.code, forAll.message));
+    if (forAll) return refusal(call.part, skipped(forAll.code, forAll.message));
     if (index >= mostCallsPerTurn) {
       const message = `Only ${mostCallsPerTurn} calls are made per turn. Make this one in the next turn.`;
-      return refusal(call, { status: "error", code: "too_many_calls", message });
+      return refusal(call.part, { status: "error", code: "too_many_calls", message });
     }
     if (isDenied(call, run))
-      return refusal(call, { status: "denied", code: "tool_denied", message: denialOf(call) });
+      return refusal(call.part, { status: "denied", code: "tool_denied", message: denialOf(call) });
     left -= 1;
     if (left >= 0) return undefined;
     return refusal(
-      call,
+      call.part,
       skipped("budget_tool_calls", `The budget of ${allowed} tool calls is used up. The call was not made.`),
     );
   };
@@ -62,7 +62,7 @@ function reasonForAll(run: RunState): { code: ErrorCode; message: string } | und
   if (spent) return { code: spent.code, message: `${spent.message} The call was not made.` };
   const failed =
     policy.onToolError === "stop" &&
-    [...(round?.calls.values() ?? [])].some((call) => call.result?.status === "error");
+    [...(round?.calls.values() ?? [])].some((call) => call.attempt > 0 && call.result?.status === "error");
   return failed
     ? { code: "tool_skipped", message: "Another call of this turn failed, so this one was not made." }
     : undefined;
@@ -81,8 +81,10 @@ function isDenied(call: Call, run: RunState): boolean {
 }
 
 /** The result of a call that was not performed, or whose end nobody saw. */
-export function refusal(call: Call, { status, code, message }: Refusal): FactBody {
-  const { id, name } = call.part;
+export function refusal(
+  { id, name }: Pick<CallPart, "id" | "name">,
+  { status, code, message }: Refusal,
+): FactBody {
   const error = errorData(code, message);
   return {
     type: "tool_call_result",
@@ -101,4 +103,12 @@ type Refusal = {
   readonly status: Exclude<ResultStatus, "ok">;
   readonly code: ErrorCode;
   readonly message: string;
+};
+
+/** A crash cut the call off, and it may not be made again. */
+export const unfinished: Refusal = {
+  status: "interrupted",
+  code: "tool_interrupted",
+  message:
+    "The process ended while this call ran: it may or may not have taken effect. Check before you repeat it.",
 };

@@ -22,7 +22,12 @@ export function note(place: string, ...facts: readonly FactBody[]): Decision {
 /** The last fact of a run. */
 export function done(
   run: RunState,
-  end: { status: RunStatus; text: string; grounded?: boolean; error?: { code: string; message: string } },
+  end: {
+    status: RunStatus;
+    text: string;
+    grounded?: boolean;
+    error?: { code: string; message: string; retryable?: boolean };
+  },
 ): FactBody {
   const { status, text, grounded = isGrounded(run), error } = end;
   const { usage } = run;
@@ -33,7 +38,9 @@ export function done(
     usage,
     cost: usage.cost ?? 0,
     grounded,
-    ...(error && { error: { code: error.code, message: error.message, retryable: false } }),
+    ...(error && {
+      error: { code: error.code, message: error.message, retryable: error.retryable ?? false },
+    }),
   };
 }
 

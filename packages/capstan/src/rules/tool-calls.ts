@@ -1,10 +1,11 @@
 import type { Agent } from "../agent.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
+import { overlaid } from "../policy.ts";
 import type { Call, RunState } from "../state.ts";
 import { isOrdered, isRepeatable, type Tool } from "../tool.ts";
 import { awaitsApproval } from "./approvals.ts";
 import { remainingMs } from "./budget.ts";
-import { refusal } from "./refusals.ts";
+import { refusal, unfinished } from "./refusals.ts";
 import type { Rule } from "./rule.ts";
 
 /**
@@ -36,45 +37,39 @@ function isOrderedCall(agent: Agent, call: Call): boolean {
 /** The client has been told to run it and has not answered yet. */
 export function isWithClient(agent: Agent, call: Call): boolean {
   const tool = agent.tools.get(call.part.name);
-  return call.attempt > 0 && tool !== undefined && !tool.execute;
+  return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;
 }
 
-function callEffect(agent: Agent, run: RunState, call: Call): Effect {
-  const { id, name, input, raw } = call.part;
+function callEffect(agent: Agent, run: RunState, { part, check, attempt }: Call): Effect {
+  const { id, name, input, raw } = part;
   const tool = agent.tools.get(name);
   // A decision is only taken when nothing is in flight: a call that began and has no result was cut off by a crash.
-  if (call.attempt > 0 && !(tool && isRepeatable(tool))) {
-    const message =
-      "The process ended while this call ran: it may or may not have taken effect. Check before you repeat it.";
-    return {
-      type: "note",
-      id: `interrupted.${id}`,
-      facts: [refusal(call, { status: "interrupted", code: "tool_interrupted", message })],
-    };
+  // One that could not run in the first place has done nothing.
+  if (attempt > 0 && !check?.error && !(tool && isRepeatable(tool))) {
+    return { type: "note", id: `interrupted.${id}`, facts: [refusal(part, unfinished)] };
   }
-  const approved = call.check?.approval?.digest;
   return {
     ...toolEffect(run, tool, { callId: id, name, input: raw ?? input }),
-    attempt: call.attempt + 1,
-    ...(approved !== undefined && { digest: approved }),
+    attempt: attempt + 1,
+    ...(check?.error && { refused: check.error }),
+    ...(check?.approval && { digest: check.approval.digest }),
   };
 }
 
-/** A tool's own settings win over the policy. Only what may run twice is retried. */
-export function toolEffect(
-  run: RunState,
-  tool: Tool | undefined,
-  call: Pick<ToolEffect, "callId" | "name" | "input">,
-): ToolEffect {
+type NamedCall = Pick<ToolEffect, "callId" | "name" | "input">;
+
+/** A tool's own settings win over the policy. Only what may run twice is retried, and only while there is time. */
+export function toolEffect(run: RunState, tool: Tool | undefined, call: NamedCall): ToolEffect {
   const { policy } = run;
-  const retry = { ...policy.retry, ...tool?.retry };
+  const retry = overlaid(policy.retry, tool?.retry);
   return {
     type: "tool",
     id: `call.${call.callId}`,
     agent: run.agent,
     ...call,
     attempt: 1,
-    timeoutMs: Math.min(tool?.timeoutMs ?? policy.toolTimeoutMs, remainingMs(run)),
+    timeoutMs: tool?.timeoutMs ?? policy.toolTimeoutMs,
+    deadlineMs: remainingMs(run),
     retry: tool && isRepeatable(tool) ? retry : { ...retry, maxAttempts: 1 },
   };
 }

@@ -24,19 +24,19 @@ export function memory(): Store {
     async append(facts, { expected, lease }) {
       assertHeld(lease);
       const session = sessionFor(lease.sessionId);
-      const isNew = facts.some((fact) => !session.byIdentity.has(identityOf(fact)));
-      if (isNew && session.facts.length !== expected) {
-        const message = `The session "${lease.sessionId}" is at ${session.facts.length}, not at ${expected}: read what is new first.`;
+      const { facts: log, byIdentity } = session;
+      const identified = facts.map((fact) => ({ fact, identity: identityOf(fact) }));
+      if (log.length !== expected && identified.some(({ identity }) => !byIdentity.has(identity))) {
+        const message = `The session "${lease.sessionId}" is at ${log.length}, not at ${expected}: read what is new first.`;
         throw new AgentError("position_conflict", message);
       }
-      return facts.map((fact) => {
-        const identity = identityOf(fact);
-        const known = session.byIdentity.get(identity);
+      return identified.map(({ fact, identity }) => {
+        const known = byIdentity.get(identity);
         if (known) return known;
-        const placed: Fact = { ...fact, seq: session.facts.length + 1 };
-        session.facts.push(placed);
-        session.byIdentity.set(identity, placed);
-        sessionsByRun.set(fact.runId, lease.sessionId);
+        const placed: Fact = { ...fact, seq: log.length + 1 };
+        log.push(placed);
+        byIdentity.set(identity, placed);
+        if (fact.type === "run_start") sessionsByRun.set(fact.runId, lease.sessionId);
         return placed;
       });
     },

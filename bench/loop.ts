@@ -1,0 +1,81 @@
+// One cell of the benchmark of the loop: what a turn costs this process, in a run of so many tool turns on a model
+// that answers at once. Run as a program (`loop.ts 100`) it prints its samples as JSON.
+import { defineAgent, defineTool, type Result, run } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+
+/** Microseconds of processor time per turn, user and system, of all threads. */
+export type Cell = { readonly toolTurns: number; readonly samples: readonly number[] };
+
+/** Every sample has about as many turns as the longest run, so that all are equally exact. */
+const turnsPerSample = 1600;
+const samplesPerCell = 9;
+const warmUp = { leastMs: 600, mostMs: 4000, steady: 0.05 };
+
+const answer = "All numbers are squared.";
+const square = defineTool({
+  name: "square",
+  description: "Squares a number",
+  input: { type: "object", properties: { number: { type: "integer" } }, required: ["number"] },
+  effects: "none",
+  execute: ({ number }) => `The square of ${number} is ${number * number}.`,
+});
+
+/** One run: so many turns with one tool call each, then the answer. Throws when anything of it is wrong. */
+export async function runLoop(toolTurns: number): Promise<Result> {
+  const model = scriptedModel(
+    (_request, index) =>
+      index < toolTurns ? { calls: [{ name: "square", input: { number: index } }] } : { text: answer },
+    { record: false },
+  );
+  const agent = defineAgent({ name: "bench", model, tools: [square], policy: { maxTurns: "unlimited" } });
+  // A store of its own, so that what earlier runs have stored weighs on none.
+  const result = await run(agent, "Square the numbers.", { store: memory() });
+  const problem = problemOf(result, toolTurns);
+  if (problem) throw new Error(`A run of ${toolTurns} tool turns went wrong: ${problem}.`);
+  return result;
+}
+
+export function problemOf(
+  { status, text, turns, toolCalls, history }: Result,
+  toolTurns: number,
+): string | undefined {
+  if (status !== "done" || text !== answer) return `it ended as ${status} with ${JSON.stringify(text)}`;
+  if (turns !== toolTurns + 1) return `it took ${turns} turns`;
+  if (toolCalls.length !== toolTurns) return `it made ${toolCalls.length} calls`;
+  if (history.length !== 2 * toolTurns + 2) return `its history has ${history.length} entries`;
+  const wrong = toolCalls.findIndex(({ result }, n) => result !== `The square of ${n} is ${n * n}.`);
+  return wrong < 0 ? undefined : `call ${wrong + 1} gave ${JSON.stringify(toolCalls[wrong]?.result)}`;
+}
+
+async function sample(toolTurns: number): Promise<number> {
+  const runs = Math.max(1, Math.round(turnsPerSample / toolTurns));
+  const before = process.cpuUsage();
+  for (let n = 0; n < runs; n++) await runLoop(toolTurns);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / (runs * (toolTurns + 1));
+}
+
+/** Until enough time has passed and the latest samples are no better than the ones before. */
+async function warm(toolTurns: number): Promise<void> {
+  const startedAt = performance.now();
+  const seen: number[] = [];
+  for (;;) {
+    seen.push(await sample(toolTurns));
+    const ms = performance.now() - startedAt;
+    const isSteady =
+      seen.length > 6 && Math.min(...seen.slice(-3)) > Math.min(...seen.slice(0, -3)) * (1 - warmUp.steady);
+    if ((ms > warmUp.leastMs && isSteady) || ms > warmUp.mostMs) return;
+  }
+}
+
+export async function measure(toolTurns: number): Promise<Cell> {
+  await warm(toolTurns);
+  const samples: number[] = [];
+  while (samples.length < samplesPerCell) samples.push(await sample(toolTurns));
+  return { toolTurns, samples };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  console.log(JSON.stringify(await measure(Number(process.argv[2]))));
+}

@@ -1,0 +1,67 @@
+// Measures the loop and prints a table. Every cell is a process of its own, and rounds go through all cells, so that
+// neither a warm machine nor a noisy minute favours one of them.
+import { execFile } from "node:child_process";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Cell } from "./loop.ts";
+
+const sizes = [25, 100, 400, 1600];
+const rounds = 5;
+/** A turn of the longest run may cost so many times what it costs in a run of a hundred. */
+const worstGrowth = 1.3;
+
+const execute = promisify(execFile);
+
+/** Rejects when a run in it gave a wrong result. */
+async function cellOf(toolTurns: number): Promise<Cell> {
+  const program = join(import.meta.dirname, "loop.ts");
+  const { stdout } = await execute(process.execPath, ["--conditions=source", program, String(toolTurns)]);
+  return JSON.parse(stdout);
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const place = (sorted.length - 1) * share;
+  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low + (high - low) * (place - Math.floor(place));
+}
+
+const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+async function measureAll(): Promise<Map<number, Cell[]>> {
+  const cells = new Map<number, Cell[]>(sizes.map((size) => [size, []]));
+  for (let round = 1; round <= rounds; round++) {
+    process.stderr.write(`round ${round} of ${rounds}\n`);
+    // There and back, so that no size is always measured first.
+    for (const size of round % 2 === 1 ? sizes : sizes.toReversed())
+      cells.get(size)?.push(await cellOf(size));
+  }
+  return cells;
+}
+
+function rowOf(toolTurns: number, cells: readonly Cell[]): string {
+  const samples = cells.flatMap((cell) => cell.samples);
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(samples, share).toFixed(1));
+  return `| ${toolTurns} | ${middle} | ${low} to ${high} | ${samples.length} |`;
+}
+
+/** Compared within each round, because the two were measured close together. */
+function growthOf(cells: ReadonlyMap<number, readonly Cell[]>): number {
+  const [base = [], long = []] = [cells.get(100), cells.get(1600)];
+  return median(base.map((cell, round) => median(long[round]?.samples ?? []) / median(cell.samples)));
+}
+
+async function main(): Promise<void> {
+  const cells = await measureAll();
+  const growth = growthOf(cells);
+  const isLinear = growth <= worstGrowth;
+  console.log(`Node ${process.version} on ${cpus()[0]?.model.trim() ?? "an unknown processor"}\n`);
+  console.log("| tool turns | µs per turn (median) | middle half | samples |\n| ---: | ---: | ---: | ---: |");
+  for (const [size, measured] of cells) console.log(rowOf(size, measured));
+  const verdict = isLinear ? `within ${worstGrowth}` : `MORE THAN ${worstGrowth}`;
+  console.log(`\nA turn at 1,600 costs ${growth.toFixed(2)} times a turn at 100: ${verdict}.`);
+  if (!isLinear) process.exitCode = 1;
+}
+
+await main();

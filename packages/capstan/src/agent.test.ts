@@ -1,0 +1,238 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
+import { AgentError } from "./errors.ts";
+import type { Model } from "./model.ts";
+import { run } from "./session.ts";
+import { memory } from "./stores/memory.ts";
+import { collect } from "./testing/collect.ts";
+import { fakeClock } from "./testing/fake-clock.ts";
+import { scriptedModel } from "./testing/scripted-model.ts";
+import { defineTool } from "./tool.ts";
+
+const prototypeNames = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+
+function echo(name: string) {
+  return defineTool({
+    name,
+    description: `Echoes as ${name}`,
+    input: z.object({ text: z.string() }),
+    execute: ({ text }) => `${name}: ${text}`,
+  });
+}
+
+describe("defineAgent", () => {
+  it("shows each tool as name, description and JSON Schema, in the order given (S0-26, S4-01, S4-35)", () => {
+    const { specs } = defineAgent({
+      name: "helper",
+      model: scriptedModel([]),
+      tools: [echo("b"), echo("a")],
+    });
+    expect(specs).toMatchObject([
+      { name: "b", description: "Echoes as b", input: { type: "object", required: ["text"] } },
+      { name: "a", description: "Echoes as a", input: { type: "object", required: ["text"] } },
+    ]);
+  });
+
+  it("takes one model, or a list in the order in which they are asked", () => {
+    const [first, second] = [scriptedModel([]), scriptedModel([])];
+    expect(defineAgent({ name: "helper", model: first }).models).toEqual([first]);
+    expect(defineAgent({ name: "helper", model: [first, second] }).models).toEqual([first, second]);
+  });
+
+  it("needs nothing but a name and a model", () => {
+    const agent = defineAgent({ name: "helper", model: scriptedModel([]) });
+    expect(agent).toMatchObject({ instructions: "", specs: [], policy: {} });
+    expect(agent.tools.size).toBe(0);
+  });
+
+  it.each([
+    ["no name", { name: "" }, "An agent needs a name."],
+    ["no model", { model: undefined }, 'The agent "helper" needs a model'],
+    ["an empty list of models", { model: [] }, 'The agent "helper" needs a model'],
+    ["a model that cannot stream", { model: { id: "x" } }, 'The agent "helper" needs a model'],
+    [
+      "two tools of one name",
+      { tools: [echo("a"), echo("a")] },
+      'The agent "helper" has two tools named "a"',
+    ],
+    ["a tool that is a bare object", { tools: [{ name: "a" }] }, "make it with `defineTool`"],
+    [
+      "a misspelt policy",
+      { policy: { maxTurn: 3 } },
+      'Unknown field policy.maxTurn. Did you mean "maxTurns"',
+    ],
+  ])("refuses %s", (_what, fault, message) => {
+    const definition = { name: "helper", model: scriptedModel([]), ...fault };
+    expect(() => defineAgent(definition as AgentDefinition)).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("is found by its name, also a name of Object.prototype (A117)", () => {
+    const agents = prototypeNames.map((name) => defineAgent({ name, model: scriptedModel([]) }));
+    const byName = agentsByName(agents);
+    for (const agent of agents) expect(byName.get(agent.name)).toBe(agent);
+    expect(agentsByName([]).get("constructor")).toBeUndefined();
+  });
+});
+
+describe("a new tool", () => {
+  it("is offered and can be called at once: nothing else of the agent changes (S0-39, S0-40)", async () => {
+    const script = [{ calls: [{ name: "shout", input: { text: "hi" } }] }, { text: "Done." }];
+    const before = scriptedModel(script);
+    const after = scriptedModel(script);
+    await run(defineAgent({ name: "helper", model: before, tools: [echo("say")] }), "Go");
+    const { toolCalls } = await run(
+      defineAgent({ name: "helper", model: after, tools: [echo("say"), echo("shout")] }),
+      "Go",
+    );
+    expect(before.requests[0]?.tools.map(({ name }) => name)).toEqual(["say"]);
+    expect(before.requests[1]?.history.at(-1)).toMatchObject({
+      status: "error",
+      error: { code: "unknown_tool" },
+    });
+    expect(after.requests[0]?.tools.map(({ name }) => name)).toEqual(["say", "shout"]);
+    expect(toolCalls).toMatchObject([{ name: "shout", status: "ok", result: "shout: hi" }]);
+  });
+});
+
+describe("names of Object.prototype", () => {
+  it.each(prototypeNames)("%s is a tool like any other when it is defined (A117)", async (name) => {
+    const model = scriptedModel([{ calls: [{ name, input: { text: "hi" } }] }, { text: "Done." }]);
+    const result = await run(defineAgent({ name: "helper", model, tools: [echo(name)] }), "Go");
+    expect(result).toMatchObject({ status: "done", text: "Done." });
+    expect(result.toolCalls).toMatchObject([{ name, status: "ok", result: `${name}: hi` }]);
+  });
+
+  it.each(prototypeNames)("%s is an unknown tool when it is not defined (A117, F30)", async (name) => {
+    const model = scriptedModel([{ calls: [{ name, input: {} }] }, { text: "Sorry." }]);
+    const result = await run(defineAgent({ name: "helper", model, tools: [echo("say")] }), "Go");
+    expect(result).toMatchObject({ status: "done", text: "Sorry." });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({
+      type: "result",
+      name,
+      status: "error",
+      error: { code: "unknown_tool" },
+    });
+  });
+
+  it.each(
+    prototypeNames,
+  )("%s is a call id like any other, beside calls that are refused (A117)", async (id) => {
+    const calls = [
+      { id, name: "say", input: { text: "hi" } },
+      { id: "other", name: "say", input: {} },
+    ];
+    const model = scriptedModel([{ calls }, { text: "Done." }]);
+    const agent = defineAgent({ name: "helper", model, tools: [echo("say")] });
+    const { facts, result } = await collect(run(agent, "Go"));
+    expect(result).toMatchObject({ status: "done", text: "Done." });
+    const results = facts.filter((fact) => fact.type === "tool_call_result");
+    expect(new Map(results.map((fact) => [fact.id, fact.status]))).toEqual(
+      new Map([
+        [id, "ok"],
+        ["other", "error"],
+      ]),
+    );
+    expect(Object.prototype).not.toHaveProperty("error");
+  });
+
+  it.each(prototypeNames)("%s as a call id keeps the check of its own call (A117)", async (id) => {
+    const model = scriptedModel([{ calls: [{ id, name: "say", input: { text: 5 } }] }, { text: "Done." }]);
+    const agent = defineAgent({ name: "helper", model, tools: [echo("say")] });
+    const { facts } = await collect(run(agent, "Go"));
+    const message = facts.find((fact) => fact.type === "message");
+    expect(Object.entries(message?.checks ?? {})).toMatchObject([[id, { error: { code: "bad_arguments" } }]]);
+    expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({ id, status: "error" });
+  });
+
+  it.each(prototypeNames)("%s is a session and a run like any other (A117)", async (name) => {
+    const store = memory();
+    const agent = defineAgent({ name, model: scriptedModel([{ text: "One." }, { text: "Two." }]) });
+    await run(agent, "First", { session: name, runId: name, store });
+    const result = await run(agent, "Second", { session: name, runId: `${name}2`, store });
+    expect(result.history.map((entry) => entry.type)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(await store.sessionOf(name)).toBe(name);
+  });
+});
+
+describe("a chain of two models", () => {
+  const retryFast = { session: "ses", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
+
+  it("asks the second when the first is down: one answer, and no tool of the lost attempts ran (F38)", async () => {
+    let ran = 0;
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays",
+      input: { type: "object" },
+      execute: () => {
+        ran += 1;
+      },
+    });
+    const down = scriptedModel(() => ({ text: "Paying", calls: [{ name: "pay" }], error: "model_failed" }), {
+      id: "down",
+    });
+    const clock = fakeClock({ skipUpToMs: 30_000 });
+    const slow = scriptedModel([{ text: "From the second.", delayMs: 20_000 }], {
+      id: "slow",
+      wait: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+    });
+    const { facts, result } = await collect(
+      run(defineAgent({ name: "helper", model: [down, slow], tools: [pay] }), "Go", {
+        ...retryFast,
+        clock,
+        store: memory(),
+      }),
+    );
+    expect(result).toMatchObject({ status: "done", text: "From the second.", turns: 1 });
+    expect(down.requests).toHaveLength(3);
+    expect(slow.requests).toHaveLength(1);
+    expect(ran).toBe(0);
+    expect(facts.filter((fact) => fact.type === "model_failed")).toMatchObject([
+      { model: "down", candidate: 0, attempts: 3, error: { code: "model_failed" } },
+    ]);
+    expect(facts.filter((fact) => fact.type === "message")).toMatchObject([{ model: "slow", ms: 20_000 }]);
+  });
+
+  it("does not ask a model again whose failure will not pass, and goes to the next at once (F38)", async () => {
+    const refused = new AgentError("model_failed", "401: no such key", { retryable: false });
+    const first = scriptedModel([{ error: refused }]);
+    const second = scriptedModel([{ text: "Here." }]);
+    const result = await run(defineAgent({ name: "helper", model: [first, second] }), "Go");
+    expect(result.text).toBe("Here.");
+    expect(first.requests).toHaveLength(1);
+    expect(second.requests[0]?.history).toEqual([{ type: "user", content: "Go" }]);
+  });
+
+  it("gives the second one the time of a whole call, and ends in words when that is up too (F38)", async () => {
+    const clock = fakeClock({ skipUpToMs: 30_000 });
+    const down = scriptedModel(() => ({ error: "model_failed" }));
+    const hanging: Model = scriptedModel(() => ({ text: "I am", hang: true }), { id: "hanging" });
+    const going = run(defineAgent({ name: "helper", model: [down, hanging] }), "Go", {
+      ...retryFast,
+      clock,
+      store: memory(),
+    });
+    const events: string[] = [];
+    for await (const event of going) {
+      events.push(event.type);
+      if (event.type === "content_delta") await clock.advance(600_000);
+    }
+    const result = await going;
+    expect(result).toMatchObject({ status: "failed", error: { code: "model_timeout" } });
+    expect(result.text).toContain("The model could not answer");
+    expect(events.filter((type) => type === "message")).toEqual([]);
+    expect(events.filter((type) => type === "model_failed")).toHaveLength(2);
+  });
+
+  it("starts with the first again in the next turn", async () => {
+    const first = scriptedModel([
+      { error: new AgentError("model_failed", "no", { retryable: false }) },
+      { text: "Back." },
+    ]);
+    const second = scriptedModel([{ calls: [{ name: "say", input: { text: "x" } }] }]);
+    const agent = defineAgent({ name: "helper", model: [first, second], tools: [echo("say")] });
+    expect((await run(agent, "Go")).text).toBe("Back.");
+  });
+});

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import { createContext, Script } from "node:vm";
+import { type OutputChunk, rolldown } from "rolldown";
+import { describe, expect, it } from "vitest";
+
+/** One script for browsers, of an entry point with all it needs. */
+async function bundle(entry: string): Promise<OutputChunk> {
+  const build = await rolldown({
+    input: fileURLToPath(new URL(entry, import.meta.url)),
+    platform: "browser",
+    resolve: { conditionNames: ["source", "browser", "import", "default"] },
+    logLevel: "silent",
+  });
+  const { output } = await build.generate({ format: "iife", name: "capstan", codeSplitting: false });
+  await build.close();
+  expect(output).toHaveLength(1);
+  return output[0];
+}
+
+/** What every browser and worker has beside the language; nothing of Node. */
+const { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone } = globalThis;
+const web = { AbortController, AbortSignal, TextEncoder, URL, crypto, performance, structuredClone };
+const timers = { setTimeout, clearTimeout, setInterval, clearInterval };
+
+describe("in a browser", () => {
+  it.each([
+    "./index.ts",
+    "./client/index.ts",
+    "./stores/memory.ts",
+    "./models/from-generate.ts",
+  ])("%s needs no module of Node, and nothing from outside", async (entry) => {
+    const { code, imports, dynamicImports, fileName } = await bundle(entry);
+    expect(new Set([...imports, ...dynamicImports, fileName])).toEqual(new Set([fileName]));
+    expect(code).not.toMatch(/["'`]node:|\brequire\(/);
+    expect(code.length).toBeGreaterThan(500);
+  });
+
+  it("a run with tools works where only what browsers have exists", async () => {
+    const { code } = await bundle("./index.ts");
+    const page = createContext({ ...web, ...timers });
+    new Script(code).runInContext(page);
+    const program = `
+      const { defineAgent, defineTool, fromGenerate, run } = capstan;
+      const add = defineTool({
+        name: "add",
+        description: "Adds",
+        input: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] },
+        needsApproval: true,
+        execute: ({ a, b }) => a + b,
+      });
+      const model = fromGenerate((messages) => {
+        const result = messages.findLast((entry) => entry.type === "result");
+        return result ? { text: "It is " + result.content + "." } : { toolCalls: [{ name: "add", args: { a: 2, b: 2 } }] };
+      });
+      (async () => {
+        const started = run(defineAgent({ name: "a", model, tools: [add] }), "2+2?");
+        const types = [];
+        for await (const event of started) {
+          types.push(event.type);
+          if (event.type === "approval_required") started.approve(event.callId);
+        }
+        const { status, text } = await started;
+        return JSON.stringify({ status, text, last: types.at(-1), node: typeof process + typeof Buffer });
+      })()`;
+    const outcome = await (new Script(program).runInContext(page) as Promise<string>);
+    expect(JSON.parse(outcome)).toEqual({
+      status: "done",
+      text: "It is 4.",
+      last: "done",
+      node: "undefinedundefined",
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { type Event, isFact } from "../event.ts";
+import { run } from "../session.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { type StreamMode, streamView } from "./stream-view.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object" },
+  effects: "none",
+  execute: () => "seen",
+});
+const noting: ScriptedStep[] = [
+  { text: "Let me look.", calls: [{ name: "look" }], split: 4 },
+  { text: "I have seen it.", split: 4 },
+];
+
+async function view(mode: StreamMode, steps: readonly ScriptedStep[] = noting): Promise<Event[]> {
+  const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look] });
+  const options = { session: "s", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
+  const events: Event[] = [];
+  for await (const event of streamView(run(agent, "Go", { ...options, session: crypto.randomUUID() }), mode))
+    events.push(event);
+  return events;
+}
+
+const texts = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === "content_delta" ? [`${event.turn}: ${event.delta}`] : []));
+
+describe("streamView", () => {
+  it("`all` shows every piece of text of every turn, between the markers of the turns (C-17)", async () => {
+    const events = await view("all");
+    expect(texts(events)).toEqual([
+      ...["1: Let ", "1: me l", "1: ook."],
+      ...["2: I ha", "2: ve s", "2: een ", "2: it."],
+    ]);
+    const second = events.findIndex((event) => event.type === "turn_start" && event.turn === 2);
+    expect(texts(events.slice(0, second))).toHaveLength(3);
+  });
+
+  it("`per-turn` shows the text of a turn at once, when it is complete (C-17)", async () => {
+    const events = await view("per-turn");
+    expect(texts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
+    const first = events.findIndex((event) => event.type === "content_delta");
+    expect(events[first + 1]?.type).toBe("message");
+  });
+
+  it("`final` shows only the answer (C-17)", async () => {
+    expect(texts(await view("final"))).toEqual(["2: I have seen it."]);
+  });
+
+  it("facts are the same in every view (C-17)", async () => {
+    const facts = await Promise.all(
+      (["all", "per-turn", "final"] as const).map(async (mode) =>
+        (await view(mode)).filter(isFact).map((fact) => [fact.type, fact.seq]),
+      ),
+    );
+    expect(facts[1]).toEqual(facts[0]);
+    expect(facts[2]).toEqual(facts[0]);
+    expect(facts[0]?.at(-1)?.[0]).toBe("done");
+  });
+
+  it("text that is said again after a failure is shown once where it is shown whole", async () => {
+    const failing: ScriptedStep[] = [{ text: "Hel", error: "model_failed" }, { text: "Hello." }];
+    expect(texts(await view("final", failing))).toEqual(["1: Hello."]);
+    expect(texts(await view("per-turn", failing))).toEqual(["1: Hello."]);
+    const all = await view("all", failing);
+    const restart = all.findIndex((event) => event.type === "message_restart");
+    expect(texts(all.slice(restart))).toEqual(["1: Hello."]);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+
+const namesIn = (module: object) => Object.keys(module).sort();
+
+describe("public exports", () => {
+  it("of the package", async () => {
+    expect(namesIn(await import("./index.ts"))).toMatchInlineSnapshot(`
+      [
+        "AgentError",
+        "defaultPolicy",
+        "defineAgent",
+        "defineTool",
+        "errorCodes",
+        "fromGenerate",
+        "isFact",
+        "resume",
+        "run",
+        "standardInstructions",
+        "systemClock",
+      ]
+    `);
+  });
+
+  it("of the client entry point", async () => {
+    expect(namesIn(await import("./client/index.ts"))).toMatchInlineSnapshot(`
+      [
+        "nextStage",
+        "stageOf",
+        "streamView",
+      ]
+    `);
+  });
+
+  it("of the testing entry point (S2-60)", async () => {
+    expect(namesIn(await import("./testing/index.ts"))).toMatchInlineSnapshot(`
+      [
+        "collect",
+        "fakeClock",
+        "scriptedModel",
+      ]
+    `);
+  });
+});

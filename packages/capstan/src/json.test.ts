@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { canonical, isRecord, type Json } from "./json.ts";
+
+/** JSON has one zero; everything else is as it was generated. */
+const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+
+/** The same value with the keys of every object in the opposite order. */
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reversed(member as Json)]),
+  );
+}
+
+describe("canonical", () => {
+  it("is equal exactly when the values are deep-equal (S2-61)", () => {
+    fc.assert(
+      fc.property(json, json, (left, right) => {
+        expect(canonical(left) === canonical(right)).toBe(isDeepStrictEqual(left, right));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("tells apart values of which one differs in a single place (S2-61)", () => {
+    fc.assert(
+      fc.property(json, json, json, (base, left, right) => {
+        const same = isDeepStrictEqual(left, right);
+        expect(canonical([base, { at: left }]) === canonical([base, { at: right }])).toBe(same);
+      }),
+    );
+  });
+
+  it("does not depend on the order of keys, at any depth", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(canonical(reversed(value))).toBe(canonical(value));
+      }),
+    );
+  });
+
+  it("is JSON of the same value", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(JSON.parse(canonical(value))).toEqual(value);
+      }),
+    );
+  });
+
+  it.each<[string, Json, string]>([
+    ["sorted keys", { b: 1, a: { d: 2, c: 3 } }, '{"a":{"c":3,"d":2},"b":1}'],
+    ["the order of a list", [2, 1, { b: null, a: [] }], '[2,1,{"a":[],"b":null}]'],
+    ["an empty object", {}, "{}"],
+    ["an empty list", [], "[]"],
+    ["text with quotes", 'say "hi"\n', '"say \\"hi\\"\\n"'],
+    ["a key that needs quoting", { 'a":1,"b': 2 }, '{"a\\":1,\\"b":2}'],
+    ["half a surrogate pair", "\ud83d", '"\\ud83d"'],
+  ])("writes %s in one way", (_what, value, text) => {
+    expect(canonical(value)).toBe(text);
+  });
+
+  it("keeps a member named __proto__", () => {
+    expect(canonical(JSON.parse('{"b":1,"__proto__":{"x":2}}'))).toBe('{"__proto__":{"x":2},"b":1}');
+  });
+
+  it.each<[Json, Json]>([
+    [1, "1"],
+    [null, "null"],
+    [[], {}],
+    [
+      [1, 2],
+      [[1], 2],
+    ],
+    [{ a: [1] }, { a: { 0: 1 } }],
+    ["a,b", ["a", "b"]],
+  ])("does not confuse %j with %j (S2-61)", (left, right) => {
+    expect(canonical(left)).not.toBe(canonical(right));
+  });
+});
+
+describe("isRecord", () => {
+  it.each<[unknown, boolean]>([
+    [{}, true],
+    [Object.create(null), true],
+    [[], false],
+    [null, false],
+    [undefined, false],
+    ["text", false],
+    [() => 1, false],
+  ])("of %o is %s", (value, expected) => {
+    expect(isRecord(value)).toBe(expected);
+  });
+});

@@ -1,0 +1,235 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AssistantPart } from "../history.ts";
+import type { Chunk } from "../model.ts";
+import { addChunk, assembly, partsOf } from "./assemble.ts";
+
+/** The parts that these chunks make, where a call without an id is named after its index. */
+function parts(chunks: readonly Chunk[]): AssistantPart[] {
+  const taken = new Set<string>();
+  const message = assembly((providerId, index) => {
+    let id = providerId || `call_${index}`;
+    while (taken.has(id)) id += "~";
+    taken.add(id);
+    return id;
+  });
+  for (const chunk of chunks) addChunk(message, chunk);
+  return partsOf(message);
+}
+
+/** What a model says, one item after the other. */
+type Saying =
+  | { readonly type: "text" | "reasoning"; readonly text: string }
+  | {
+      readonly type: "call";
+      readonly id: string | undefined;
+      readonly name: string;
+      readonly written: string;
+    }
+  | { readonly type: "opaque"; readonly data: number };
+
+const saying: fc.Arbitrary<Saying> = fc.oneof(
+  fc.record({
+    type: fc.constantFrom("text" as const, "reasoning" as const),
+    text: fc.string({ minLength: 1, unit: "binary" }),
+  }),
+  fc.record({
+    type: fc.constant("call" as const),
+    id: fc.option(fc.uuid(), { nil: undefined }),
+    name: fc.constantFrom("search", "__proto__", ""),
+    written: fc.oneof(
+      fc.dictionary(fc.string(), fc.string()).map((value) => JSON.stringify(value)),
+      fc.string(),
+    ),
+  }),
+  fc.record({ type: fc.constant("opaque" as const), data: fc.integer() }),
+);
+
+/** The chunks that say it with everything in one piece. Indexes may jump. */
+function wholeChunks(said: readonly Saying[], indexOf: (place: number) => number): Chunk[] {
+  return said.flatMap((item, place): Chunk[] => {
+    if (item.type !== "call") return [item];
+    const index = indexOf(place);
+    const { id, name, written } = item;
+    return [
+      { type: "call_start", index, name, ...(id !== undefined && { id }) },
+      { type: "call_delta", index, text: written },
+    ];
+  });
+}
+
+/** Any cut of each text, and any delay of the pieces of arguments, drawn from `choice` (0 to below n). */
+function splitAndInterleave(chunks: readonly Chunk[], choice: (n: number) => number): Chunk[] {
+  const sent: Chunk[] = [];
+  const late = new Map<number, Chunk[]>();
+  const sendSome = () => {
+    for (const queue of late.values()) sent.push(...queue.splice(0, choice(queue.length + 1)));
+  };
+  for (const chunk of chunks) {
+    const pieces = cut(chunk, choice);
+    if (chunk.type === "call_delta") late.set(chunk.index, pieces);
+    else
+      for (const piece of pieces) {
+        sent.push(piece);
+        // Before a new text begins, too: pieces of arguments never part a text.
+        sendSome();
+      }
+  }
+  while ([...late.values()].some((queue) => queue.length > 0)) sendSome();
+  return sent;
+}
+
+function cut(chunk: Chunk, choice: (n: number) => number): Chunk[] {
+  if (!("text" in chunk)) return [chunk];
+  const pieces: Chunk[] = [];
+  let rest = chunk.text;
+  do {
+    const length = 1 + choice(rest.length);
+    pieces.push({ ...chunk, text: rest.slice(0, length) });
+    rest = rest.slice(length);
+  } while (rest);
+  return pieces;
+}
+
+describe("any split and interleaving of a message", () => {
+  it("gives the same parts in the same order (F29)", () => {
+    fc.assert(
+      fc.property(fc.array(saying), fc.boolean(), fc.infiniteStream(fc.nat()), (said, jumping, chances) => {
+        // Some providers count calls from 0, some send any number.
+        const whole = wholeChunks(said, (place) => (jumping ? 1000 - 7 * place : place));
+        const choice = (n: number) => (n <= 1 ? 0 : (chances.next().value as number) % n);
+        expect(parts(splitAndInterleave(whole, choice))).toEqual(parts(whole));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives the parallel calls their own arguments, piece by piece (F29, S2-43)", () => {
+    const chunks: Chunk[] = [
+      { type: "call_start", index: 3, id: "a", name: "first" },
+      { type: "call_start", index: 0, id: "b", name: "second" },
+      { type: "call_delta", index: 0, text: '{"x"' },
+      { type: "call_delta", index: 3, text: '{"x":' },
+      { type: "call_delta", index: 0, text: ":2}" },
+      { type: "call_delta", index: 3, text: "1}" },
+    ];
+    expect(parts(chunks)).toEqual([
+      { type: "call", id: "a", name: "first", input: { x: 1 } },
+      { type: "call", id: "b", name: "second", input: { x: 2 } },
+    ]);
+  });
+
+  it("keeps text, reasoning, calls and unknown parts in the order of the model", () => {
+    const chunks: Chunk[] = [
+      { type: "reasoning", text: "Hm" },
+      { type: "text", text: "Let me " },
+      { type: "text", text: "see." },
+      { type: "call_start", index: 0, id: "a", name: "look" },
+      { type: "opaque", data: { citation: 1 } },
+      { type: "call_delta", index: 0, text: "{}" },
+      { type: "text", text: "And wait." },
+    ];
+    expect(parts(chunks)).toEqual([
+      { type: "reasoning", text: "Hm" },
+      { type: "text", text: "Let me see." },
+      { type: "call", id: "a", name: "look", input: {} },
+      { type: "opaque", data: { citation: 1 } },
+      { type: "text", text: "And wait." },
+    ]);
+  });
+
+  it("keeps opaque data with its block of reasoning and begins a new block after it", () => {
+    const chunks: Chunk[] = [
+      { type: "reasoning", text: "one" },
+      { type: "reasoning", text: "", opaque: "signature 1" },
+      { type: "reasoning", text: "two" },
+      { type: "reasoning", text: "", opaque: "signature 2" },
+      { type: "reasoning", text: "", opaque: "redacted" },
+    ];
+    expect(parts(chunks)).toEqual([
+      { type: "reasoning", text: "one", opaque: "signature 1" },
+      { type: "reasoning", text: "two", opaque: "signature 2" },
+      { type: "reasoning", text: "", opaque: "redacted" },
+    ]);
+  });
+});
+
+describe("a call", () => {
+  it("may repeat its head with every piece, or give its id and name late (F29)", () => {
+    const chunks: Chunk[] = [
+      { type: "call_start", index: 0, name: "" },
+      { type: "call_delta", index: 0, text: '{"a"' },
+      { type: "call_start", index: 0, id: "x", name: "look" },
+      { type: "call_delta", index: 0, text: ":1}" },
+      { type: "call_start", index: 0, id: "y", name: "other" },
+    ];
+    expect(parts(chunks)).toEqual([
+      { type: "call", id: "call_0", providerId: "x", name: "look", input: { a: 1 } },
+    ]);
+  });
+
+  it("whose head never came has no name, and so is no tool (F30)", () => {
+    expect(parts([{ type: "call_delta", index: 4, text: "{}" }])).toEqual([
+      { type: "call", id: "call_4", name: "", input: {} },
+    ]);
+  });
+
+  it("with arguments that are no object keeps their text (S1-28, F32)", () => {
+    const chunks: Chunk[] = [
+      { type: "call_start", index: 0, id: "a", name: "look" },
+      { type: "call_delta", index: 0, text: "[1" },
+    ];
+    expect(parts(chunks)).toEqual([{ type: "call", id: "a", name: "look", input: {}, raw: "[1" }]);
+  });
+
+  it("without any arguments has the input {} (S1-29, F31)", () => {
+    expect(parts([{ type: "call_start", index: 0, id: "a", name: "look" }])).toEqual([
+      { type: "call", id: "a", name: "look", input: {} },
+    ]);
+  });
+
+  it("said twice with one id and the same arguments is one call (F28)", () => {
+    const twice = [0, 1].flatMap((index): Chunk[] => [
+      { type: "call_start", index, id: "a", name: "look" },
+      { type: "call_delta", index, text: '{"x":1}' },
+    ]);
+    expect(parts(twice)).toEqual([{ type: "call", id: "a", name: "look", input: { x: 1 } }]);
+  });
+
+  it("with an id that another call has, and other arguments, is a call of its own that knows its id (F28)", () => {
+    const chunks = [0, 1].flatMap((index): Chunk[] => [
+      { type: "call_start", index, id: "a", name: "look" },
+      { type: "call_delta", index, text: `{"x":${index}}` },
+    ]);
+    expect(parts(chunks)).toEqual([
+      { type: "call", id: "a", name: "look", input: { x: 0 } },
+      { type: "call", id: "a~", providerId: "a", name: "look", input: { x: 1 } },
+    ]);
+  });
+
+  it("said twice without an id is two calls: the model may mean both (F27)", () => {
+    const chunks = [0, 1].map((index): Chunk => ({ type: "call_start", index, name: "roll" }));
+    expect(parts(chunks)).toMatchObject([{ id: "call_0" }, { id: "call_1" }]);
+  });
+});
+
+describe("beside its parts, a message", () => {
+  it("has the last usage, its finish, and how much was said", () => {
+    const message = assembly(() => "a");
+    const chunks: Chunk[] = [
+      { type: "usage", usage: { inputTokens: 5, outputTokens: 0 } },
+      { type: "text", text: " " },
+      { type: "reasoning", text: "hm" },
+      { type: "call_delta", index: 0, text: "{}" },
+      { type: "usage", usage: { inputTokens: 5, outputTokens: 9 } },
+      { type: "finish", reason: "tool_calls" },
+    ];
+    for (const chunk of chunks) addChunk(message, chunk);
+    expect(message).toMatchObject({
+      usage: { inputTokens: 5, outputTokens: 9 },
+      finish: "tool_calls",
+      size: 5,
+      hasText: false,
+    });
+  });
+});

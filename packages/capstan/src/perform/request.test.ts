@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { agentsByName, defineAgent, type InstructionsInput } from "../agent.ts";
+import { fold } from "../apply.ts";
+import type { ModelEffect } from "../effect.ts";
+import type { Fact } from "../event.ts";
+import { defaultPolicy } from "../policy.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { requestFor } from "./request.ts";
+
+const effect: ModelEffect = {
+  type: "model",
+  id: "turn.2.0",
+  agent: "helper",
+  turn: 2,
+  candidate: 0,
+  maxTurns: 10,
+  messageCount: 1,
+  tools: "offered",
+  notes: [],
+  thinking: false,
+  timeoutMs: 1000,
+  deadlineMs: 1e9,
+  retry: defaultPolicy.retry,
+};
+
+type Setting = {
+  readonly instructions?: string | ((input: InstructionsInput) => string | Promise<string>);
+  readonly tools?: boolean;
+  readonly start?: { readonly instructions?: string; readonly timeZone?: string };
+};
+
+function request(
+  wanted: Partial<ModelEffect>,
+  { instructions = "Be kind.", tools = true, start = {} }: Setting = {},
+) {
+  const look = defineTool({ name: "look", description: "Looks", input: { type: "object" } });
+  const model = scriptedModel([]);
+  const agent = defineAgent({ name: "helper", model, instructions, tools: tools ? [look] : [] });
+  const opening: Fact = {
+    type: "run_start",
+    input: [{ type: "user", content: "Hi" }],
+    policy: defaultPolicy,
+    timeZone: "UTC",
+    ...start,
+    runId: "r",
+    sessionId: "ses",
+    agent: "helper",
+    turn: 0,
+    seq: 1,
+    at: 0,
+    id: "r/run_start",
+  };
+  return requestFor(
+    { ...effect, ...wanted },
+    {
+      agents: agentsByName(agent),
+      state: fold("ses", [opening]),
+      clock: fakeClock({ start: Date.UTC(2026, 6, 1, 22, 30) }),
+      context: { user: "Ada" },
+      hooks: {},
+      emit: () => undefined,
+    },
+  );
+}
+
+const specs = [{ name: "look", description: "Looks", input: { type: "object" } }];
+
+describe("what the model is sent", () => {
+  it("is the instructions, the history, the tools with their schemas, and how to use them (S0-26, S4-01)", async () => {
+    expect(await request({})).toEqual({
+      instructions: "Be kind.",
+      history: [{ type: "user", content: "Hi" }],
+      tools: specs,
+      toolChoice: "auto",
+      thinking: false,
+    });
+  });
+
+  it.each([
+    ["offered", specs, "auto"],
+    ["required", specs, "required"],
+    ["withdrawn", [], "none"],
+    ["unavailable", [], "none"],
+  ] as const)("has tools that are %s", async (tools, offered, toolChoice) => {
+    expect(await request({ tools })).toMatchObject({ tools: offered, toolChoice });
+  });
+
+  it("demands no tool of an agent that has none", async () => {
+    expect(await request({ tools: "required" }, { tools: false })).toMatchObject({
+      tools: [],
+      toolChoice: "none",
+    });
+  });
+
+  it("has the notes of the turn behind the instructions, and no blank lines for what is empty", async () => {
+    const notes = ["Two turns are left.", "Wrap up."];
+    expect((await request({ notes })).instructions).toBe("Be kind.\n\nTwo turns are left.\n\nWrap up.");
+    expect((await request({ notes }, { instructions: "" })).instructions).toBe(
+      "Two turns are left.\n\nWrap up.",
+    );
+  });
+
+  it("has the instructions that the input brought in place of the agent's own", async () => {
+    expect((await request({}, { start: { instructions: "Be brief." } })).instructions).toBe("Be brief.");
+  });
+
+  it("has instructions made anew from the turn, the tools, the context and the user's own time", async () => {
+    let given: InstructionsInput | undefined;
+    const instructions = async (input: InstructionsInput) => {
+      given = input;
+      return `Turn ${input.turn}`;
+    };
+    const sent = await request({}, { instructions, start: { timeZone: "Europe/Oslo" } });
+    expect(sent.instructions).toBe("Turn 2");
+    expect(given).toEqual({
+      // The comma depends on the version of the locale data.
+      now: expect.stringMatching(/^Thursday,? 2 July 2026 at 00:30 \(Europe\/Oslo\)$/),
+      timeZone: "Europe/Oslo",
+      turn: 2,
+      maxTurns: 10,
+      tools: specs,
+      fragments: [],
+      context: { user: "Ada" },
+    });
+  });
+
+  it("is nothing when the instructions throw: a named error that no retry will mend", async () => {
+    const instructions = () => {
+      throw new Error("no template");
+    };
+    await expect(request({}, { instructions })).rejects.toMatchObject({
+      code: "instructions_failed",
+      message: 'The instructions of "helper" threw: no template',
+      retryable: false,
+    });
+  });
+});

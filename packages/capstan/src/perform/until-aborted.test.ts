@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AgentError } from "../errors.ts";
+import { isDeadline, untilAborted } from "./until-aborted.ts";
+
+const stray: unknown[] = [];
+const onStray = (reason: unknown) => void stray.push(reason);
+
+beforeEach(() => {
+  stray.length = 0;
+  process.on("unhandledRejection", onStray);
+});
+afterEach(() => {
+  process.off("unhandledRejection", onStray);
+});
+
+const nextTask = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+describe("untilAborted", () => {
+  it("gives what the work gives", async () => {
+    const { signal } = new AbortController();
+    expect(await untilAborted(Promise.resolve(5), signal)).toBe(5);
+    await expect(untilAborted(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
+  });
+
+  it("rejects with the reason at once when aborted, though the work goes on (F40)", async () => {
+    const controller = new AbortController();
+    const waiting = untilAborted(new Promise(() => undefined), controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+
+  it("does not wait at all when the signal is already aborted", async () => {
+    const gone = AbortSignal.abort(new Error("before"));
+    await expect(untilAborted(Promise.resolve(5), gone)).rejects.toThrow("before");
+  });
+
+  it.each([
+    "before",
+    "after",
+  ])("swallows a rejection that comes later, with an abort %s it begins (F45)", async (when) => {
+    const controller = new AbortController();
+    if (when === "before") controller.abort(new Error("enough"));
+    const work = Promise.withResolvers<void>();
+    const waiting = untilAborted(work.promise, controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    work.reject(new Error("late"));
+    await nextTask();
+    expect(stray).toEqual([]);
+  });
+
+  it("leaves no listener on a signal that outlives many calls", async () => {
+    const controller = new AbortController();
+    const added: string[] = [];
+    const { signal } = controller;
+    const counting = new Proxy(signal, {
+      get(target, key) {
+        if (key === "addEventListener" || key === "removeEventListener") {
+          return (...args: Parameters<AbortSignal["addEventListener"]>) => {
+            added.push(String(key));
+            target[key](...args);
+          };
+        }
+        return Reflect.get(target, key, target);
+      },
+    });
+    await untilAborted(Promise.resolve(), counting);
+    await untilAborted(Promise.reject(new Error("no")), counting).catch(() => undefined);
+    expect(added).toEqual([
+      "addEventListener",
+      "removeEventListener",
+      "addEventListener",
+      "removeEventListener",
+    ]);
+  });
+});
+
+it.each([
+  [new AgentError("tool_timeout", ""), true],
+  [new AgentError("model_timeout", ""), true],
+  [new AgentError("cancelled", ""), false],
+  [new DOMException("", "TimeoutError"), false],
+  [undefined, false],
+])("an abort for %s is a deadline: %j", (reason, expected) => {
+  expect(isDeadline(AbortSignal.abort(reason))).toBe(expected);
+});

@@ -1,0 +1,774 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type AgentDefinition, defineAgent } from "./agent.ts";
+import type { Event, Fact } from "./event.ts";
+import type { Fragment } from "./history.ts";
+import { defaultPolicy, type Policy, type PolicyLayer, resolvePolicy } from "./policy.ts";
+import type { Result } from "./result.ts";
+import { run } from "./session.ts";
+import { memory } from "./stores/memory.ts";
+import { collect } from "./testing/collect.ts";
+import { fakeClock } from "./testing/fake-clock.ts";
+import {
+  type Script,
+  type ScriptedRequest,
+  type ScriptedStep,
+  scriptedModel,
+} from "./testing/scripted-model.ts";
+import { defineTool } from "./tool.ts";
+
+/** Every number and choice of a policy, by its path. */
+type Leaf = {
+  [Field in keyof Policy]: Policy[Field] extends readonly unknown[]
+    ? Field
+    : Policy[Field] extends object
+      ? `${Field}.${keyof Policy[Field] & string}`
+      : Field;
+}[keyof Policy];
+
+/** A layer that sets one leaf. */
+function layerOf(leaf: Leaf, value: unknown): PolicyLayer {
+  const [field = "", inner] = leaf.split(".");
+  return { [field]: inner === undefined ? value : { [inner]: value } };
+}
+
+function leafOf(policy: PolicyLayer, leaf: Leaf): unknown {
+  const [field = "", inner] = leaf.split(".");
+  const value: unknown = Reflect.get(policy, field);
+  return inner === undefined ? value : Reflect.get(value as object, inner);
+}
+
+type Seen = {
+  requests: readonly ScriptedRequest[];
+  events: Event[];
+  facts: Fact[];
+  result: Result;
+  peak: number;
+};
+
+/** One run of an agent whose tool `look` takes `toolMs` on a clock that skips waits of up to 100 seconds. */
+async function observe(
+  policy: PolicyLayer,
+  script: Script,
+  { toolMs = 0, ...more }: Partial<AgentDefinition> & { toolMs?: number } = {},
+): Promise<Seen> {
+  const clock = fakeClock({ skipUpToMs: 100_000 });
+  let [running, peak] = [0, 0];
+  const look = defineTool({
+    name: "look",
+    description: "Looks, or fails.",
+    input: { type: "object" },
+    effects: "none",
+    timeoutMs: 600_000,
+    async execute({ fails, n }) {
+      running += 1;
+      peak = Math.max(peak, running);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      if (toolMs > 0) await clock.advance(toolMs);
+      running -= 1;
+      return fails ? { error: "Dark." } : `Seen ${n}.`;
+    },
+  });
+  const model = scriptedModel(script);
+  const agent = defineAgent({ name: "helper", instructions: "Base.", tools: [look], ...more, model, policy });
+  const options = { store: memory(), session: "s", runId: "r", clock };
+  return { ...(await collect(run(agent, "Go.", options))), requests: model.requests, peak };
+}
+
+const restless = (_request: ScriptedRequest, n: number): ScriptedStep => ({
+  calls: [{ name: "look", input: { n } }],
+});
+const repeating = (): ScriptedStep => ({ calls: [{ name: "look" }] });
+const failingOnce: Script = [{ calls: [{ name: "look", input: { fails: true } }] }, { text: "Done." }];
+const many = (count: number): Script => [
+  { calls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { n } })) },
+  { text: "Done." },
+];
+const turnsWith = (text: string, { requests }: Seen): number[] =>
+  requests.flatMap(({ instructions }, index) => (instructions.includes(text) ? [index + 1] : []));
+const waitsOf = ({ events }: Seen): number[] =>
+  events.flatMap((event) => (event.type === "retry" ? [event.waitMs] : []));
+const asked = (seen: Seen): number => seen.requests.length;
+const withRetry = (retry: PolicyLayer["retry"], policy: PolicyLayer): PolicyLayer => ({
+  ...policy,
+  retry: { ...retry, ...policy.retry },
+});
+
+/** What is seen by default, and what once the field has another value. */
+type Proof = {
+  value: unknown;
+  see(policy: PolicyLayer): Promise<unknown>;
+  byDefault: unknown;
+  once: unknown;
+};
+
+const hanging = defineTool({
+  name: "look",
+  description: "Never ends.",
+  input: { type: "object" },
+  execute: () => new Promise(() => undefined),
+});
+const guarded = defineTool({
+  name: "look",
+  description: "Needs approval.",
+  input: { type: "object" },
+  needsApproval: true,
+  execute: () => "Seen.",
+});
+
+const proofs: { readonly [Path in Leaf]: Proof } = {
+  maxTurns: {
+    value: 3,
+    see: async (policy) => asked(await observe(policy, restless)),
+    byDefault: 10,
+    once: 3,
+  },
+  wrapUpAt: {
+    value: 4,
+    see: async (policy) => turnsWith("left. Give an answer first", await observe(policy, restless)),
+    byDefault: [8, 9],
+    once: [6, 7, 8, 9],
+  },
+  finalTurn: {
+    value: "keep-tools",
+    see: async (policy) => (await observe(policy, restless)).requests.at(-1)?.tools.length,
+    byDefault: 0,
+    once: 1,
+  },
+  onLimit: {
+    value: ["clarify"],
+    see: async (policy) => (await observe(policy, restless)).result.text.split(" ").slice(0, 4).join(" "),
+    byDefault: "I could not finish",
+    once: "I'm sorry, I could",
+  },
+  "budget.tokens": {
+    value: 45,
+    see: async (policy) => asked(await observe(policy, restless)),
+    byDefault: 10,
+    once: 3,
+  },
+  "budget.cost": {
+    value: 2,
+    see: async (policy) =>
+      asked(
+        await observe(policy, (request, n) => ({
+          ...restless(request, n),
+          usage: { inputTokens: 1, outputTokens: 1, cost: 0.5 },
+        })),
+      ),
+    byDefault: 10,
+    once: 4,
+  },
+  "budget.seconds": {
+    value: 1000,
+    see: async (policy) => asked(await observe(policy, restless, { toolMs: 250_000 })),
+    byDefault: 10,
+    once: 4,
+  },
+  "budget.toolCalls": {
+    value: 4,
+    see: async (policy) =>
+      (await observe(policy, restless)).facts.filter(({ type }) => type === "tool_call_start").length,
+    byDefault: 9,
+    once: 4,
+  },
+  toolExecution: {
+    value: "sequential",
+    see: async (policy) => (await observe(policy, many(4))).peak,
+    byDefault: 4,
+    once: 1,
+  },
+  maxConcurrency: {
+    value: 3,
+    see: async (policy) => (await observe(policy, many(12))).peak,
+    byDefault: 8,
+    once: 3,
+  },
+  onToolError: {
+    value: "stop",
+    see: async (policy) => {
+      const calls = [{ name: "look", input: { fails: true } }, { name: "look" }];
+      const seen = await observe({ ...policy, toolExecution: "sequential" }, [{ calls }, { text: "Done." }]);
+      return seen.result.toolCalls.map(({ status }) => status);
+    },
+    byDefault: ["error", "ok"],
+    once: ["error", "skipped"],
+  },
+  "retry.maxAttempts": {
+    value: 4,
+    see: async (policy) => (await observe(policy, failingOnce)).result.toolCalls[0]?.attempts,
+    byDefault: 2,
+    once: 4,
+  },
+  "retry.baseMs": {
+    value: 200,
+    see: async (policy) => waitsOf(await observe(policy, failingOnce)),
+    byDefault: [1000],
+    once: [200],
+  },
+  "retry.factor": {
+    value: "exponential",
+    see: async (policy) => waitsOf(await observe(withRetry({ maxAttempts: 4 }, policy), failingOnce)),
+    byDefault: [1000, 2000, 3000],
+    once: [1000, 2000, 4000],
+  },
+  "retry.maxMs": {
+    value: 70_000,
+    see: async (policy) =>
+      waitsOf(await observe(withRetry({ maxAttempts: 3, baseMs: 50_000 }, policy), failingOnce)),
+    byDefault: [50_000, 60_000],
+    once: [50_000, 70_000],
+  },
+  "retry.jitter": {
+    value: 1,
+    see: async (policy) => {
+      vi.spyOn(Math, "random").mockReturnValue(0.25);
+      return waitsOf(await observe(policy, failingOnce));
+    },
+    byDefault: [1000],
+    once: [750],
+  },
+  toolTimeoutMs: {
+    value: 5000,
+    see: async (policy) =>
+      (await observe(policy, repeating, { tools: [hanging] })).result.toolCalls[0]?.result,
+    byDefault: '"look" gave no result within 60000 ms.',
+    once: '"look" gave no result within 5000 ms.',
+  },
+  onAllToolsFailed: {
+    value: "answer-from-knowledge",
+    see: async (policy) => (await observe(policy, failingOnce)).requests.map(({ tools }) => tools.length),
+    byDefault: [1, 1],
+    once: [1, 0],
+  },
+  "repetition.nudgeAt": {
+    value: 1,
+    see: async (policy) => turnsWith("Do not repeat it", await observe(policy, repeating)),
+    byDefault: [3],
+    once: [2, 3],
+  },
+  "repetition.stopAt": {
+    value: 5,
+    see: async (policy) => asked(await observe(policy, repeating)),
+    byDefault: 3,
+    once: 5,
+  },
+  memory: {
+    value: "run",
+    see: async (policy) => {
+      const model = scriptedModel(() => ({ text: "Yes." }));
+      const agent = defineAgent({ name: "helper", model, policy });
+      const options = { store: memory(), session: "s" };
+      await run(agent, "One?", options);
+      await run(agent, "Two?", options);
+      return model.requests[1]?.history.map(({ type }) => type);
+    },
+    byDefault: ["user", "assistant", "user"],
+    once: ["user"],
+  },
+  requireToolFirst: {
+    value: true,
+    see: async (policy) => (await observe(policy, failingOnce)).requests[0]?.toolChoice,
+    byDefault: "auto",
+    once: "required",
+  },
+  thinking: {
+    value: "on",
+    see: async (policy) => (await observe(policy, [{ text: "Yes." }])).requests[0]?.thinking,
+    byDefault: false,
+    once: true,
+  },
+  approvals: {
+    value: "allow",
+    see: async (policy) =>
+      (await observe(policy, [{ calls: [{ name: "look" }] }, { text: "Done." }], { tools: [guarded] })).result
+        .status,
+    byDefault: "waiting",
+    once: "done",
+  },
+};
+const leaves = Object.keys(proofs) as Leaf[];
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("every field of a policy changes what a run does", () => {
+  it("and there is a proof for each", () => {
+    const paths = Object.entries(defaultPolicy).flatMap(([field, value]) =>
+      typeof value === "object" && !Array.isArray(value)
+        ? Object.keys(value).map((inner) => `${field}.${inner}`)
+        : [field],
+    );
+    expect([...leaves].sort()).toEqual(paths.sort());
+  });
+
+  it.each(leaves)("%s (C-01, C-02, C-03, C-04, C-05, C-06, C-07, C-08)", async (leaf) => {
+    const { value, see, byDefault, once } = proofs[leaf];
+    expect(await see({})).toEqual(byDefault);
+    expect(await see(layerOf(leaf, value))).toEqual(once);
+  });
+});
+
+describe("the defaults", () => {
+  it("are these (C-01, C-02, C-03, C-04, C-05, C-06, C-07, C-08, C-11, C-24)", () => {
+    expect(defaultPolicy).toMatchInlineSnapshot(`
+      {
+        "approvals": "ask",
+        "budget": {
+          "cost": "unlimited",
+          "seconds": "unlimited",
+          "tokens": "unlimited",
+          "toolCalls": "unlimited",
+        },
+        "finalTurn": "no-tools",
+        "maxConcurrency": 8,
+        "maxTurns": 10,
+        "memory": "session",
+        "onAllToolsFailed": "continue",
+        "onLimit": [
+          "best-effort",
+        ],
+        "onToolError": "continue",
+        "repetition": {
+          "nudgeAt": 2,
+          "stopAt": 3,
+        },
+        "requireToolFirst": false,
+        "retry": {
+          "baseMs": 1000,
+          "factor": "linear",
+          "jitter": 0,
+          "maxAttempts": 2,
+          "maxMs": 60000,
+        },
+        "thinking": "auto",
+        "toolExecution": "parallel",
+        "toolTimeoutMs": 60000,
+        "wrapUpAt": 2,
+      }
+    `);
+  });
+
+  it("are stored with the run, whole, when nobody sets anything", async () => {
+    const { facts } = await observe({}, [{ text: "Yes." }]);
+    expect(facts[0]).toMatchObject({ type: "run_start", policy: defaultPolicy });
+  });
+});
+
+/** Another value than the default and than that of `proofs`. */
+const otherValues: { readonly [Path in Leaf]: unknown } = {
+  maxTurns: "unlimited",
+  wrapUpAt: 0,
+  finalTurn: "no-tools",
+  onLimit: ["fail", "last-text"],
+  "budget.tokens": 7,
+  "budget.cost": 0.5,
+  "budget.seconds": 9,
+  "budget.toolCalls": 11,
+  toolExecution: "parallel",
+  maxConcurrency: 1,
+  onToolError: "continue",
+  "retry.maxAttempts": 1,
+  "retry.baseMs": 0,
+  "retry.factor": "linear",
+  "retry.maxMs": 1,
+  "retry.jitter": 0.5,
+  toolTimeoutMs: 1,
+  onAllToolsFailed: "fallback-tool",
+  "repetition.nudgeAt": 7,
+  "repetition.stopAt": 9,
+  memory: "client",
+  requireToolFirst: false,
+  thinking: "off",
+  approvals: "deny",
+};
+
+describe("who wins, field by field", () => {
+  it.each(leaves)("of %s: the run, then the agent, then the default", (leaf) => {
+    const [ofRun, ofAgent] = [otherValues[leaf], proofs[leaf].value];
+    expect(ofRun).not.toEqual(ofAgent);
+    expect(leafOf(resolvePolicy(layerOf(leaf, ofRun), layerOf(leaf, ofAgent)), leaf)).toEqual(ofRun);
+    expect(leafOf(resolvePolicy({}, layerOf(leaf, ofAgent)), leaf)).toEqual(ofAgent);
+    expect(leafOf(resolvePolicy(undefined, layerOf(leaf, ofAgent)), leaf)).toEqual(ofAgent);
+    expect(leafOf(resolvePolicy({}, {}), leaf)).toEqual(leafOf(defaultPolicy, leaf));
+  });
+
+  it.each(leaves)("of %s: a layer that sets it leaves every other field alone", (leaf) => {
+    const policy = resolvePolicy(layerOf(leaf, otherValues[leaf]));
+    for (const other of leaves.filter((path) => path !== leaf))
+      expect([other, leafOf(policy, other)]).toEqual([other, leafOf(defaultPolicy, other)]);
+  });
+
+  it.each(leaves)("of %s: a layer in which it is undefined does not set it", (leaf) => {
+    const agent = layerOf(leaf, proofs[leaf].value);
+    expect(leafOf(resolvePolicy(layerOf(leaf, undefined), agent), leaf)).toEqual(proofs[leaf].value);
+  });
+
+  it("inside a budget too: each layer sets what it knows", () => {
+    const policy = resolvePolicy(
+      { budget: { tokens: 1 } },
+      { budget: { tokens: 2, cost: 3 }, retry: { baseMs: 4 } },
+      { budget: { cost: 5, seconds: 6 }, retry: { maxAttempts: 7 } },
+    );
+    expect(policy.budget).toEqual({ tokens: 1, cost: 3, seconds: 6, toolCalls: "unlimited" });
+    expect(policy.retry).toEqual({ ...defaultPolicy.retry, baseMs: 4, maxAttempts: 7 });
+  });
+
+  it("a list is taken whole (C-03)", () => {
+    expect(resolvePolicy({ onLimit: ["fail"] }, { onLimit: ["clarify", "best-effort"] }).onLimit).toEqual([
+      "fail",
+    ]);
+  });
+
+  it("and the policy in force is stored with the run", async () => {
+    const agent = defineAgent({
+      name: "helper",
+      model: scriptedModel([{ text: "Yes." }]),
+      policy: { maxTurns: 4, wrapUpAt: 1, budget: { tokens: 100, cost: 1 } },
+    });
+    const policy = { maxTurns: 2, budget: { tokens: 50 } };
+    const { facts } = await collect(run(agent, "Go.", { store: memory(), policy }));
+    expect(facts[0]).toMatchObject({
+      type: "run_start",
+      policy: {
+        ...defaultPolicy,
+        maxTurns: 2,
+        wrapUpAt: 1,
+        budget: { tokens: 50, cost: 1, seconds: "unlimited", toolCalls: "unlimited" },
+      },
+    });
+  });
+
+  it("and neither the defaults nor a layer are changed by it", () => {
+    const [before, layer] = [structuredClone(defaultPolicy), { retry: { baseMs: 1 } }];
+    resolvePolicy({ retry: { baseMs: 2 }, maxTurns: 1 }, layer);
+    expect(defaultPolicy).toEqual(before);
+    expect(layer).toEqual({ retry: { baseMs: 1 } });
+  });
+
+  it("a tool's own time-out wins over the run's", async () => {
+    const own = defineTool({
+      name: "look",
+      description: "Never ends.",
+      input: { type: "object" },
+      timeoutMs: 3000,
+      execute: () => new Promise(() => undefined),
+    });
+    const { result } = await observe({ toolTimeoutMs: 5000 }, repeating, { tools: [own] });
+    expect(result.toolCalls[0]?.result).toBe('"look" gave no result within 3000 ms.');
+  });
+
+  it("a tool's own retry wins over the run's, field by field (C-07)", async () => {
+    const own = defineTool({
+      name: "look",
+      description: "Fails.",
+      input: { type: "object" },
+      effects: "none",
+      retry: { maxAttempts: 3 },
+      execute: () => ({ error: "Dark." }),
+    });
+    const seen = await observe({ retry: { maxAttempts: 5, baseMs: 300 } }, failingOnce, { tools: [own] });
+    expect(waitsOf(seen)).toEqual([300, 600]);
+  });
+});
+
+describe("what is not a policy is refused, by name", () => {
+  it.each<[string, unknown, string]>([
+    ["a misspelt field", { maxTurn: 3 }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
+    [
+      "a misspelt inner field",
+      { budget: { token: 3 } },
+      'Unknown field policy.budget.token. Did you mean "tokens"?',
+    ],
+    ["a field named like a property of objects", { constructor: 3 }, "Unknown field policy.constructor."],
+    ["no turns", { maxTurns: 0 }, 'policy.maxTurns cannot be 0: use a whole number from 1 or "unlimited".'],
+    [
+      "a number as text",
+      { maxTurns: "5" },
+      'policy.maxTurns cannot be "5": use a whole number from 1 or "unlimited".',
+    ],
+    ["a negative number", { wrapUpAt: -1 }, "policy.wrapUpAt cannot be -1: use a whole number from 0."],
+    ["no number", { wrapUpAt: Number.NaN }, "policy.wrapUpAt cannot be NaN: use a whole number from 0."],
+    ["null", { toolTimeoutMs: null }, "policy.toolTimeoutMs cannot be null: use a number from 1."],
+    [
+      "unlimited where it makes no sense",
+      { toolTimeoutMs: "unlimited" },
+      'policy.toolTimeoutMs cannot be "unlimited": use a number from 1.',
+    ],
+    [
+      "a choice that does not exist",
+      { finalTurn: "none" },
+      'policy.finalTurn cannot be "none": use no-tools, keep-tools.',
+    ],
+    [
+      "an inner choice that does not exist",
+      { retry: { factor: 2 } },
+      "policy.retry.factor cannot be 2: use linear, exponential.",
+    ],
+    [
+      "an answer at the limit that does not exist",
+      { onLimit: ["give-up"] },
+      'policy.onLimit cannot be ["give-up"]: use a list of fallback-tool, clarify, best-effort, last-text, fail.',
+    ],
+    [
+      "a single answer at the limit",
+      { onLimit: "fail" },
+      'policy.onLimit cannot be "fail": use a list of fallback-tool, clarify, best-effort, last-text, fail.',
+    ],
+  ])("%s", (_what, layer, message) => {
+    const expected = expect.objectContaining({ code: "invalid_definition", message });
+    expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ["a number in place of a budget", { budget: 5 }],
+    ["a number in place of retry", { retry: 3 }],
+    ["a number in place of repetition", { repetition: 2 }],
+    ["text in place of a budget", { budget: "unlimited" }],
+    ["null in place of a budget", { budget: null }],
+    ["a list in place of a budget", { budget: [] }],
+    ["turns without end as a number, which JSON cannot hold", { maxTurns: Number.POSITIVE_INFINITY }],
+    ["time without end as a number, which JSON cannot hold", { toolTimeoutMs: Number.POSITIVE_INFINITY }],
+    ["half a turn", { maxTurns: 2.5 }],
+    ["half an attempt", { retry: { maxAttempts: 1.5 } }],
+    ["half a place", { maxConcurrency: 1.5 }],
+    ["more chance than there is", { retry: { jitter: 2 } }],
+  ])("%s", (_what, layer) => {
+    expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(
+      expect.objectContaining({ code: "invalid_definition" }),
+    );
+  });
+
+  it("when the agent is defined, not when it runs", () => {
+    const policy = { maxTurns: 0 };
+    expect(() => defineAgent({ name: "helper", model: scriptedModel([]), policy })).toThrow(
+      /policy\.maxTurns/,
+    );
+  });
+
+  it("when the run starts, and the run rejects", async () => {
+    const agent = defineAgent({ name: "helper", model: scriptedModel([{ text: "Yes." }]) });
+    await expect(run(agent, "Go.", { store: memory(), policy: { maxTurns: 0 } })).rejects.toMatchObject({
+      code: "invalid_definition",
+    });
+  });
+});
+
+describe("memory", () => {
+  const page: Fragment = { id: "p1", content: "Budget: 7", source: { title: "Plan" } };
+  const search = defineTool({
+    name: "search",
+    description: "Searches.",
+    input: { type: "object" },
+    execute: () => ({ content: "Found.", contexts: [page] }),
+  });
+
+  it.each<["session" | "run" | "client", string[]]>([
+    ["session", ["Plan"]],
+    ["run", []],
+    ["client", []],
+  ])("%s: what an earlier run found is %j to the next (C-11)", async (kind, titles) => {
+    const found: string[][] = [];
+    const model = scriptedModel([{ calls: [{ name: "search" }] }, { text: "7." }, { text: "Hello." }]);
+    const agent = defineAgent({
+      name: "helper",
+      model,
+      tools: [search],
+      instructions({ fragments }) {
+        found.push(fragments.map(({ source }) => source.title));
+        return "Base.";
+      },
+      policy: { memory: kind },
+    });
+    const options = { store: memory(), session: "s" };
+    await run(agent, "One?", options);
+    await run(agent, "Two?", options);
+    expect(found).toEqual([[], ["Plan"], titles]);
+  });
+});
+
+/** The five apps, as data, as far as a policy has the fields. */
+const apps = {
+  airport: {
+    maxTurns: 10,
+    wrapUpAt: 2,
+    finalTurn: "no-tools",
+    onLimit: ["clarify"],
+    toolExecution: "parallel",
+    retry: { maxAttempts: 1 },
+    onAllToolsFailed: "continue",
+    memory: "session",
+    requireToolFirst: false,
+  },
+  files: {
+    maxTurns: "unlimited",
+    wrapUpAt: 0,
+    finalTurn: "keep-tools",
+    onLimit: ["best-effort"],
+    toolExecution: "sequential",
+    retry: { maxAttempts: 1 },
+    onAllToolsFailed: "continue",
+    memory: "client",
+    requireToolFirst: false,
+  },
+  graph: {
+    maxTurns: 5,
+    wrapUpAt: 0,
+    finalTurn: "keep-tools",
+    onLimit: ["fail"],
+    toolExecution: "sequential",
+    retry: { maxAttempts: 1 },
+    onAllToolsFailed: "continue",
+    memory: "run",
+    requireToolFirst: false,
+  },
+  knowledge: {
+    maxTurns: 10,
+    wrapUpAt: 0,
+    finalTurn: "keep-tools",
+    onLimit: ["fallback-tool", "best-effort"],
+    toolExecution: "parallel",
+    retry: { maxAttempts: 1 },
+    onAllToolsFailed: "continue",
+    memory: "session",
+    requireToolFirst: true,
+  },
+  "mcp-bridge": {
+    maxTurns: 10,
+    wrapUpAt: 0,
+    finalTurn: "keep-tools",
+    onLimit: ["best-effort"],
+    toolExecution: "parallel",
+    retry: { maxAttempts: 2 },
+    onAllToolsFailed: "answer-from-knowledge",
+    memory: "session",
+    requireToolFirst: false,
+  },
+} as const satisfies { readonly [app: string]: PolicyLayer };
+
+type App = keyof typeof apps;
+
+const widen = defineTool({
+  name: "widen",
+  description: "Searches more widely.",
+  input: { type: "object" },
+  execute: () => "Found by a wider search.",
+});
+/** Stops by itself only after 30 turns. */
+const nearlyRestless: Script = (request, n) => (n === 29 ? { text: "At last." } : restless(request, n));
+
+describe("the policies of the five apps", () => {
+  it.each<[App, { asked: number; noted: number[]; lastTools: number; status: string; text: RegExp }]>([
+    [
+      "airport",
+      { asked: 10, noted: [8, 9], lastTools: 0, status: "limit", text: /Could you tell me a little more/ },
+    ],
+    ["files", { asked: 30, noted: [], lastTools: 1, status: "done", text: /^At last\.$/ }],
+    [
+      "graph",
+      { asked: 5, noted: [], lastTools: 1, status: "failed", text: /^Maximum tool iterations reached$/ },
+    ],
+    [
+      "knowledge",
+      { asked: 10, noted: [], lastTools: 1, status: "limit", text: /^Found by a wider search\.$/ },
+    ],
+    [
+      "mcp-bridge",
+      { asked: 10, noted: [], lastTools: 1, status: "limit", text: /^I could not finish this: .*10 turns/ },
+    ],
+  ])("%s, when the model never stops (S0-08, S2-05, S2-16, S2-27, S2-45, S3-41, S4-20, C-01, C-02, C-03, C-04, D-13)", async (app, expected) => {
+    const seen = await observe(apps[app], nearlyRestless, { fallbackTool: widen });
+    expect(seen.requests).toHaveLength(expected.asked);
+    expect(turnsWith("left. Give an answer first", seen)).toEqual(expected.noted);
+    expect(seen.requests.at(-1)?.tools).toHaveLength(expected.lastTools);
+    expect(seen.result.status).toBe(expected.status);
+    expect(seen.result.text).toMatch(expected.text);
+  });
+
+  it.each<[App, { attempts: number; lastTools: number; grounded: boolean }]>([
+    ["airport", { attempts: 1, lastTools: 1, grounded: false }],
+    ["files", { attempts: 1, lastTools: 1, grounded: false }],
+    ["graph", { attempts: 1, lastTools: 1, grounded: false }],
+    ["knowledge", { attempts: 1, lastTools: 1, grounded: false }],
+    ["mcp-bridge", { attempts: 2, lastTools: 0, grounded: false }],
+  ])("%s, when every call fails (S4-16, S4-17, C-07, C-08)", async (app, {
+    attempts,
+    lastTools,
+    grounded,
+  }) => {
+    const { requests, result } = await observe(apps[app], failingOnce);
+    expect(result.toolCalls).toMatchObject([{ status: "error", attempts }]);
+    expect(requests.map(({ tools }) => tools.length)).toEqual([1, lastTools]);
+    expect(result).toMatchObject({ status: "done", text: "Done.", grounded });
+  });
+
+  it.each<[App, { peak: number; toolChoice: string }]>([
+    ["airport", { peak: 4, toolChoice: "auto" }],
+    ["files", { peak: 1, toolChoice: "auto" }],
+    ["graph", { peak: 1, toolChoice: "auto" }],
+    ["knowledge", { peak: 4, toolChoice: "required" }],
+    ["mcp-bridge", { peak: 4, toolChoice: "auto" }],
+  ])("%s, when the model makes four calls at once (S0-12, S1-11, S2-09, S4-05, C-05, C-24)", async (app, expected) => {
+    const { requests, peak } = await observe(apps[app], many(4));
+    expect({ peak, toolChoice: requests[0]?.toolChoice }).toEqual(expected);
+  });
+
+  it.each<[App, number]>([
+    ["airport", 3],
+    ["files", 1],
+    ["graph", 1],
+    ["knowledge", 3],
+    ["mcp-bridge", 3],
+  ])("%s, in the second run of a session, knows %i entries (S0-18, S1-26, S2-06, C-11)", async (app, entries) => {
+    const model = scriptedModel(() => ({ text: "Yes." }));
+    const agent = defineAgent({ name: "helper", model, policy: apps[app] });
+    const options = { store: memory(), session: "s" };
+    await run(agent, "One?", options);
+    await run(agent, "Two?", options);
+    expect(model.requests[1]?.history).toHaveLength(entries);
+  });
+
+  it("graph, with its limit as an option, reports the limit whatever its number (S2-27, S2-45, D-13)", async () => {
+    for (const maxTurns of [3, 5, 7]) {
+      const { requests, result } = await observe({ ...apps.graph, maxTurns }, restless);
+      expect(requests).toHaveLength(maxTurns);
+      expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
+    }
+  });
+
+  it("graph, with repetition raised above the limit, counts also identical calls up to it (S2-45)", async () => {
+    const patient = { ...apps.graph, repetition: { nudgeAt: 6, stopAt: 6 } };
+    const { requests, result } = await observe(patient, repeating);
+    expect(requests).toHaveLength(5);
+    expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
+  });
+
+  it("graph, asked for the last text, gives that instead of an error (S2-05)", async () => {
+    const { result } = await observe({ ...apps.graph, onLimit: ["last-text"] }, (request, n) => ({
+      ...restless(request, n),
+      text: `Step ${n}.`,
+    }));
+    expect(result).toMatchObject({ status: "limit", text: "Step 4." });
+  });
+
+  it("knowledge, when the fallback tool fails, gives its best effort (S3-41, C-03)", async () => {
+    const broken = defineTool({
+      name: "widen",
+      description: "Fails.",
+      input: { type: "object" },
+      execute: () => ({ error: "Down." }),
+    });
+    const { result } = await observe(apps.knowledge, restless, { fallbackTool: broken });
+    expect(result.text).toMatch(/^I could not finish this/);
+  });
+
+  it("knowledge reports the limit before the fallback runs (S3-40, S3-41)", async () => {
+    const { facts } = await observe(apps.knowledge, restless, { fallbackTool: widen });
+    expect(facts.slice(-4).map(({ type }) => type)).toEqual([
+      "limit_reached",
+      "tool_call_start",
+      "tool_call_result",
+      "done",
+    ]);
+  });
+});

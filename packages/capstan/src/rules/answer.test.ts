@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { type AgentDefinition, defineAgent } from "../agent.ts";
+import type { Fact } from "../event.ts";
+import type { Result } from "../result.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: { type: "object" },
+  execute: () => "Seen.",
+});
+
+async function runWith(
+  script: Script,
+  more: Partial<AgentDefinition> = {},
+): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
+  const model = scriptedModel(script);
+  const agent = defineAgent({ name: "helper", instructions: "Base.", tools: [look], ...more, model });
+  const { facts, result } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
+  return { model, facts, result };
+}
+
+describe("the answer", () => {
+  it("is words without calls, in one turn (S0-14, S3-37)", async () => {
+    const { facts, result } = await runWith([{ text: "  Four.\n" }]);
+    expect(result).toMatchObject({ status: "done", text: "Four.", turns: 1, grounded: true });
+    expect(facts.map(({ type }) => type)).toEqual(["run_start", "turn_start", "message", "turn_end", "done"]);
+  });
+
+  it("is not words that come with calls: the calls win and the words stay in the history (D-02, C-16)", async () => {
+    const { model, result } = await runWith([
+      { text: "Let me look.", calls: [{ name: "look" }] },
+      { text: "There." },
+    ]);
+    expect(model.requests).toHaveLength(2);
+    expect(result.text).toBe("There.");
+    expect(model.requests[1]?.history[1]).toMatchObject({
+      parts: [{ type: "text", text: "Let me look." }, {}],
+    });
+  });
+
+  it("is not words that come with calls on a turn without tools: the calls are refused, the words are a note (C-02, D-02)", async () => {
+    const { result } = await runWith([{ text: "Let me look again.", calls: [{ name: "look" }] }], {
+      policy: { maxTurns: 1 },
+    });
+    expect(result).toMatchObject({ status: "limit", error: { code: "max_turns" } });
+    expect(result.text).toContain("My last note was: Let me look again.");
+    expect(result.toolCalls).toMatchObject([
+      {
+        status: "skipped",
+        result: "There are no tools in this turn: the call was not made. Answer in words.",
+      },
+    ]);
+  });
+
+  it("waits when a person has said something meanwhile", async () => {
+    const model = scriptedModel((_request, n) => {
+      if (n === 0) running.steer("In Bergen, I mean.");
+      return { text: `Answer ${n}.` };
+    });
+    const running = run(defineAgent({ name: "helper", model }), "Weather?", { store: memory() });
+    expect(await running).toMatchObject({ status: "done", text: "Answer 1.", turns: 2 });
+    expect(model.requests[1]?.history.at(-1)).toEqual({ type: "user", content: "In Bergen, I mean." });
+  });
+
+  it("does not wait on the last turn; what the person said is there for the next run", async () => {
+    const model = scriptedModel(() => {
+      running.steer("In Bergen, I mean.");
+      return { text: "Rain." };
+    });
+    const agent = defineAgent({ name: "helper", model, policy: { maxTurns: 1 } });
+    const running = run(agent, "Weather?", { store: memory() });
+    const result = await running;
+    expect(result).toMatchObject({ status: "done", text: "Rain." });
+    expect(result.history.at(-1)).toEqual({ type: "user", content: "In Bergen, I mean." });
+  });
+
+  it("is not grounded when tools were tried and none worked (C-08)", async () => {
+    const failing = defineTool({
+      name: "look",
+      description: "Fails.",
+      input: { type: "object" },
+      execute: () => ({ error: "Dark." }),
+    });
+    const { result } = await runWith([{ calls: [{ name: "look" }] }, { text: "I guess." }], {
+      tools: [failing],
+    });
+    expect(result).toMatchObject({ status: "done", grounded: false });
+  });
+
+  it("that was cut off is kept and flagged (F23, S1-30)", async () => {
+    const { facts, result } = await runWith([{ text: "Once upon a", finish: "length" }]);
+    expect(result).toMatchObject({ status: "done", text: "Once upon a" });
+    expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "truncated" });
+  });
+});
+
+describe("a filtered answer", () => {
+  it("fails the run and keeps its words (F25, S1-30)", async () => {
+    const { facts, result } = await runWith([{ text: "I can", finish: "content_filter" }]);
+    expect(result).toMatchObject({ status: "failed", text: "I can", error: { code: "content_filter" } });
+    expect(facts.slice(-2).map(({ type }) => type)).toEqual(["error", "done"]);
+  });
+
+  it("without words still says something (F25)", async () => {
+    const { result } = await runWith([{ finish: "content_filter" }]);
+    expect(result.text).toBe("The model declined to answer: the provider's content filter stopped it.");
+  });
+});
+
+describe("requireToolFirst", () => {
+  const policy = { requireToolFirst: true };
+
+  it("demands a tool until one was used, then leaves it to the model (C-24, S3-05)", async () => {
+    const { model } = await runWith([{ calls: [{ name: "look" }] }, { text: "Seen." }], { policy });
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "auto"]);
+  });
+
+  it("sends the model back once when it answers without a tool (C-24, S3-05)", async () => {
+    const { model, facts, result } = await runWith(
+      [{ text: "I know." }, { calls: [{ name: "look" }] }, { text: "Seen." }],
+      { policy },
+    );
+    expect(model.requests[1]?.instructions).toBe(
+      "Base.\n\nNote: call a tool first. Do not answer from general knowledge.",
+    );
+    expect(result).toMatchObject({ status: "done", text: "Seen.", turns: 3, grounded: true });
+    expect(facts.some((fact) => fact.type === "warning")).toBe(false);
+  });
+
+  it("flags the answer of a model that ignores it (C-24)", async () => {
+    const { facts, result } = await runWith([{ text: "I know." }, { text: "I do know." }], { policy });
+    expect(result).toMatchObject({ status: "done", text: "I do know.", turns: 2, grounded: false });
+    expect(facts.find((fact) => fact.type === "warning")).toMatchObject({ code: "tool_first_ignored" });
+  });
+
+  it("asks nothing of an agent without tools (S4-59)", async () => {
+    const { model, result } = await runWith([{ text: "Hello." }], { policy, tools: [] });
+    expect(model.requests).toMatchObject([{ toolChoice: "none" }]);
+    expect(result).toMatchObject({ status: "done", grounded: true });
+  });
+
+  it("is off by default: a greeting takes one turn (D-21, C-24)", async () => {
+    const { model } = await runWith([{ text: "Hello." }]);
+    expect(model.requests).toMatchObject([{ toolChoice: "auto" }]);
+  });
+});

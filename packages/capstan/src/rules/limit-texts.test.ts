@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { run } from "../session.ts";
+import type { RunState } from "../state.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { type Script, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { bestEffort, clarification, preview, triedSoFar } from "./limit-texts.ts";
+
+/** The state of a run whose only tool gives the `result` it is asked for, or fails with its `error`. */
+async function stateAfter(script: Script): Promise<RunState> {
+  const say = defineTool({
+    name: "say",
+    description: "Says it.",
+    input: { type: "object" },
+    execute: ({ result, error }) => (error === undefined ? result : { error: String(error) }),
+  });
+  const model = scriptedModel(script);
+  const policy = { maxTurns: 2, finalTurn: "keep-tools" } as const;
+  const agent = defineAgent({ name: "helper", model, tools: [say], policy });
+  const { facts } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
+  const { run: state } = fold("s", facts);
+  if (!state) throw new Error("There is no run.");
+  return state;
+}
+
+const saying = (...inputs: { result?: string; error?: string }[]) => ({
+  calls: inputs.map((input) => ({ name: "say", input })),
+});
+
+describe("the best effort", () => {
+  it("says why it stopped, lists each tool with its result, and ends with what to do (S4-20, D-18)", async () => {
+    const state = await stateAfter([saying({ result: "Oslo: 4 °C" }), saying({ error: "No such city." })]);
+    expect(bestEffort(state)).toMatchInlineSnapshot(`
+      "I could not finish this: The limit of 2 turns was reached.
+
+      What I found so far:
+      - Used say: Oslo: 4 °C
+      - Used say (failed): Tool execution failed: No such city.
+
+      The results above are what I have so far; ask me to go on from there, or narrow the question."
+    `);
+  });
+
+  it("includes the model's last words (S4-20)", async () => {
+    const state = await stateAfter([
+      { ...saying({ result: "A" }), text: "Oslo is first." },
+      saying({ result: "B" }),
+    ]);
+    expect(bestEffort(state)).toContain("\n\nMy last note was: Oslo is first.\n\n");
+  });
+
+  it("says that there is nothing to build on when every call failed (S4-20)", async () => {
+    const state = await stateAfter(() => saying({ error: "Down." }));
+    expect(bestEffort(state)).toMatch(/\n\nI have no results to build an answer on; please narrow/);
+  });
+
+  it("shows the first 100 characters of a result, on one line (S4-20)", async () => {
+    const long = `Title\n\n  ${"x".repeat(200)}`;
+    const state = await stateAfter([saying({ result: long }, { result: "y".repeat(100) }), { text: "-" }]);
+    expect(triedSoFar(state)).toEqual([
+      `What I found so far:\n- Used say: Title ${"x".repeat(94)}…\n- Used say: ${"y".repeat(100)}`,
+    ]);
+  });
+
+  it("does not cut a character in two", async () => {
+    const state = await stateAfter([saying({ result: `x${"😀".repeat(100)}` }), { text: "-" }]);
+    const [call] = state.toolCalls;
+    expect(call && preview(call).isWellFormed()).toBe(true);
+  });
+
+  it("lists 50 calls and counts the rest", async () => {
+    const calls = Array.from({ length: 60 }, (_, n) => ({ result: String(n) }));
+    const [listed] = triedSoFar(await stateAfter([saying(...calls), { text: "-" }]));
+    const lines = listed?.split("\n") ?? [];
+    expect(lines).toHaveLength(1 + 50 + 1);
+    expect(lines.at(-1)).toBe("- and 10 more");
+  });
+
+  it.each(["skipped", "denied", "interrupted"] as const)("leaves out a call that was %s", async (status) => {
+    const state = await stateAfter([saying({ result: "A" }), { text: "-" }]);
+    expect(triedSoFar(state)).toEqual(["What I found so far:\n- Used say: A"]);
+    const toolCalls = state.toolCalls.map((call) => ({ ...call, status }));
+    expect(triedSoFar({ ...state, toolCalls })).toEqual([]);
+  });
+
+  it("shows what is not text by its kind", async () => {
+    const state = await stateAfter([{ text: "-" }]);
+    const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
+    const call = { id: "c", name: "draw", input: {}, status: "ok", attempts: 1, ms: 0 } as const;
+    expect(triedSoFar({ ...state, toolCalls: [{ ...call, result: [image] }] })).toEqual([
+      "What I found so far:\n- Used draw: [image image/png]",
+    ]);
+  });
+});
+
+describe("the clarification", () => {
+  it("names each tool once and asks for more (S0-08, S0-15)", async () => {
+    expect(clarification(await stateAfter(() => saying({ result: "A" })))).toMatchInlineSnapshot(
+      `"I'm sorry, I could not find a good answer yet. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
+    );
+  });
+
+  it("names no tools when none were used (S0-15)", async () => {
+    expect(clarification(await stateAfter([{ text: "-" }]))).toBe(
+      "I'm sorry, I could not find a good answer yet. Could you tell me a little more about what you are looking for?",
+    );
+  });
+});

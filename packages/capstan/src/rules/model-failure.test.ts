@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { agentsByName, defineAgent } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { decide } from "../decide.ts";
+import type { ErrorCode } from "../errors.ts";
+import { resume, run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: { type: "object" },
+  execute: () => "Seen.",
+});
+const options = () => ({
+  store: memory(),
+  session: "s",
+  runId: "r",
+  clock: fakeClock({ skipUpToMs: 30_000 }),
+});
+const failing = (id: string, error: ErrorCode = "model_failed") => scriptedModel(() => ({ error }), { id });
+
+describe("a model that fails", () => {
+  it("is asked three times, then the run fails with a text and the reason (S1-31, F20)", async () => {
+    const model = failing("a");
+    const { facts, result } = await collect(run(defineAgent({ name: "helper", model }), "Go.", options()));
+    expect(model.requests).toHaveLength(3);
+    expect(facts.map(({ type }) => type)).toEqual([
+      "run_start",
+      "turn_start",
+      "model_failed",
+      "turn_end",
+      "error",
+      "done",
+    ]);
+    expect(result).toMatchObject({
+      status: "failed",
+      text: "The model could not answer: Scripted: model_failed.",
+      error: { code: "model_failed", message: "Scripted: model_failed." },
+    });
+  });
+
+  it("is asked once when another attempt cannot help", async () => {
+    const model = failing("a", "content_filter");
+    await run(defineAgent({ name: "helper", model }), "Go.", options());
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it.each<[ErrorCode, boolean]>([
+    ["model_failed", true],
+    ["model_timeout", true],
+    ["content_filter", false],
+  ])("says in the result, as in the error fact, whether a later attempt may help: %s, %s", async (code, retryable) => {
+    const agent = defineAgent({ name: "helper", model: failing("a", code) });
+    const { facts, result } = await collect(run(agent, "Go.", options()));
+    expect(facts.find(({ type }) => type === "error")).toMatchObject({ code, retryable });
+    expect(result.error).toMatchObject({ code, retryable });
+  });
+
+  it("leaves what the tools found to the reader", async () => {
+    const model = scriptedModel((_request, n) =>
+      n === 0 ? { calls: [{ name: "look" }] } : { error: "model_failed" },
+    );
+    const result = await run(defineAgent({ name: "helper", model, tools: [look] }), "Go.", options());
+    expect(result).toMatchObject({ status: "failed", turns: 2 });
+    expect(result.text).toBe(
+      "The model could not answer: Scripted: model_failed.\n\nWhat I found so far:\n- Used look: Seen.",
+    );
+  });
+
+  it("leaves nothing of its own in the history (S3-63)", async () => {
+    const result = await run(defineAgent({ name: "helper", model: failing("a") }), "Go.", options());
+    expect(result.history).toEqual([{ type: "user", content: "Go." }]);
+  });
+});
+
+describe("a chain of models", () => {
+  it("asks the next one in the same turn, with the same tools and notes (F38)", async () => {
+    const second = scriptedModel([{ text: "From b." }], { id: "b" });
+    const agent = defineAgent({
+      name: "helper",
+      model: [failing("a"), second],
+      tools: [look],
+      policy: { maxTurns: 2 },
+    });
+    const { facts, result } = await collect(run(agent, "Go.", options()));
+    expect(result).toMatchObject({ status: "done", text: "From b.", turns: 1 });
+    expect(facts.filter(({ type }) => type === "turn_start")).toHaveLength(1);
+    expect(facts.find(({ type }) => type === "message")).toMatchObject({ model: "b" });
+    expect(second.requests[0]).toMatchObject({
+      tools: [{ name: "look" }],
+      instructions: expect.stringContaining("you have 1 turn left"),
+    });
+  });
+
+  it("begins with the first again in the next turn", async () => {
+    const first = scriptedModel((_request, n) => (n < 3 ? { error: "model_failed" } : { text: "From a." }));
+    const second = scriptedModel([{ calls: [{ name: "look" }] }], { id: "b" });
+    const agent = defineAgent({ name: "helper", model: [first, second], tools: [look] });
+    expect(await run(agent, "Go.", options())).toMatchObject({ status: "done", text: "From a.", turns: 2 });
+  });
+
+  it("fails with the reason of the last one", async () => {
+    const agent = defineAgent({ name: "helper", model: [failing("a"), failing("b", "content_filter")] });
+    const { facts, result } = await collect(run(agent, "Go.", options()));
+    expect(
+      facts.flatMap((fact) => (fact.type === "model_failed" ? [[fact.model, fact.candidate]] : [])),
+    ).toEqual([
+      ["a", 0],
+      ["b", 1],
+    ]);
+    expect(result).toMatchObject({ status: "failed", error: { code: "content_filter" } });
+  });
+});
+
+describe("after a crash in a model call", () => {
+  it("the same model is asked again in the same turn", async () => {
+    const agentFor = () =>
+      defineAgent({ name: "helper", model: scriptedModel([{ text: "Yes." }]), tools: [look] });
+    const { facts } = await collect(run(agentFor(), "Go.", options()));
+    const begun = facts.slice(0, 2);
+    expect(begun.map(({ type }) => type)).toEqual(["run_start", "turn_start"]);
+    expect(decide(agentsByName(agentFor()), fold("s", begun))).toMatchObject({
+      effects: [{ type: "model", id: "turn.1.0", turn: 1, candidate: 0, tools: "offered" }],
+    });
+    expect(await resume(agentFor(), begun)).toMatchObject({ status: "done", text: "Yes.", turns: 1 });
+  });
+
+  it("the model that had given up is not asked again", async () => {
+    const agentFor = () =>
+      defineAgent({ name: "helper", model: [failing("a"), scriptedModel([{ text: "Yes." }], { id: "b" })] });
+    const { facts } = await collect(run(agentFor(), "Go.", options()));
+    const given = facts.slice(0, facts.findIndex(({ type }) => type === "model_failed") + 1);
+    expect(decide(agentsByName(agentFor()), fold("s", given))).toMatchObject({
+      effects: [{ type: "model", id: "turn.1.1", candidate: 1 }],
+    });
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { decide } from "../decide.ts";
+import type { Fact, ToolOffer } from "../event.ts";
+import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks around.",
+  input: { type: "object", properties: { at: { type: "string" } } },
+  execute: () => "Seen.",
+});
+
+/** The first decision of a run. */
+function firstDecision(policy: PolicyLayer, definition: Partial<AgentDefinition> = {}) {
+  const agent = defineAgent({ name: "helper", model: scriptedModel([]), tools: [look], ...definition });
+  const start: Fact = {
+    type: "run_start",
+    input: [{ type: "user", content: "Go." }],
+    policy: resolvePolicy(policy),
+    timeZone: "UTC",
+    ...{ seq: 1, at: 0, id: "x", runId: "r", sessionId: "s", agent: "helper", turn: 0 },
+  };
+  return decide(agentsByName(agent), fold("s", [start]));
+}
+
+describe("the next turn", () => {
+  it("asks the first model, with the tools on offer, and says nothing more", () => {
+    expect(firstDecision({})).toEqual({
+      type: "effects",
+      effects: [
+        {
+          type: "model",
+          id: "turn.1.0",
+          agent: "helper",
+          turn: 1,
+          candidate: 0,
+          maxTurns: 10,
+          messageCount: 1,
+          tools: "offered",
+          notes: [],
+          thinking: false,
+          timeoutMs: 600_000,
+          deadlineMs: Number.MAX_SAFE_INTEGER,
+          retry: { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 0.5 },
+        },
+      ],
+    });
+  });
+
+  it.each<[PolicyLayer, ToolOffer]>([
+    [{}, "offered"],
+    [{ maxTurns: 1 }, "withdrawn"],
+    [{ maxTurns: 1, finalTurn: "keep-tools" }, "offered"],
+    [{ maxTurns: "unlimited" }, "offered"],
+    [{ budget: { toolCalls: 0 } }, "withdrawn"],
+    [{ requireToolFirst: true }, "required"],
+    [{ requireToolFirst: true, maxTurns: 1 }, "withdrawn"],
+  ])("under %j has its tools %s (C-02, C-24)", (policy, tools) => {
+    expect(firstDecision(policy)).toMatchObject({ effects: [{ tools }] });
+  });
+
+  it("is never required of an agent without tools", () => {
+    expect(firstDecision({ requireToolFirst: true }, { tools: [] })).toMatchObject({
+      effects: [{ tools: "offered" }],
+    });
+  });
+
+  it("may not outlast the budget of time", () => {
+    expect(firstDecision({ budget: { seconds: 30 } })).toMatchObject({ effects: [{ deadlineMs: 30_000 }] });
+  });
+
+  it("sends the instructions, the whole history and every tool with its description and schema (S4-14, S0-02)", async () => {
+    const model = scriptedModel([{ calls: [{ id: "c1", name: "look" }] }, { text: "There." }]);
+    await run(defineAgent({ name: "helper", model, instructions: "Base.", tools: [look] }), "Go.", {
+      store: memory(),
+    });
+    const tools = [
+      {
+        name: "look",
+        description: "Looks around.",
+        input: { type: "object", properties: { at: { type: "string" } } },
+      },
+    ];
+    expect(model.requests).toMatchObject([
+      { instructions: "Base.", tools, history: [{ type: "user", content: "Go." }] },
+      {
+        instructions: "Base.",
+        tools,
+        history: [
+          { type: "user" },
+          { type: "assistant" },
+          { type: "result", callId: "c1", content: "Seen." },
+        ],
+      },
+    ]);
+  });
+
+  it("counts in its start what the model is about to read (S2-20)", async () => {
+    const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "There." }]);
+    const started: number[] = [];
+    const agent = defineAgent({ name: "helper", model, tools: [look] });
+    for await (const event of run(agent, "Go.", { store: memory() }))
+      if (event.type === "turn_start") started.push(event.messageCount);
+    expect(started).toEqual([1, 3]);
+    expect(model.requests.map(({ history }) => history.length)).toEqual(started);
+  });
+
+  it("collects everything there is to say, in one order", async () => {
+    const model = scriptedModel(() => ({ calls: [{ name: "look" }] }));
+    const policy = { maxTurns: 4, budget: { tokens: 35 } };
+    await run(defineAgent({ name: "helper", model, tools: [look], policy }), "Go.", { store: memory() });
+    expect(model.requests[2]?.instructions.split("\n\n")).toEqual([
+      expect.stringMatching(/^Note: you have 1 turn left/),
+      expect.stringMatching(/^Note: you have called "look" 2 times/),
+      expect.stringMatching(/^Note: the budget of tokens is nearly used up/),
+    ]);
+  });
+});

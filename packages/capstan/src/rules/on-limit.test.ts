@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { type AgentDefinition, defineAgent } from "../agent.ts";
+import type { Fact } from "../event.ts";
+import type { LimitAnswer } from "../policy.ts";
+import type { Result } from "../result.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: { type: "object" },
+  execute: ({ n }) => `Seen ${n}.`,
+});
+const widen = defineTool({
+  name: "widen",
+  description: "Searches more widely.",
+  input: { type: "object" },
+  execute: () => "Found by a wider search.",
+});
+const broken = defineTool({
+  name: "widen",
+  description: "Always fails.",
+  input: { type: "object" },
+  execute() {
+    throw new Error("Down.");
+  },
+});
+
+const mute = (n: number): ScriptedStep => ({ calls: [{ name: "look", input: { n } }] });
+const speaking = (n: number): ScriptedStep => ({ ...mute(n), text: `Working on ${n}.` });
+
+/** A run that meets its limit of two turns. */
+async function atLimit(
+  onLimit: readonly LimitAnswer[],
+  { step = mute, ...more }: Partial<AgentDefinition> & { step?: (n: number) => ScriptedStep } = {},
+): Promise<{ facts: Fact[]; result: Result }> {
+  const agent = defineAgent({
+    name: "helper",
+    model: scriptedModel((_request, index) => step(index)),
+    tools: [look],
+    policy: { maxTurns: 2, finalTurn: "keep-tools", onLimit },
+    ...more,
+  });
+  return collect(run(agent, "What is there?", { store: memory(), session: "s", runId: "r" }));
+}
+
+const effort =
+  /^I could not finish this: The limit of 2 turns was reached\.\n\nWhat I found so far:\n- Used look: Seen 0\.\n- Used look: Seen 1\./;
+const question = /^I'm sorry, .* I tried look, .* Could you tell me a little more/;
+
+describe("the answer at a limit", () => {
+  it.each<[LimitAnswer[], string, RegExp]>([
+    [["best-effort"], "limit", effort],
+    [["clarify"], "limit", question],
+    [["fail"], "failed", /^Maximum tool iterations reached$/],
+    [["last-text"], "limit", effort],
+    [["last-text", "clarify"], "limit", question],
+    [["fallback-tool"], "limit", effort],
+    [["fallback-tool", "clarify"], "limit", question],
+    [["fallback-tool", "fail"], "failed", /^Maximum tool iterations reached$/],
+    [["clarify", "fail"], "limit", question],
+    [[], "limit", effort],
+  ])("under onLimit %j is %s with text (C-03, S0-15, S2-16, S4-20)", async (onLimit, status, text) => {
+    const { result } = await atLimit(onLimit);
+    expect(result).toMatchObject({ status, turns: 2, error: { code: "max_turns", retryable: false } });
+    expect(result.text).toMatch(text);
+  });
+
+  it("is the model's last words under last-text (S2-05, C-03)", async () => {
+    const { result } = await atLimit(["last-text"], { step: speaking });
+    expect(result).toMatchObject({ status: "limit", text: "Working on 1." });
+  });
+
+  it("is best effort when nobody chose another (C-03)", async () => {
+    const { result } = await atLimit(["best-effort"], { policy: { maxTurns: 2, finalTurn: "keep-tools" } });
+    expect(result.text).toMatch(effort);
+  });
+
+  it("is an error before the end under fail (S2-05, S2-16, S3-40)", async () => {
+    const { facts } = await atLimit(["fail"]);
+    expect(facts.slice(-3)).toMatchObject([
+      { type: "limit_reached", code: "max_turns" },
+      { type: "error", code: "max_turns", message: "The limit of 2 turns was reached.", retryable: false },
+      { type: "done", status: "failed", error: { code: "max_turns" } },
+    ]);
+  });
+
+  it("has no error fact where a text was found (C-03)", async () => {
+    const { facts } = await atLimit(["clarify"]);
+    expect(facts.slice(-2).map(({ type }) => type)).toEqual(["limit_reached", "done"]);
+  });
+
+  it("says under fail which limit it was when it was not the turns (C-03)", async () => {
+    const { result } = await atLimit(["fail"], {
+      policy: { onLimit: ["fail"], budget: { tokens: 20 } },
+    });
+    expect(result).toMatchObject({ status: "failed", text: "The budget of 20 tokens is used up." });
+  });
+
+  it("never makes the run reject, but orThrow throws it (C-03)", async () => {
+    const { result } = await atLimit(["best-effort"]);
+    expect(() => result.orThrow()).toThrow(
+      expect.objectContaining({ code: "max_turns", message: "The limit of 2 turns was reached." }),
+    );
+  });
+
+  it("is known to the next run of the session", async () => {
+    const model = scriptedModel([mute(0), { text: "Second." }]);
+    const agent = defineAgent({ name: "helper", model, tools: [look] });
+    const options = { store: memory(), session: "s" };
+    const policy = { maxTurns: 1, finalTurn: "keep-tools", onLimit: ["clarify"] } as const;
+    const first = await run(agent, "One?", { ...options, policy });
+    await run(agent, "Two?", options);
+    expect(model.requests[1]?.history.slice(-2)).toEqual([
+      { type: "assistant", parts: [{ type: "text", text: first.text }] },
+      { type: "user", content: "Two?" },
+    ]);
+  });
+
+  it("is not told twice to the next run when it was the model's own words", async () => {
+    const { result } = await atLimit(["last-text"], { step: speaking });
+    expect(result.history.filter((entry) => entry.type === "assistant")).toHaveLength(2);
+  });
+});
+
+describe("the fallback tool at a limit", () => {
+  it("gives the answer, and the limit and the call are both facts (S3-41, S3-61)", async () => {
+    const { facts, result } = await atLimit(["fallback-tool", "best-effort"], { fallbackTool: widen });
+    expect(result).toMatchObject({
+      status: "limit",
+      text: "Found by a wider search.",
+      error: { code: "max_turns" },
+    });
+    expect(facts.slice(-4).map(({ type }) => type)).toEqual([
+      "limit_reached",
+      "tool_call_start",
+      "tool_call_result",
+      "done",
+    ]);
+  });
+
+  it("is not asked when an earlier choice gave an answer (C-03)", async () => {
+    const { result } = await atLimit(["clarify", "fallback-tool"], { fallbackTool: widen });
+    expect(result.toolCalls.map(({ name }) => name)).toEqual(["look", "look"]);
+  });
+
+  it("is asked once, and the next choice is taken when it fails (S3-41, C-03)", async () => {
+    const { facts, result } = await atLimit(["fallback-tool", "fallback-tool", "clarify"], {
+      fallbackTool: broken,
+    });
+    expect(result.text).toMatch(/Could you tell me a little more/);
+    expect(facts.filter((fact) => fact.type === "tool_call_start" && fact.name === "widen")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { PolicyLayer } from "../policy.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks, or fails.",
+  input: { type: "object" },
+  execute: ({ fails }) => (fails ? { error: "Dark.", retryable: false } : "Seen."),
+});
+
+/** Whether the model was asked to think, turn by turn. */
+async function thinkingIn(query: string, policy: PolicyLayer, script: ScriptedStep[]): Promise<boolean[]> {
+  const model = scriptedModel(script);
+  await run(defineAgent({ name: "helper", model, tools: [look], policy }), query, { store: memory() });
+  return model.requests.map(({ thinking }) => thinking);
+}
+
+const ok = { calls: [{ name: "look", input: { n: 1 } }] };
+const failing = { calls: [{ name: "look", input: { fails: true } }] };
+const answer = { text: "There." };
+
+describe("thinking", () => {
+  it.each<[string, boolean]>([
+    ["Analyze the sales of May.", true],
+    ["analyse this", true],
+    ["Compare Oslo and Bergen", true],
+    ["EVALUATE both", true],
+    ["Work it out step by step.", true],
+    ["step-by-step please", true],
+    ["What are the trade-offs?", true],
+    ["Explain why it rains.", true],
+    ["What is 2+2?", false],
+    ["Where is Gate 15?", false],
+    ["comparedTo", false],
+    ["", false],
+  ])("under auto, for the question %j, is %s (S4-14)", async (query, expected) => {
+    expect(await thinkingIn(query, {}, [answer])).toEqual([expected]);
+  });
+
+  it("under auto goes on after a tool has failed, and off after one has worked (S4-14)", async () => {
+    expect(await thinkingIn("Where?", {}, [ok, failing, ok, answer])).toEqual([false, false, true, false]);
+  });
+
+  it("is on or off throughout when the policy says so (S4-14)", async () => {
+    expect(await thinkingIn("Where?", { thinking: "on" }, [ok, answer])).toEqual([true, true]);
+    expect(await thinkingIn("Compare them.", { thinking: "off" }, [failing, answer])).toEqual([false, false]);
+  });
+
+  it("goes by the newest question of the input (S4-14)", async () => {
+    const model = scriptedModel([answer]);
+    await run(
+      defineAgent({ name: "helper", model }),
+      [
+        { role: "user", content: "Compare them." },
+        { role: "assistant", content: "Done." },
+        { role: "user", content: "Thanks." },
+      ],
+      { store: memory() },
+    );
+    expect(model.requests[0]?.thinking).toBe(false);
+  });
+
+  it("does not read a question of a megabyte to its end", async () => {
+    const query = `${"x ".repeat(500_000)} compare`;
+    expect(await thinkingIn(query, {}, [answer])).toEqual([false]);
+  });
+});

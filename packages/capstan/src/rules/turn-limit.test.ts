@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Fact } from "../event.ts";
+import type { PolicyLayer } from "../policy.ts";
+import type { Result } from "../result.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import {
+  type Script,
+  type ScriptedModel,
+  type ScriptedRequest,
+  type ScriptedStep,
+  scriptedModel,
+} from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+const restless = (_request: ScriptedRequest, index: number): ScriptedStep => ({
+  calls: [{ name: "look", input: { n: index } }],
+});
+
+async function runWith(
+  policy: PolicyLayer,
+  script: Script = restless,
+): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
+  const model = scriptedModel(script);
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: { type: "object" },
+    execute: ({ n }) => `Seen ${n}.`,
+  });
+  const agent = defineAgent({ name: "helper", model, tools: [look], policy });
+  const { facts, result } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
+  return { model, facts, result };
+}
+
+describe("the limit of turns", () => {
+  it.each([1, 2, 3, 4, 5, 10])("asks the model exactly %i times (S2-45, C-01)", async (maxTurns) => {
+    const { model, result } = await runWith({ maxTurns, finalTurn: "keep-tools" });
+    expect(model.requests).toHaveLength(maxTurns);
+    expect(result).toMatchObject({ status: "limit", turns: maxTurns, error: { code: "max_turns" } });
+    expect(result.toolCalls).toHaveLength(maxTurns);
+  });
+
+  it("is 10 when nobody sets it (S0-05, C-01)", async () => {
+    const { model } = await runWith({});
+    expect(model.requests).toHaveLength(10);
+  });
+
+  it("is told as a fact after the last turn's end and before the run's (S3-40, S3-61)", async () => {
+    const { facts } = await runWith({ maxTurns: 2, finalTurn: "keep-tools" });
+    expect(facts.slice(-3)).toMatchObject([
+      { type: "turn_end", turn: 2 },
+      { type: "limit_reached", code: "max_turns", turns: 2, message: "The limit of 2 turns was reached." },
+      { type: "done", status: "limit" },
+    ]);
+    expect(facts.filter(({ type }) => type === "limit_reached")).toHaveLength(1);
+  });
+
+  it("is kept also when the run ends on tool results, which still gives an answer (D-14)", async () => {
+    const { result } = await runWith({ maxTurns: 3, finalTurn: "keep-tools" });
+    expect(result.toolCalls.map(({ result }) => result)).toEqual(["Seen 0.", "Seen 1.", "Seen 2."]);
+    expect(result.text).toContain("- Used look: Seen 2.");
+  });
+
+  it("is no limit to an answer on the last turn", async () => {
+    const { facts, result } = await runWith({ maxTurns: 2 }, [
+      { calls: [{ name: "look" }] },
+      { text: "Two." },
+    ]);
+    expect(result).toMatchObject({ status: "done", text: "Two.", turns: 2 });
+    expect(facts.map(({ type }) => type)).not.toContain("limit_reached");
+  });
+
+  it("counts from 1 again in the next run of the session (D-01)", async () => {
+    const model = scriptedModel([{ text: "One." }, { text: "Two." }]);
+    const agent = defineAgent({ name: "helper", model, policy: { maxTurns: 1 } });
+    const options = { store: memory(), session: "s" };
+    await run(agent, "First.", options);
+    expect(await run(agent, "Second.", options)).toMatchObject({ status: "done", text: "Two.", turns: 1 });
+  });
+});
+
+describe("unlimited turns", () => {
+  it("go on for as long as the model does (C-01, S1-03)", async () => {
+    const { model, facts, result } = await runWith({ maxTurns: "unlimited" }, (request, index) =>
+      index === 40 ? { text: "At last." } : restless(request, index),
+    );
+    expect(model.requests).toHaveLength(41);
+    expect(result).toMatchObject({ status: "done", text: "At last.", turns: 41 });
+    expect(facts.find(({ type }) => type === "turn_start")).toMatchObject({ maxTurns: "unlimited" });
+  });
+
+  it("still end when the model repeats itself (C-01)", async () => {
+    const { model, result } = await runWith({ maxTurns: "unlimited" }, () => ({ calls: [{ name: "look" }] }));
+    expect(model.requests).toHaveLength(3);
+    expect(result).toMatchObject({ status: "limit", error: { code: "stuck_loop" } });
+  });
+
+  it("still end when a budget is spent (C-01, S3-42)", async () => {
+    const { model, result } = await runWith({ maxTurns: "unlimited", budget: { tokens: 300 } });
+    expect(model.requests).toHaveLength(20);
+    expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
+  });
+
+  it("still end when the tool calls are spent and the model does not answer (C-01)", async () => {
+    const { model, result } = await runWith(
+      { maxTurns: "unlimited", budget: { toolCalls: 2 } },
+      (request, index) => (index >= 30 ? { text: "Nobody stopped me." } : restless(request, index)),
+    );
+    expect(result).toMatchObject({ status: "limit", error: { code: "budget_tool_calls" } });
+    expect(model.requests.length).toBeLessThan(10);
+  });
+
+  it("still end when the run is cancelled (C-01)", async () => {
+    const model = scriptedModel(restless);
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: { type: "object" },
+      execute({ n }) {
+        if (n === 12) running.cancel("Enough.");
+        return "Seen.";
+      },
+    });
+    const agent = defineAgent({ name: "helper", model, tools: [look], policy: { maxTurns: "unlimited" } });
+    const running = run(agent, "Go.", { store: memory() });
+    expect(await running).toMatchObject({ status: "cancelled", turns: 13, error: { message: "Enough." } });
+  });
+});
+
+describe("a single turn", () => {
+  it("has no tools, and a call made all the same is refused and not run (S0-22, C-02)", async () => {
+    const { model, result } = await runWith({ maxTurns: 1 });
+    expect(model.requests[0]).toMatchObject({ tools: [], toolChoice: "none" });
+    expect(result.toolCalls).toMatchObject([{ status: "skipped", attempts: 0 }]);
+    expect(result).toMatchObject({ status: "limit", error: { code: "max_turns" } });
+  });
+});

@@ -1,0 +1,280 @@
+import { assert, asyncProperty } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Agent, defineAgent } from "../agent.ts";
+import { fold } from "../apply.ts";
+import type { Event, Fact } from "../event.ts";
+import { isFact } from "../event.ts";
+import { callsOf, type Entry } from "../history.ts";
+import type { ResumeOptions } from "../open-run.ts";
+import type { Result } from "../result.ts";
+import type { Run } from "../run-handle.ts";
+import type { Store } from "../store.ts";
+import { defineTool } from "../tool.ts";
+import { fakeClock } from "./fake-clock.ts";
+import {
+  answerText,
+  isRepeatable,
+  meddler,
+  newWorld,
+  plannedAgent,
+  play,
+  type RunPlan,
+  runPlan,
+  type World,
+} from "./run-plan.ts";
+import { scriptedModel } from "./scripted-model.ts";
+
+/** An engine as the suite sees it: something that starts runs on a store, and goes on with them after a crash. */
+export type EngineUnderTest = {
+  readonly store: Store;
+  start(agent: Agent, input: string, options: ResumeOptions & { session: string; runId: string }): Run;
+  resume(agent: Agent, runId: string, options: ResumeOptions): Run;
+};
+
+const long = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1";
+const session = "session";
+const runId = "run";
+
+/** What every engine must do. A test of an engine is one line: `engineSuite("acme", () => acme(…))`. */
+export function engineSuite(name: string, make: () => EngineUnderTest | Promise<EngineUnderTest>): void {
+  const start = async (plan: RunPlan, world: World) => {
+    const engine = await make();
+    const people = meddler(plan);
+    const run = engine.start(plannedAgent(plan, world), "Go.", {
+      session,
+      runId,
+      clock: quickClock(),
+      hooks: people,
+    });
+    people.join(run);
+    return { ...(await play(plan, run)), facts: await engine.store.read(session) };
+  };
+  const resumeAfter = async (plan: RunPlan, stored: readonly Fact[], world: World) => {
+    const engine = await make();
+    await seed(engine.store, stored);
+    const people = meddler(plan, stored);
+    const run = engine.resume(plannedAgent(plan, world), runId, { clock: quickClock(), hooks: people });
+    people.join(run);
+    return { ...(await play(plan, run)), facts: await engine.store.read(session) };
+  };
+
+  describe(`the engine ${name}`, () => {
+    it("keeps its promises for any model, tools and people: one result per call, one end, no turn too many", async () => {
+      await assert(
+        asyncProperty(runPlan, async (plan) => {
+          const { facts, events, result } = await start(plan, newWorld());
+          expectOrder(facts, events, plan);
+          expectValid(result.history);
+          if (result.status === "done") expect(result.text).toBe(answerText);
+          expect(result.text).not.toBe("");
+        }),
+        { numRuns: long ? 5000 : 150 },
+      );
+    });
+
+    it("killed after any single fact and resumed, comes to the same end and repeats no finished effect", async () => {
+      await assert(
+        asyncProperty(runPlan, async (plan) => {
+          const whole = await start(plan, newWorld());
+          for (let kill = 1; kill <= whole.facts.length; kill++) {
+            const stored = whole.facts.slice(0, kill);
+            const world = newWorld();
+            const resumed = await resumeAfter(plan, stored, world);
+            expectOrder(resumed.facts, resumed.events, plan);
+            expectValid(resumed.result.history);
+            expect(resumed.facts.slice(0, kill)).toEqual(stored);
+            expectNothingRepeated(plan, stored, world);
+            expectSameEnd(whole.result, resumed.result);
+          }
+        }),
+        { numRuns: long ? 1000 : 25 },
+      );
+    });
+
+    it("folds the results of a turn to the same state, in whatever order they came", async () => {
+      await assert(
+        asyncProperty(runPlan, async (plan) => {
+          const { facts } = await start(plan, newWorld());
+          expect(summary(reordered(facts))).toEqual(summary(facts));
+        }),
+        { numRuns: long ? 2000 : 50 },
+      );
+    });
+
+    it("shows the calls of a turn in call order before any of them has a result", async () => {
+      const engine = await make();
+      const agent = fourCalls(async () => "ok");
+      const { events } = await play(
+        noPlan,
+        engine.start(agent, "Go.", { session, runId, clock: fakeClock() }),
+      );
+      const seen = events.flatMap((event) =>
+        event.type === "tool_call_start" || event.type === "tool_call_result" ? [event.type] : [],
+      );
+      expect(seen.slice(0, 4)).toEqual(Array(4).fill("tool_call_start"));
+      const starts = events.flatMap((event) => (event.type === "tool_call_start" ? [event.id] : []));
+      expect(starts).toEqual(["call_1_0", "call_1_1", "call_1_2", "call_1_3"]);
+    });
+
+    it("killed when three of four parallel calls are done, repeats none of the three", async () => {
+      const engine = await make();
+      const ran: string[] = [];
+      const hanging = fourCalls(async (n) =>
+        n === 2 ? new Promise(() => undefined) : `${ran.push(`a${n}`)}`,
+      );
+      const first = engine.start(hanging, "Go.", { session, runId, clock: fakeClock() });
+      const facts: Fact[] = [];
+      for await (const event of first) {
+        if (isFact(event)) facts.push(event);
+        if (facts.filter((fact) => fact.type === "tool_call_result").length === 3) break;
+      }
+      const second = await make();
+      await seed(second.store, facts);
+      const agent = fourCalls(async (n) => `${ran.push(`b${n}`)}`);
+      const result = await second.resume(agent, runId, { clock: fakeClock() });
+      expect(result.status).toBe("done");
+      expect(ran).toEqual(["a0", "a1", "a3", "b2"]);
+      first.cancel();
+    });
+
+    it("when its journal fails, rejects the run and concludes nothing; resumed, the run comes to its end", async () => {
+      for (const appends of [1, 2, 3, 4, 5, 6]) {
+        const engine = await make();
+        const { append } = engine.store;
+        engine.store.append = failingAfter(appends, append);
+        const run = engine.start(
+          fourCalls(async () => "ok"),
+          "Go.",
+          { session, runId, clock: fakeClock() },
+        );
+        await expect(run).rejects.toThrow("disk gone");
+        engine.store.append = append;
+        const before = await engine.store.read(session);
+        expect(
+          before.some((fact) => fact.type === "done" || (fact.type === "tool_call_result" && fact.is_error)),
+        ).toBe(false);
+        const result = await engine.resume(
+          fourCalls(async () => "ok"),
+          runId,
+          { clock: fakeClock() },
+        );
+        expect(result).toMatchObject({ status: "done", text: "All four." });
+      }
+    });
+  });
+}
+
+/** Waits between retries pass at once; time-outs never come. */
+const quickClock = () => fakeClock({ skipUpToMs: 30_000 });
+
+const noPlan: RunPlan = {
+  turns: [],
+  maxTurns: 1,
+  sequential: false,
+  finalTurn: "no-tools",
+  steerAt: null,
+  cancelAt: null,
+};
+
+function fourCalls(work: (n: number) => Promise<string>): Agent {
+  const tool = defineTool({
+    name: "work",
+    description: "works",
+    effects: "none",
+    input: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    execute: ({ n }) => work(n),
+  });
+  const calls = [0, 1, 2, 3].map((n) => ({ name: "work", input: { n } }));
+  const model = scriptedModel(({ history }) => (history.length === 1 ? { calls } : { text: "All four." }));
+  return defineAgent({ name: "four", model, tools: [tool] });
+}
+
+function failingAfter(appends: number, append: Store["append"]): Store["append"] {
+  let count = 0;
+  return async (facts, at) => {
+    count += 1;
+    if (count > appends) throw new Error("disk gone");
+    return append(facts, at);
+  };
+}
+
+async function seed(store: Store, facts: readonly Fact[]): Promise<void> {
+  const lease = await store.lease(session, "seed", 60_000);
+  if (!lease) throw new Error("the session of a new store is taken");
+  await store.append(facts, { expected: 0, lease });
+  await store.release(lease);
+}
+
+/** `done` once and last; turns within the limit; every call started at most once per begin and settled once. */
+function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: RunPlan): void {
+  expect(facts.filter((fact) => fact.type === "done")).toHaveLength(1);
+  expect(facts.at(-1)?.type).toBe("done");
+  const last = events.at(-1);
+  if (last) expect(last.type).toBe("done");
+  expect(facts.map((fact) => fact.seq)).toEqual(facts.map((_, index) => index + 1));
+  for (const fact of facts)
+    if (fact.type === "turn_start") expect(fact.turn).toBeLessThanOrEqual(plan.maxTurns);
+  const calls = facts.flatMap((fact) =>
+    fact.type === "message" ? callsOf(fact.entry).map((call) => call.id) : [],
+  );
+  const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? [fact.id] : []));
+  expect(results.toSorted()).toEqual(calls.toSorted());
+  expect(new Set(calls).size).toBe(calls.length);
+}
+
+/** Each call has its result right behind it, in call order. */
+function expectValid(history: readonly Entry[]): void {
+  let open: string[] = [];
+  for (const entry of history) {
+    if (entry.type === "result") expect(entry.callId).toBe(open.shift());
+    else {
+      expect(open).toEqual([]);
+      open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+    }
+  }
+  expect(open).toEqual([]);
+}
+
+/** What has a result is never performed again; what began and may not be repeated, neither. */
+function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: World): void {
+  for (const fact of stored) {
+    if (fact.type !== "tool_call_start") continue;
+    const { n } = fact.arguments as { n?: number };
+    if (n === undefined) continue;
+    const finished = stored.some((other) => other.type === "tool_call_result" && other.id === fact.id);
+    if (finished || !isRepeatable(plan, n)) expect(world.executed.get(n) ?? 0).toBe(0);
+  }
+  for (const [n, times] of world.executed) {
+    if (!isRepeatable(plan, n)) expect(times).toBe(1);
+    expect(world.keys.get(n)?.size).toBe(1);
+  }
+}
+
+function expectSameEnd(whole: Result, resumed: Result): void {
+  expect(resumed.status).toBe(whole.status);
+  if (whole.status === "done") expect(resumed.text).toBe(whole.text);
+  const ends = ({ toolCalls }: Result) => toolCalls.map(({ id, name, status }) => ({ id, name, status }));
+  // A crash in the middle of a call that may not be repeated is the one thing that may show.
+  if (!resumed.toolCalls.some(({ status }) => status === "interrupted") && whole.status !== "cancelled") {
+    expect(ends(resumed)).toEqual(ends(whole));
+  }
+}
+
+/** The same log with the results of each batch of parallel calls the other way round. */
+function reordered(facts: readonly Fact[]): Fact[] {
+  const order: Fact[] = [];
+  let batch: Fact[] = [];
+  for (const fact of facts) {
+    if (fact.type === "tool_call_result") batch.push(fact);
+    else {
+      order.push(...batch.reverse(), fact);
+      batch = [];
+    }
+  }
+  return [...order, ...batch.reverse()].map((fact, index) => ({ ...fact, seq: index + 1 }));
+}
+
+function summary(facts: readonly Fact[]): unknown {
+  const { history, fragments, callIds, run } = fold(session, facts);
+  return { history, fragments, callIds, run: { ...run, round: undefined, lastAt: 0, waitedMs: 0 } };
+}

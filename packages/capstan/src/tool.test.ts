@@ -1,0 +1,161 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineAgent } from "./agent.ts";
+import type { SchemaInput } from "./schema.ts";
+import { run } from "./session.ts";
+import { fakeClock } from "./testing/fake-clock.ts";
+import { scriptedModel } from "./testing/scripted-model.ts";
+import { defineTool, isOrdered, isRepeatable, type Tool, type ToolContext } from "./tool.ts";
+
+const noInput = { type: "object" } as const;
+
+describe("defineTool", () => {
+  it("keeps the name, the description and the JSON Schema that a model is shown (S0-26, S4-01, S4-34)", () => {
+    const { name, description, schema } = defineTool({
+      name: "weather",
+      description: "Current weather of a city",
+      input: z.object({ city: z.string(), days: z.number().optional() }),
+      execute: () => "sunny",
+    });
+    expect({ name, description }).toEqual({ name: "weather", description: "Current weather of a city" });
+    expect(schema.json).toMatchObject({
+      type: "object",
+      properties: { city: { type: "string" }, days: { type: "number" } },
+      required: ["city"],
+    });
+  });
+
+  it("keeps every setting (S4-34)", () => {
+    const settings = {
+      name: "pay",
+      description: "Pays",
+      effects: "send",
+      idempotent: true,
+      timeoutMs: 5,
+      retry: { maxAttempts: 4 },
+    } as const;
+    expect(defineTool({ ...settings, input: noInput })).toMatchObject(settings);
+  });
+
+  it("gives a tool whose execute can be called in a test, without a run", async () => {
+    const add = defineTool({
+      name: "add",
+      description: "Adds",
+      input: z.object({ a: z.number(), b: z.number() }),
+      execute: async ({ a, b }) => a + b,
+    });
+    expect(await add.execute({ a: 1, b: 2 }, {} as ToolContext)).toBe(3);
+  });
+
+  it("leaves out execute for a tool that the client runs", () => {
+    expect(defineTool({ name: "pick", description: "Picks", input: noInput })).not.toHaveProperty("execute");
+  });
+
+  it.each([
+    ["no approval", undefined, undefined],
+    ["no approval when it is false", false, undefined],
+    ["approval when it is true", true, true],
+    ["approval with a reason", "It costs money.", "It costs money."],
+  ])("makes %s a function or nothing", (_what, needsApproval, asked) => {
+    const tool = defineTool({
+      name: "pay",
+      description: "Pays",
+      input: noInput,
+      ...(needsApproval !== undefined && { needsApproval }),
+    });
+    expect(tool.needsApproval?.({}, { context: undefined })).toBe(asked);
+  });
+
+  it.each([
+    ["an empty name", { name: "" }, "A tool needs a name of 1 to 128 characters"],
+    ["a blank name", { name: "  " }, "A tool needs a name of 1 to 128 characters"],
+    ["a name of 129 characters", { name: "n".repeat(129) }, "A tool needs a name of 1 to 128 characters"],
+    ["no name", { name: undefined }, "A tool needs a name of 1 to 128 characters"],
+    ["no description", { description: undefined }, 'The tool "weather" needs a description'],
+    ["no schema", { input: undefined }, "An input schema must be JSON Schema, TypeBox"],
+  ])("refuses %s", (_what, fault, message) => {
+    const definition = { name: "weather", description: "Weather", input: noInput, ...fault };
+    expect(() => defineTool(definition as { name: string; description: string; input: SchemaInput })).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("accepts a name of 128 characters", () => {
+    expect(defineTool({ name: "n".repeat(128), description: "", input: noInput }).name).toHaveLength(128);
+  });
+});
+
+describe("what a tool may be", () => {
+  const kinds = {
+    "a data query": [() => [{ id: 1, title: "Oslo" }], '[{"id":1,"title":"Oslo"}]'],
+    "a call to another service": [async () => ({ content: "12 degrees" }), "12 degrees"],
+    "a calculation": [() => 6 * 7, "42"],
+    "an update of the user interface": [
+      () => ({ message: "Shown.", ui: { kind: "map", props: { zoom: 3 } } }),
+      "Shown.",
+    ],
+    "a change of state": [() => ({ content: "Sold one.", affected: ["apples"] }), "Sold one."],
+    "a combination of them": [
+      async () => ({ data: { left: 2 }, ui: { kind: "badge", props: {} } }),
+      '{"left":2}',
+    ],
+  } as const;
+
+  it.each(Object.entries(kinds))("%s, as any function (S0-29)", async (_kind, [execute, content]) => {
+    const model = scriptedModel([{ calls: [{ name: "act" }] }, { text: "Done." }]);
+    const act = defineTool({ name: "act", description: "Acts", input: noInput, execute });
+    const result = await run(defineAgent({ name: "helper", model, tools: [act] }), "Go");
+    expect(result.toolCalls).toMatchObject([{ name: "act", status: "ok", result: content }]);
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({ type: "result", name: "act", content });
+  });
+
+  it("one that is given its validated input, its ids, a signal and the context of the run (S4-34)", async () => {
+    const seen: unknown[] = [];
+    const look = defineTool({
+      name: "look",
+      description: "Looks",
+      input: Type.Object({ at: Type.String() }),
+      execute(input, { signal, callId, idempotencyKey, runId, sessionId, context }) {
+        seen.push({ input, callId, idempotencyKey, runId, sessionId, context, aborted: signal.aborted });
+      },
+    });
+    const model = scriptedModel([
+      { calls: [{ id: "c1", name: "look", input: { at: "sky" } }] },
+      { text: "Blue." },
+    ]);
+    await run(defineAgent({ name: "helper", model, tools: [look] }), "Look", {
+      session: "ses",
+      runId: "r1",
+      context: { user: "Ada" },
+      clock: fakeClock(),
+    });
+    expect(seen).toEqual([
+      {
+        input: { at: "sky" },
+        callId: "c1",
+        idempotencyKey: "r1/c1",
+        runId: "r1",
+        sessionId: "ses",
+        context: { user: "Ada" },
+        aborted: false,
+      },
+    ]);
+  });
+});
+
+const tools: readonly (readonly [Pick<Tool, "effects" | "idempotent">, boolean, boolean])[] = [
+  [{}, false, false],
+  [{ effects: "none" }, true, false],
+  [{ effects: "ui" }, false, true],
+  [{ effects: "state" }, false, true],
+  [{ effects: "send" }, false, true],
+  [{ effects: "send", idempotent: true }, true, true],
+  [{ idempotent: true }, true, false],
+  [{ effects: "none", idempotent: false }, true, false],
+];
+
+it.each(tools)("a tool with %j: repeatable %j, ordered %j (S4-16)", (settings, repeatable, ordered) => {
+  expect(isRepeatable(settings)).toBe(repeatable);
+  expect(isOrdered(settings)).toBe(ordered);
+});

@@ -1,0 +1,95 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { exampleNames, runExample } from "./examples.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("the examples", () => {
+  const lines: { readonly [name: string]: string } = {
+    "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
+    approvals: "denied: The call was denied: we do not know them.",
+    events: "#10  complete   done",
+    limits: "limit (max_turns)",
+    "own-model": "That is about 26 miles.",
+    resume: "9 facts were left; the last is tool_call_start",
+    testing: "all as expected",
+  };
+
+  it("are all known here", () => {
+    expect(exampleNames()).toEqual(Object.keys(lines));
+  });
+
+  it.each(Object.entries(lines))("%s runs and prints what it should", async (name, line) => {
+    const { exitCode, output } = await runExample(name);
+    expect(output.split("\n")).toContain(line);
+    expect(exitCode).toBe(0);
+  });
+
+  it("after the crash of its process, the example of resume runs no finished tool again", async () => {
+    const { output } = await runExample("resume");
+    expect(output.match(/translate runs/g)).toHaveLength(1);
+  });
+});
+
+type Block = { readonly page: string; readonly title: string; readonly code: string };
+
+/** The blocks of TypeScript of a page: the first line says which example it shows. */
+function blocksOf(page: string): Block[] {
+  return [...read(page).matchAll(/^```ts\n(.*\n)([\s\S]*?)^```$/gm)].map(([, title = "", code = ""]) => ({
+    page,
+    title: title.trim(),
+    code,
+  }));
+}
+
+/** A part may come from inside a block. */
+const withoutIndent = (code: string): string => code.replace(/^ +/gm, "");
+
+describe("the code in the documentation", () => {
+  const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
+  const blocks = pages.flatMap(blocksOf);
+  const whole = /^\/\/ (docs\/examples\/[\w-]+\.ts)$/;
+  const part = /^\/\/ from (docs\/examples\/[\w-]+\.ts)$/;
+
+  it("says in its first line which example it shows, whole or in part", () => {
+    const nameless = blocks.filter(({ title }) => !whole.test(title) && !part.test(title));
+    expect(nameless).toEqual([]);
+    expect(blocks.length).toBeGreaterThan(0);
+  });
+
+  it.each(blocks.filter(({ title }) => whole.test(title)))("$page: $title is that file", ({
+    title,
+    code,
+  }) => {
+    expect(code).toBe(read(whole.exec(title)?.[1] ?? ""));
+  });
+
+  it.each(blocks.filter(({ title }) => part.test(title)))("$page: $title is in that file", ({
+    title,
+    code,
+  }) => {
+    expect(withoutIndent(read(part.exec(title)?.[1] ?? ""))).toContain(withoutIndent(code));
+  });
+
+  it("every example is shown or linked in the README", () => {
+    const names = exampleNames().filter((name) => !read("README.md").includes(`docs/examples/${name}.ts`));
+    expect(names).toEqual([]);
+  });
+});
+
+describe("the links in the documentation", () => {
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "bench/README.md",
+    ...globSync("docs/**/*.md", { cwd: root }),
+  ];
+
+  it.each(pages.filter((page) => basename(page) !== "coverage.md"))("of %s lead to files", (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)];
+    const targets = links.map((link) => join(page, "..", link[1] ?? link[2] ?? ""));
+    expect(targets.filter((target) => globSync(target, { cwd: root }).length === 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+// Runs every example of docs/examples, each in a process of its own, and shows what it prints.
+import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
+import { basename, join } from "node:path";
+
+const folder = join(import.meta.dirname, "..", "docs", "examples");
+
+/** The shortest first. */
+export function exampleNames(): string[] {
+  const names = globSync("*.ts", { cwd: folder }).map((file) => basename(file, ".ts"));
+  const first = "quick-start";
+  return [first, ...names.filter((name) => name !== first).sort()];
+}
+
+export type ExampleRun = { readonly exitCode: number | null; readonly output: string };
+
+/** Both of its outputs as one, in the order written. */
+export function runExample(name: string): Promise<ExampleRun> {
+  const child = spawn(process.execPath, ["--conditions=source", join(folder, `${name}.ts`)]);
+  let output = "";
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode) => resolve({ exitCode, output }));
+  });
+}
+
+async function main(): Promise<void> {
+  for (const name of exampleNames()) {
+    const { exitCode, output } = await runExample(name);
+    console.log(`── docs/examples/${name}.ts\n\n${output}`);
+    if (exitCode === 0) continue;
+    console.error(`docs/examples/${name}.ts ended with exit code ${exitCode}.`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv[1] === import.meta.filename) await main();
