@@ -28,8 +28,9 @@ it("finds the title after the table of each, for, skipIf and runIf", () => {
     '`("three $a", () => {});',
     'describe.skipIf(isSlow())("four", () => {});',
     'it.concurrent.each([1])("five", () => {});',
+    'it.each<[string, Map<string, number>]>([])("six", () => {});',
   );
-  expect(titlesOf(source)).toEqual(["one %s", "two %s", "three $a", "four", "five"]);
+  expect(titlesOf(source)).toEqual(["one %s", "two %s", "three $a", "four", "five", "six"]);
 });
 
 it("leaves out skipped and promised tests, comments, quoted tests and other functions", () => {

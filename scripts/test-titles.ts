@@ -1,7 +1,7 @@
 // Finds the titles of tests in their source text. A scan of the text is enough, and needs no run: a title is the
 // string literal that `it(`, `test(` or `describe(` begins with, or that follows the table of `it.each(…)`.
 
-const opening = /(?<![\w.$])(?:it|test|describe)((?:\.\w+)*)\s*(?=[(`])/g;
+const opening = /(?<![\w.$])(?:it|test|describe)((?:\.\w+)*)\s*(?:<[^(`]*>)?(?=[(`])/g;
 const quotes = "\"'`";
 
 /** Titles in the order of the source. Skipped and promised tests prove nothing, so they are left out. */
