@@ -12,9 +12,12 @@ describe("the examples", () => {
     approvals: "denied: The call was denied: we do not know them.",
     events: "#10  complete   done",
     limits: "limit (max_turns)",
+    logs: "events.jsonl readable.log reasoning.log",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
+    "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
+    tools: "500 departures, the last from gate B19.",
   };
 
   it("are all known here", () => {

@@ -3,6 +3,7 @@ import { AgentError } from "./errors.ts";
 import type { Fragment } from "./history.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, type PolicyLayer } from "./policy.ts";
+import { type Schema, type SchemaInput, toSchema } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 
 /** What instructions are made from, anew every turn. */
@@ -29,6 +30,8 @@ export type AgentDefinition = {
   readonly tools?: readonly Tool[];
   /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
   readonly fallbackTool?: Tool;
+  /** The form an answer must have. The result then has an `output` that is valid by it. */
+  readonly output?: SchemaInput;
   readonly policy?: PolicyLayer;
 };
 
@@ -40,6 +43,7 @@ export interface Agent {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly specs: readonly ToolSpec[];
   readonly fallbackTool?: Tool;
+  readonly output?: Schema;
   readonly policy: PolicyLayer;
 }
 
@@ -53,10 +57,18 @@ export type FallbackInput = {
   readonly tried: { readonly tool: string; readonly status: string; readonly preview: string }[];
 };
 
-const agentFields: readonly string[] = ["name", "model", "instructions", "tools", "fallbackTool", "policy"];
+const agentFields: readonly string[] = [
+  "name",
+  "model",
+  "instructions",
+  "tools",
+  "fallbackTool",
+  "output",
+  "policy",
+];
 
 export function defineAgent(definition: AgentDefinition): Agent {
-  const { name, instructions = "", tools = [], fallbackTool, policy = {} } = definition;
+  const { name, instructions = "", tools = [], fallbackTool, output, policy = {} } = definition;
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
@@ -76,6 +88,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
     tools: toolsByName(name, tools),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
     ...(fallbackTool && { fallbackTool }),
+    ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
     policy,
   };
 }

@@ -70,6 +70,7 @@ function startRun(state: State, fact: FactOf<"run_start">): RunState {
     affected: [],
     reasoning: [],
     lastText: "",
+    formless: 0,
     done: undefined,
   };
 }
@@ -154,6 +155,7 @@ function startTurn(state: State, run: RunState, { turn, tools, notes }: FactOf<"
     notes,
     message: undefined,
     finish: undefined,
+    output: undefined,
     calls: new Map(),
     unsettled: 0,
     failure: undefined,
@@ -176,9 +178,11 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   round.usage = addUsage(round.usage, fact.usage);
   round.message = fact.entry;
   round.finish = fact.finish;
+  round.output = fact.output;
+  if (fact.output && "issues" in fact.output) run.formless += 1;
   for (const part of callsOf(fact.entry)) {
     state.callIds.add(part.id);
-    round.calls.set(part.id, newCall(part, fact.checks?.[part.id]));
+    round.calls.set(part.id, newCall(part, checkOf(fact, part.id)));
   }
   round.unsettled = round.calls.size;
   run.lastText = textOf(fact.entry).trim() || run.lastText;
@@ -186,6 +190,11 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
     if (part.type === "reasoning" && part.text) run.reasoning.push({ turn: round.turn, text: part.text });
   }
   if (round.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
+}
+
+/** Only an own key: a provider may call a call `toString`. */
+function checkOf({ checks }: FactOf<"message">, callId: string): CallCheck | undefined {
+  return checks && Object.hasOwn(checks, callId) ? checks[callId] : undefined;
 }
 
 function newCall(part: CallPart, check: CallCheck | undefined): Call {
@@ -213,6 +222,8 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
     return;
   }
   if (call.result) return;
+  state.hasHandles ||= fact.handle !== undefined;
+  if (fact.cacheUntil !== undefined) state.cache.set(callKey(call.part), fact);
   call.result = resultEntry(fact);
   call.record = recordOf(fact, call.part.input);
   round.unsettled -= 1;
@@ -236,8 +247,13 @@ function closeRound(state: State, run: RunState, round: Round): void {
   }
 }
 
+/** Two calls are the same when they name the same tool and their arguments are equal. */
+export function callKey({ name, input, raw }: CallPart): string {
+  return `${name} ${raw ?? canonical(input)}`;
+}
+
 function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
-  const key = `${part.name} ${part.raw ?? canonical(part.input)}`;
+  const key = callKey(part);
   const content = result ? `${result.status} ${plainText(result.content)}` : "";
   const seen = run.repeats.get(key);
   const isSame = seen?.content === content;
@@ -248,8 +264,8 @@ function countRepeat(run: RunState, round: Round, { part, result }: Call): void 
 }
 
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
-  const { status, text, grounded, error } = fact;
-  run.done = { status, text, grounded, ...(error && { error }) };
+  const { status, text, grounded, output, error } = fact;
+  run.done = { status, text, grounded, ...(output !== undefined && { output }), ...(error && { error }) };
   // When the answer is ours and not the model's, the next run must know what the person was told.
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });

@@ -4,6 +4,7 @@ import { allToolsFailed } from "./rules/all-tools-failed.ts";
 import { answer } from "./rules/answer.ts";
 import { approvals } from "./rules/approvals.ts";
 import { budget } from "./rules/budget.ts";
+import { cached } from "./rules/cached.ts";
 import { cancelled } from "./rules/cancelled.ts";
 import { ended } from "./rules/ended.ts";
 import { modelFailure } from "./rules/model-failure.ts";
@@ -22,6 +23,7 @@ const rules: readonly Rule[] = [
   ended,
   cancelled,
   modelFailure,
+  cached,
   refusals,
   approvals,
   toolCalls,

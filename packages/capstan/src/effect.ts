@@ -80,9 +80,7 @@ export function intentOf(effect: Effect): readonly FactBody[] {
 }
 
 /** The failure among the facts of a step, if it failed. */
-export function failureOf(
-  facts: readonly FactBody[],
-): { readonly code: string; readonly retryable: boolean } | undefined {
+export function failureOf(facts: readonly FactBody[]): ErrorData | undefined {
   for (const fact of facts) {
     if (fact.type === "model_failed") return fact.error;
     if (fact.type === "tool_call_result" && fact.status === "error") return fact.error;

@@ -12,10 +12,21 @@ export type ErrorCode =
   | "store_failed"
   | "model_failed"
   | "model_timeout"
+  | "model_unreachable"
+  | "model_tls_error"
+  | "model_auth"
+  | "model_rejected"
+  | "model_not_found"
+  | "model_rate_limited"
+  | "model_overloaded"
+  | "context_overflow"
+  | "bad_chunk"
+  | "chunk_too_large"
   | "stream_truncated"
   | "empty_response"
   | "output_truncated"
   | "content_filter"
+  | "output_invalid"
   | "instructions_failed"
   | "unknown_tool"
   | "bad_arguments"
@@ -57,10 +68,21 @@ export const errorCodes: Readonly<
   store_failed: { status: 500, retryable: true },
   model_failed: { status: 502, retryable: true },
   model_timeout: { status: 504, retryable: true },
+  model_unreachable: { status: 502, retryable: true },
+  model_tls_error: { status: 502, retryable: false },
+  model_auth: { status: 401, retryable: false },
+  model_rejected: { status: 400, retryable: false },
+  model_not_found: { status: 404, retryable: false },
+  model_rate_limited: { status: 429, retryable: true },
+  model_overloaded: { status: 503, retryable: true },
+  context_overflow: { status: 413, retryable: false },
+  bad_chunk: { status: 502, retryable: true },
+  chunk_too_large: { status: 502, retryable: false },
   stream_truncated: { status: 502, retryable: true },
   empty_response: { status: 502, retryable: true },
   output_truncated: { status: 502, retryable: false },
   content_filter: { status: 422, retryable: false },
+  output_invalid: { status: 502, retryable: false },
   instructions_failed: { status: 500, retryable: false },
   unknown_tool: { status: 404, retryable: false },
   bad_arguments: { status: 400, retryable: false },
@@ -84,20 +106,34 @@ export const errorCodes: Readonly<
 };
 
 /** An error as data: what facts, results and wires carry. `code` may be a tool's own. */
-export type ErrorData = { readonly code: string; readonly message: string; readonly retryable: boolean };
+export type ErrorData = {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** How long the other side asks to be left alone. */
+  readonly retryAfterMs?: number;
+};
 
 /** The one error class. Recognise it by `code`, never by class identity. */
 export class AgentError extends Error {
   override readonly name = "AgentError";
   readonly code: ErrorCode;
   readonly retryable: boolean;
+  readonly retryAfterMs?: number;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.retryable = options.retryable ?? errorCodes[code].retryable;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+type ErrorOptions = {
+  readonly cause?: unknown;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+};
 
 export function errorData(code: ErrorCode, message: string): ErrorData {
   return { code, message, retryable: errorCodes[code].retryable };
@@ -111,13 +147,16 @@ const longestCode = 128;
  * getters throw. A thrown value's own `code` and `retryable` are kept; `fallback` names the rest.
  */
 export function describeThrown(thrown: unknown, fallback: ErrorCode): ErrorData {
-  const code = stringProperty(thrown, "code")?.slice(0, longestCode);
+  const retryAfterMs = property(thrown, "retryAfterMs");
+  const isAbort = stringProperty(thrown, "name") === "AbortError";
+  const code = stringProperty(thrown, "code")?.slice(0, longestCode) ?? (isAbort ? "aborted" : undefined);
   const known =
     code && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes[fallback];
   return {
     code: code || fallback,
     message: shortened(messageOf(thrown)),
     retryable: booleanProperty(thrown, "retryable") ?? known.retryable,
+    ...(typeof retryAfterMs === "number" && { retryAfterMs }),
   };
 }
 

@@ -15,6 +15,8 @@ export type CallCheck = {
   readonly approval?: { readonly reason: string; readonly digest: string };
 };
 
+export type StructuredOutput = { readonly value: Json } | { readonly issues: readonly string[] };
+
 /** The content of a fact: something that happened, as JSON. A run is its list of facts. */
 export type FactBody =
   | {
@@ -45,6 +47,8 @@ export type FactBody =
       readonly finish: Finish | "aborted";
       /** By call id; a call without an entry may run. */
       readonly checks?: { readonly [callId: string]: CallCheck };
+      /** Of an answer that must have a form: what it says, or how it fails to have that form. */
+      readonly output?: StructuredOutput;
     }
   | {
       /** One model of the chain has given up; the next one is asked, or the run fails. */
@@ -76,6 +80,12 @@ export type FactBody =
       readonly ui?: UiHint;
       readonly contexts?: readonly Fragment[];
       readonly affected?: Json;
+      /** Where the whole result is, when it was too large for the model. */
+      readonly handle?: string;
+      /** Until when the same call may be answered with this result. */
+      readonly cacheUntil?: number;
+      /** Not performed: the result of an earlier call that was the same. */
+      readonly cached?: true;
     }
   | {
       readonly type: "approval_required";
@@ -110,6 +120,7 @@ export type FactBody =
       readonly usage: Usage;
       readonly cost: number;
       readonly grounded: boolean;
+      readonly output?: Json;
       readonly error?: ErrorData;
     };
 

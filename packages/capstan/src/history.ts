@@ -10,7 +10,8 @@ export type Part =
       readonly url?: string;
     };
 
-export type TextPart = { readonly type: "text"; readonly text: string };
+/** `opaque` is the provider's own data, sent back unchanged. */
+export type TextPart = { readonly type: "text"; readonly text: string; readonly opaque?: Json };
 
 /** What the model thought. `opaque` is the provider's own data (signatures, encrypted items), sent back unchanged. */
 export type ReasoningPart = { readonly type: "reasoning"; readonly text: string; readonly opaque?: Json };
@@ -27,6 +28,8 @@ export type CallPart = {
   readonly name: string;
   readonly input: { readonly [key: string]: Json };
   readonly raw?: string;
+  /** The provider's own data, sent back unchanged. */
+  readonly opaque?: Json;
 };
 
 /** A part that this library does not know, kept as it came and given back in its place. */

@@ -11,6 +11,7 @@ describe("public exports", () => {
         "defineAgent",
         "defineTool",
         "errorCodes",
+        "errorText",
         "fromGenerate",
         "isFact",
         "resume",

@@ -28,6 +28,7 @@ export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./mode
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { Hooks, ResumeOptions } from "./open-run.ts";
 export type { HookedCall } from "./perform/io.ts";
+export { errorText } from "./perform/tool-shapes.ts";
 export {
   type Budget,
   defaultPolicy,
@@ -39,7 +40,7 @@ export {
 export { standardInstructions } from "./prompt.ts";
 export type { PendingCall, Result } from "./result.ts";
 export type { Run } from "./run-handle.ts";
-export type { Infer, JsonSchema, SchemaInput, StandardSchema } from "./schema.ts";
+export type { Infer, JsonSchema, Parameter, ParameterRecord, SchemaInput, StandardSchema } from "./schema.ts";
 export { type RunOptions, resume, run } from "./session.ts";
 export type { Lease, SessionInfo, Store } from "./store.ts";
 export {

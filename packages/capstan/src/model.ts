@@ -20,9 +20,16 @@ export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "othe
 
 /** What a model streams. Calls are told apart by `index`, so their pieces may interleave. */
 export type Chunk =
-  | { readonly type: "text"; readonly text: string }
+  /** `opaque` belongs to the block of text or reasoning that it closes. */
+  | { readonly type: "text"; readonly text: string; readonly opaque?: Json }
   | { readonly type: "reasoning"; readonly text: string; readonly opaque?: Json }
-  | { readonly type: "call_start"; readonly index: number; readonly id?: string; readonly name: string }
+  | {
+      readonly type: "call_start";
+      readonly index: number;
+      readonly id?: string;
+      readonly name: string;
+      readonly opaque?: Json;
+    }
   | { readonly type: "call_delta"; readonly index: number; readonly text: string }
   | { readonly type: "opaque"; readonly data: Json }
   | { readonly type: "usage"; readonly usage: Usage }
@@ -38,6 +45,8 @@ export type ModelRequest = {
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: "auto" | "required" | "none";
   readonly thinking: boolean;
+  /** The form the answer must have. The instructions say so too, for models that have no setting for it. */
+  readonly output?: JsonSchema;
 };
 
 /**

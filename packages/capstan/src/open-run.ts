@@ -13,7 +13,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
-import type { CallHooks } from "./perform/io.ts";
+import type { CallHooks, Io } from "./perform/io.ts";
 import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
 import { runUntilRest } from "./run.ts";
@@ -126,8 +126,17 @@ async function catchUp(state: State, { store, runId }: Opening, stream: EventStr
   }
 }
 
-function steps({ agents, context, hooks = {}, clock = systemClock }: Opening, log: Log, state: State): Step {
-  const io = { agents, state, clock, context, hooks, emit: log.emit };
+function steps(
+  { agents, store, context, hooks = {}, clock = systemClock }: Opening,
+  log: Log,
+  state: State,
+): Step {
+  const { sessionId } = state;
+  const blobs: Io["blobs"] = {
+    put: (blob) => store.putBlob(sessionId, blob),
+    get: (handle) => store.getBlob(sessionId, handle),
+  };
+  const io = { agents, state, clock, context, hooks, blobs, emit: log.emit };
   const act: Step = (effect, signal) => perform(effect, io, signal);
   const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
   const bounded = timed(patient, clock, "deadlineMs");

@@ -234,6 +234,35 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: '"look" gave no result within 60000 ms.',
     once: '"look" gave no result within 5000 ms.',
   },
+  maxToolResultSize: {
+    value: 300,
+    see: async (policy) => {
+      const words = defineTool({
+        name: "look",
+        description: "Talks.",
+        input: { type: "object" },
+        execute: () => "word ".repeat(10_000),
+      });
+      const seen = await observe(policy, failingOnce, { tools: [words] });
+      return Math.ceil(String(seen.result.toolCalls[0]?.result).length / 100);
+    },
+    byDefault: 160,
+    once: 3,
+  },
+  includeToolData: {
+    value: false,
+    see: async (policy) => {
+      const found = defineTool({
+        name: "look",
+        description: "Finds.",
+        input: { type: "object" },
+        execute: () => ({ message: "Found 2.", data: [1, 2] }),
+      });
+      return (await observe(policy, failingOnce, { tools: [found] })).result.toolCalls[0]?.result;
+    },
+    byDefault: '{"message":"Found 2.","data":[1,2]}',
+    once: "Found 2.",
+  },
   onAllToolsFailed: {
     value: "answer-from-knowledge",
     see: async (policy) => (await observe(policy, failingOnce)).requests.map(({ tools }) => tools.length),
@@ -295,7 +324,7 @@ afterEach(() => {
 describe("every field of a policy changes what a run does", () => {
   it("and there is a proof for each", () => {
     const paths = Object.entries(defaultPolicy).flatMap(([field, value]) =>
-      typeof value === "object" && !Array.isArray(value)
+      typeof value === "object" && !Array.isArray(value) && field !== "maxToolResultSize"
         ? Object.keys(value).map((inner) => `${field}.${inner}`)
         : [field],
     );
@@ -321,7 +350,12 @@ describe("the defaults", () => {
           "toolCalls": "unlimited",
         },
         "finalTurn": "no-tools",
+        "includeToolData": true,
         "maxConcurrency": 8,
+        "maxToolResultSize": {
+          "data": 4000,
+          "text": 16000,
+        },
         "maxTurns": 10,
         "memory": "session",
         "onAllToolsFailed": "continue",
@@ -374,6 +408,8 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   "retry.maxMs": 1,
   "retry.jitter": 0.5,
   toolTimeoutMs: 1,
+  maxToolResultSize: "unlimited",
+  includeToolData: true,
   onAllToolsFailed: "fallback-tool",
   "repetition.nudgeAt": 7,
   "repetition.stopAt": 9,

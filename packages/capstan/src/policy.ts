@@ -23,6 +23,8 @@ export type Budget = {
   readonly toolCalls: number | "unlimited";
 };
 
+export type ResultSize = number | "unlimited" | { readonly data: number; readonly text: number };
+
 /** The numbers and choices of a run: plain data, fixed when the run starts and stored in `run_start`. */
 export type Policy = {
   readonly maxTurns: number | "unlimited";
@@ -38,6 +40,10 @@ export type Policy = {
   readonly onToolError: "continue" | "stop";
   readonly retry: Retry;
   readonly toolTimeoutMs: number;
+  /** The most characters of a result that a model gets to read: of JSON data and of plain text, or one number for both. */
+  readonly maxToolResultSize: ResultSize;
+  /** Whether the model sees a result's data, or only its message. */
+  readonly includeToolData: boolean;
   readonly onAllToolsFailed: "continue" | "answer-from-knowledge" | "fallback-tool";
   /** Counts of the same call with the same result: the model is told at `nudgeAt`, the run stops at `stopAt`. */
   readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
@@ -68,6 +74,8 @@ export const defaultPolicy: Policy = {
   onToolError: "continue",
   retry: { maxAttempts: 2, baseMs: 1000, factor: "linear", maxMs: 60_000, jitter: 0 },
   toolTimeoutMs: 60_000,
+  maxToolResultSize: { data: 4000, text: 16_000 },
+  includeToolData: true,
   onAllToolsFailed: "continue",
   repetition: { nudgeAt: 2, stopAt: 3 },
   memory: "session",
@@ -109,12 +117,20 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   onAllToolsFailed: ["continue", "answer-from-knowledge", "fallback-tool"],
   memory: ["session", "run", "client"],
   requireToolFirst: [true, false],
+  includeToolData: [true, false],
   thinking: ["auto", "on", "off"],
   approvals: ["ask", "allow", "deny"],
   factor: ["linear", "exponential"],
 };
 const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
-const unlimitable: readonly string[] = ["maxTurns", "tokens", "cost", "seconds", "toolCalls"];
+const unlimitable: readonly string[] = [
+  "maxTurns",
+  "tokens",
+  "cost",
+  "seconds",
+  "toolCalls",
+  "maxToolResultSize",
+];
 const whole: readonly string[] = [
   "maxTurns",
   "wrapUpAt",
@@ -150,7 +166,7 @@ function checkLayer(layer: object, known: object, path: string): void {
     }
     const example: unknown = Reflect.get(known, field);
     if (isRecord(example) && isRecord(value)) checkLayer(value, example, where);
-    else if (isRecord(example)) {
+    else if (isRecord(example) && field !== "maxToolResultSize") {
       const fields = Object.keys(example).join(", ");
       throw new AgentError(
         "invalid_definition",

@@ -34,6 +34,8 @@ export interface Result {
   readonly cost: number;
   /** False when tools were tried and the answer stands on none of them. */
   readonly grounded: boolean;
+  /** Of an agent with an `output` schema: the answer, valid by it. */
+  readonly output?: Json;
   readonly pending: readonly PendingCall[];
   readonly error?: ErrorData;
   readonly runId: string;
@@ -57,6 +59,7 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     cost: run.usage.cost ?? 0,
     grounded: done?.grounded ?? true,
     pending,
+    ...(done?.output !== undefined && { output: done.output }),
     ...(done?.error && { error: done.error }),
     runId: run.id,
     sessionId: state.sessionId,

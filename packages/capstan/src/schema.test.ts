@@ -1,18 +1,47 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
 import { Type } from "typebox";
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type SchemaInput, type StandardSchema, toSchema } from "./schema.ts";
+import { schemaSuite } from "./testing/schema-suite.ts";
+import { defineTool, type ToolContext } from "./tool.ts";
 
-/** The same schema, said three times. */
-const schemas: { readonly [library: string]: SchemaInput } = {
-  zod: z.strictObject({
+schemaSuite("zod", {
+  schema: z.strictObject({
     city: z.string().min(2),
     days: z.int().min(1).max(7).optional(),
     unit: z.enum(["celsius", "fahrenheit"]),
     place: z.strictObject({ lat: z.number(), label: z.string().optional() }).optional(),
     tags: z.array(z.string()).optional(),
   }),
-  TypeBox: Type.Object(
+  otherKeys: "refused",
+});
+
+schemaSuite("arktype", {
+  schema: type({
+    "+": "reject",
+    city: "string >= 2",
+    "days?": "1 <= number.integer <= 7",
+    unit: "'celsius' | 'fahrenheit'",
+    "place?": { "+": "reject", lat: "number", "label?": "string" },
+    "tags?": "string[]",
+  }),
+  otherKeys: "refused",
+});
+
+const valibot = v.strictObject({
+  city: v.pipe(v.string(), v.minLength(2)),
+  days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(7))),
+  unit: v.picklist(["celsius", "fahrenheit"]),
+  place: v.optional(v.strictObject({ lat: v.number(), label: v.optional(v.string()) })),
+  tags: v.optional(v.array(v.string())),
+});
+schemaSuite("valibot", { schema: valibot, jsonSchema: toJsonSchema(valibot), otherKeys: "refused" });
+
+schemaSuite("TypeBox", {
+  schema: Type.Object(
     {
       city: Type.String({ minLength: 2 }),
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 })),
@@ -27,102 +56,41 @@ const schemas: { readonly [library: string]: SchemaInput } = {
     },
     { additionalProperties: false },
   ),
-  "JSON Schema": {
+  otherKeys: "refused",
+});
+
+const place = {
+  type: "object",
+  properties: { lat: { type: "number" }, label: { type: "string" } },
+  required: ["lat"],
+  additionalProperties: false,
+} as const;
+
+schemaSuite("JSON Schema", {
+  schema: {
     type: "object",
     properties: {
       city: { type: "string", minLength: 2 },
       days: { type: "integer", minimum: 1, maximum: 7 },
       unit: { enum: ["celsius", "fahrenheit"] },
-      place: {
-        type: "object",
-        properties: { lat: { type: "number" }, label: { type: "string" } },
-        required: ["lat"],
-        additionalProperties: false,
-      },
+      place,
       tags: { type: "array", items: { type: "string" } },
     },
     required: ["city", "unit"],
     additionalProperties: false,
   },
-};
+  otherKeys: "refused",
+});
 
-const valid: { readonly [what: string]: unknown } = {
-  "only what is required": { city: "Oslo", unit: "celsius" },
-  everything: {
-    city: "Oslo",
-    days: 7,
-    unit: "fahrenheit",
-    place: { lat: 59.9, label: "Oslo S" },
-    tags: ["a", "b"],
+schemaSuite("a parameter record", {
+  schema: {
+    city: { type: "string", description: "Where to", required: true, minLength: 2 },
+    days: { type: "integer", minimum: 1, maximum: 7 },
+    unit: { type: "string", required: true, enum: ["celsius", "fahrenheit"] },
+    place,
+    tags: { type: "array", items: { type: "string" } },
   },
-  "an empty list and a nested object without its optional field": {
-    city: "Oslo",
-    unit: "celsius",
-    place: { lat: 0 },
-    tags: [],
-  },
-};
-
-/** What is wrong, a value that is wrong in this way, and what the one issue must name. */
-const invalid: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
-  ["a missing field", { unit: "celsius" }, [/city/, /required|expected string/]],
-  ["a wrong type", { city: 5, unit: "celsius" }, [/city/, /string/, /number/]],
-  ["a text that is too short", { city: "O", unit: "celsius" }, [/city/, /short|small/, /2/]],
-  ["a fraction for a whole number", { city: "Oslo", unit: "celsius", days: 1.5 }, [/days/, /int/]],
-  ["a number out of range", { city: "Oslo", unit: "celsius", days: 8 }, [/days/, /7/]],
-  ["a value that is no choice", { city: "Oslo", unit: "kelvin" }, [/unit/, /celsius/, /fahrenheit/]],
-  ["a missing nested field", { city: "Oslo", unit: "celsius", place: {} }, [/place/, /lat/]],
-  [
-    "a wrong nested type",
-    { city: "Oslo", unit: "celsius", place: { lat: "x" } },
-    [/place\.lat/, /number/, /string/],
-  ],
-  ["a wrong item", { city: "Oslo", unit: "celsius", tags: ["a", 2] }, [/tags\.1/, /string/, /number/]],
-  ["a list that is none", { city: "Oslo", unit: "celsius", tags: "a" }, [/tags/, /array/, /string/]],
-  [
-    "a field too many",
-    { city: "Oslo", unit: "celsius", wind: 3 },
-    [/wind/, /unrecognized|not allowed|unknown|additional/i],
-  ],
-  ["a list instead of an object", ["Oslo"], [/object/, /array/]],
-  ["null", null, [/object/, /null/]],
-];
-
-describe.each(Object.entries(schemas))("a schema in %s", (_library, input) => {
-  it.each(Object.entries(valid))("accepts %s and gives it back (S0-26)", async (_what, value) => {
-    expect(await toSchema(input).validate(value)).toEqual({ valid: true, value });
-  });
-
-  it.each(
-    invalid,
-  )("refuses %s with one issue that names the field and the fault (S0-26)", async (_what, value, named) => {
-    const result = await toSchema(input).validate(value);
-    const issues = result.valid ? [] : result.issues;
-    expect(issues).toHaveLength(1);
-    for (const pattern of named) expect(issues[0]).toMatch(pattern);
-    expect(issues[0]).not.toMatch(/schema/i);
-  });
-
-  it("names every fault of a value, each once (S0-26)", async () => {
-    const result = await toSchema(input).validate({ city: 5, unit: "kelvin", days: 0 });
-    const issues = result.valid ? [] : result.issues;
-    expect(issues.map((issue) => issue.split(":")[0]).sort()).toEqual(["city", "days", "unit"]);
-  });
-
-  it("gives JSON Schema that tells the required fields and their types (S0-26, S4-01)", () => {
-    const { json } = toSchema(input);
-    expect(JSON.parse(JSON.stringify(json))).toMatchObject({
-      type: "object",
-      properties: {
-        city: { type: "string", minLength: 2 },
-        days: { type: "integer", minimum: 1, maximum: 7 },
-        unit: { enum: ["celsius", "fahrenheit"] },
-        place: { type: "object", properties: { lat: { type: "number" } }, required: ["lat"] },
-        tags: { type: "array", items: { type: "string" } },
-      },
-      required: ["city", "unit"],
-    });
-  });
+  otherKeys: "let through",
 });
 
 describe("a Standard Schema", () => {
@@ -159,53 +127,118 @@ describe("a Standard Schema", () => {
     expect(await schema.validate({})).toEqual({ valid: false, issues: ["list.0: must be even"] });
   });
 
-  it("without its JSON Schema is refused by the name of its library and with a way out", () => {
-    const valibotLike = {
-      "~standard": { version: 1, vendor: "valibot", validate: (value: unknown) => ({ value }) },
-    };
-    expect(() => toSchema(valibotLike)).toThrow(
+  it("says the path of a fault once, also when the library says it in its message (S0-26)", async () => {
+    const schema = toSchema(type({ legs: type({ to: "string" }).array() }));
+    expect(await schema.validate({ legs: [{ to: 1 }] })).toEqual({
+      valid: false,
+      issues: ["legs.0.to: must be a string (was a number)"],
+    });
+  });
+
+  it("without its JSON Schema is refused by the name of its library and with a way out (C-26)", () => {
+    expect(() => toSchema(valibot)).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
         message:
-          "This valibot schema does not give its JSON Schema. Use a library that does (zod 4, arktype) or plain JSON Schema.",
+          "This valibot schema does not give its JSON Schema. Put it beside the schema as jsonSchema, or use a library that gives it (zod 4, arktype).",
       }),
+    );
+  });
+
+  it("shows the model the JSON Schema that is given beside it, and validates as ever (C-26)", async () => {
+    const schema = toSchema(z.object({ city: z.string() }), {
+      jsonSchema: { type: "object", title: "Trip" },
+    });
+    expect(schema.json).toEqual({ type: "object", title: "Trip" });
+    expect(await schema.validate({})).toMatchObject({ valid: false });
+  });
+
+  it("is refused when its JSON Schema is larger than a model should read", () => {
+    const jsonSchema = { type: "object", description: "x".repeat(1_000_001) };
+    expect(() => toSchema(valibot, { jsonSchema, owner: 'the tool "trip"' })).toThrow(
+      'The schema of the tool "trip" is larger than 1000000 characters.',
     );
   });
 });
 
-describe("JSON Schema", () => {
-  it("may refer to its own definitions; the issue names the field once (S0-26)", async () => {
-    const schema = toSchema({
-      type: "object",
-      properties: { from: { $ref: "#/$defs/place" } },
-      $defs: { place: { type: "object", properties: { lat: { type: "number" } }, required: ["lat"] } },
+describe("a tool", () => {
+  it("takes a library's schema with the JSON Schema beside it (C-26)", async () => {
+    const input = v.object({ city: v.string() });
+    const tool = defineTool({
+      name: "weather",
+      description: "Current weather",
+      input,
+      jsonSchema: toJsonSchema(input),
+      execute: ({ city }) => city,
     });
-    expect(await schema.validate({ from: { lat: 1 } })).toEqual({ valid: true, value: { from: { lat: 1 } } });
-    const result = await schema.validate({ from: { lat: "north" } });
-    expect(result).toEqual({
-      valid: false,
-      issues: [expect.stringMatching(/^from\.lat: .*string.*number/)],
-    });
+    expect(tool.schema.json).toMatchObject({ type: "object", required: ["city"] });
+    expect(tool).not.toHaveProperty("jsonSchema");
+    expect(await tool.schema.validate({ city: 5 })).toMatchObject({ valid: false });
   });
 
-  it("names a field as it is called, whatever characters it has", async () => {
-    const schema = toSchema({ type: "object", properties: { "km/h": { type: "number" } } });
-    expect(await schema.validate({ "km/h": "fast" })).toEqual({
-      valid: false,
-      issues: [expect.stringMatching(/^km\/h: /)],
-    });
+  it("has a name, a description, JSON Schema, and something to run (S0-30, S0-31)", async () => {
+    const input = Type.Object({ n: Type.Number() });
+    const double = defineTool({ name: "double", description: "2n", input, execute: async ({ n }) => 2 * n });
+    expect(double).toMatchObject({ name: "double", description: "2n", schema: { json: input } });
+    expect(await double.execute({ n: 2 }, {} as ToolContext)).toBe(4);
   });
 
-  it("of an untyped kind allows everything", async () => {
-    expect(await toSchema({}).validate({ a: [1, null] })).toEqual({ valid: true, value: { a: [1, null] } });
+  it("may be made from a registry of commands (S2-17, S3-20)", () => {
+    const commands = {
+      queryGraph: {
+        about: "Counts",
+        parameters: { query: { type: "string", required: true } },
+        run: (input: unknown) => input,
+      },
+      sampleData: {
+        about: "Samples",
+        parameters: { count: { type: "integer" } },
+        run: (input: unknown) => input,
+      },
+    } as const;
+    const tools = Object.entries(commands).map(([name, { about, parameters, run }]) =>
+      defineTool({ name, description: about, input: parameters, execute: run }),
+    );
+    expect(tools.map(({ name, description, schema }) => ({ name, description, input: schema.json }))).toEqual(
+      [
+        {
+          name: "queryGraph",
+          description: "Counts",
+          input: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+        },
+        {
+          name: "sampleData",
+          description: "Samples",
+          input: { type: "object", properties: { count: { type: "integer" } } },
+        },
+      ],
+    );
   });
+});
+
+it("JSON Schema beside JSON Schema is refused: which of them would hold?", () => {
+  expect(() => toSchema({ type: "object" }, { jsonSchema: { type: "object" } })).toThrow(
+    expect.objectContaining({ code: "invalid_definition" }),
+  );
 });
 
 it.each([[undefined], [null], [5], ["object"], [[]]])("%j is no schema and is refused by name", (input) => {
   expect(() => toSchema(input as unknown as SchemaInput)).toThrow(
     expect.objectContaining({
       code: "invalid_definition",
-      message: expect.stringMatching(/^An input schema must be JSON Schema, TypeBox, or a Standard Schema/),
+      message: expect.stringMatching(/^An input schema must be JSON Schema, TypeBox, a parameter record, or/),
+    }),
+  );
+});
+
+it.each([
+  [{ city: "string" }],
+  [{ query: { description: "what to find", required: true } }],
+])("%j is neither JSON Schema nor a parameter record, and does not allow everything", (input) => {
+  expect(() => toSchema(input)).toThrow(
+    expect.objectContaining({
+      code: "invalid_definition",
+      message: expect.stringContaining("has no keyword of JSON Schema, and is no parameter record either"),
     }),
   );
 });

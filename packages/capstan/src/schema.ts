@@ -1,15 +1,24 @@
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
+import { checkSize, type JsonSchema, jsonValidator } from "./schema/json-schema.ts";
+import {
+  isParameterRecord,
+  type ParameterRecord,
+  parametersToJsonSchema,
+} from "./schema/parameter-record.ts";
 
-export type JsonSchema = { readonly [keyword: string]: unknown };
+export type { Infer } from "./schema/infer.ts";
+export type { JsonSchema } from "./schema/json-schema.ts";
+export type { Parameter, ParameterRecord } from "./schema/parameter-record.ts";
 
-/** A library's schema that validates (Standard Schema) and gives its JSON Schema (Standard JSON Schema): zod 4, arktype. */
+/** A library's schema that validates (Standard Schema) and, best, gives its JSON Schema (Standard JSON Schema). */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly vendor: string;
     readonly types?: { readonly output: Output } | undefined;
     validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly jsonSchema: { input(options: { readonly target: "draft-2020-12" }): Record<string, unknown> };
+    /** Without it, the JSON Schema has to be given beside the schema. */
+    readonly jsonSchema?: { input(options: { readonly target: "draft-2020-12" }): Record<string, unknown> };
   };
 }
 
@@ -18,11 +27,12 @@ type StandardResult<Output> =
   | { readonly issues: readonly StandardIssue[] };
 type StandardIssue = { readonly message: string; readonly path?: readonly unknown[] | undefined };
 
-/** What `defineTool` accepts as `input`: a Standard Schema, or JSON Schema in any type, such as TypeBox's. */
-export type SchemaInput = StandardSchema | object;
+/** What `defineTool` accepts as `input`: a Standard Schema, a parameter record, or JSON Schema in any type, such as TypeBox's. */
+export type SchemaInput = StandardSchema | ParameterRecord | object;
 
 /** A schema as the runtime uses it. */
 export interface Schema {
+  /** What the model is shown. */
   readonly json: JsonSchema;
   /** Never throws for a bad value: the issues say what is wrong, for the model to read. */
   validate(value: unknown): Promise<Validation>;
@@ -31,13 +41,38 @@ export type Validation =
   | { readonly valid: true; readonly value: unknown }
   | { readonly valid: false; readonly issues: readonly string[] };
 
-export function toSchema(input: SchemaInput): Schema {
-  if (isStandard(input)) return fromStandard(input);
-  if (isRecord(input)) return fromJsonSchema(input);
-  throw new AgentError(
-    "invalid_definition",
-    "An input schema must be JSON Schema, TypeBox, or a Standard Schema that gives its JSON Schema (zod 4, arktype).",
-  );
+export type SchemaOptions = {
+  /** Whose schema it is, as error messages name it: `the tool "weather"`. */
+  readonly owner?: string;
+  /** The JSON Schema of a Standard Schema that does not give it (valibot), or another one to show the model. */
+  readonly jsonSchema?: object | undefined;
+};
+
+/** Throws `invalid_definition` for what is no schema, and for JSON Schema that cannot be checked safely. */
+export function toSchema(input: SchemaInput, options: SchemaOptions = {}): Schema {
+  const { owner = "a tool or agent", jsonSchema } = options;
+  if (isStandard(input)) return fromStandard(input, owner, jsonSchema);
+  if (!isRecord(input)) {
+    throw new AgentError(
+      "invalid_definition",
+      "An input schema must be JSON Schema, TypeBox, a parameter record, or a Standard Schema that gives its JSON Schema (zod 4, arktype).",
+    );
+  }
+  if (jsonSchema !== undefined) {
+    throw new AgentError(
+      "invalid_definition",
+      `The jsonSchema of ${owner} goes with a Standard Schema only: its input is JSON Schema already.`,
+    );
+  }
+  const json = isParameterRecord(input) ? parametersToJsonSchema(input, owner) : input;
+  const issuesOf = jsonValidator(json, owner);
+  return {
+    json,
+    async validate(value) {
+      const issues = await issuesOf(value);
+      return issues.length > 0 ? { valid: false, issues } : { valid: true, value };
+    },
+  };
 }
 
 function isStandard(input: SchemaInput): input is StandardSchema {
@@ -45,109 +80,32 @@ function isStandard(input: SchemaInput): input is StandardSchema {
   return (typeof input === "object" || typeof input === "function") && input !== null && "~standard" in input;
 }
 
-function fromStandard(input: StandardSchema): Schema {
+function fromStandard(input: StandardSchema, owner: string, jsonSchema: object | undefined): Schema {
   const standard = input["~standard"];
-  if (typeof standard.jsonSchema?.input !== "function") {
+  if (jsonSchema === undefined && typeof standard.jsonSchema?.input !== "function") {
     throw new AgentError(
       "invalid_definition",
-      `This ${standard.vendor} schema does not give its JSON Schema. Use a library that does (zod 4, arktype) or plain JSON Schema.`,
+      `This ${standard.vendor} schema does not give its JSON Schema. Put it beside the schema as jsonSchema, or use a library that gives it (zod 4, arktype).`,
     );
   }
-  const json = standard.jsonSchema.input({ target: "draft-2020-12" });
+  const json = { ...(jsonSchema ?? standard.jsonSchema?.input({ target: "draft-2020-12" })) };
+  checkSize(json, owner);
   return {
     json,
     async validate(value) {
       const result = await standard.validate(value);
-      if (result.issues) return { valid: false, issues: result.issues.map(describeIssue) };
+      if (result.issues) return { valid: false, issues: Array.from(result.issues, describeIssue) };
       return { valid: true, value: result.value };
     },
   };
 }
 
-function describeIssue({ path, message }: StandardIssue): string {
-  const keys = (path ?? []).map((step) => String(isRecord(step) ? step.key : step));
-  return keys.length > 0 ? `${keys.join(".")}: ${message}` : message;
+function describeIssue({ path = [], message }: StandardIssue): string {
+  // Array.from: arktype's paths are of a class whose map() is not that of arrays.
+  const keys = Array.from(path, (step) => String(isRecord(step) ? step.key : step));
+  if (keys.length === 0) return message;
+  // arktype says the path again in the message, as an expression.
+  const expression = keys.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join("");
+  const repeated = `${expression.replace(/^\./, "")} `;
+  return `${keys.join(".")}: ${message.startsWith(repeated) ? message.slice(repeated.length) : message}`;
 }
-
-type ValidatorError = { readonly keyword: string; readonly instanceLocation: string; readonly error: string };
-type JsonValidator = { validate(value: unknown): { valid: boolean; errors: ValidatorError[] } };
-
-function fromJsonSchema(json: JsonSchema): Schema {
-  let validator: JsonValidator | undefined;
-  return {
-    json,
-    async validate(value) {
-      // Loaded on first use: an agent whose tools use zod never pays for it.
-      validator ??= new (await import("@cfworker/json-schema")).Validator(
-        json,
-        "2020-12",
-        false,
-      ) as JsonValidator;
-      const { valid, errors } = validator.validate(value);
-      return valid ? { valid, value } : { valid, issues: errors.filter(isCause).map(describeError) };
-    },
-  };
-}
-
-/** The validator also reports every enclosing keyword; only the innermost says what to do. */
-const enclosing = [
-  "properties",
-  "additionalProperties",
-  "patternProperties",
-  "items",
-  "prefixItems",
-  "$ref",
-  "contains",
-];
-
-function isCause({ keyword }: ValidatorError): boolean {
-  return !enclosing.includes(keyword);
-}
-
-function describeError({ instanceLocation, keyword, error }: ValidatorError): string {
-  const keys = instanceLocation
-    .split("/")
-    .slice(1)
-    .map((key) => decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~"));
-  const text = keyword === "false" ? "is not allowed" : error.replace(/\.$/, "");
-  return keys.length > 0 ? `${keys.join(".")}: ${text}` : text;
-}
-
-/** The type of a valid value: what the library says, or what the JSON Schema literal spells out. */
-export type Infer<Input> = Input extends StandardSchema<infer Output> ? Output : FromJsonSchema<Input>;
-
-type FromJsonSchema<S> = S extends { readonly const: infer Value }
-  ? Value
-  : S extends { readonly enum: readonly (infer Value)[] }
-    ? Value
-    : S extends { readonly anyOf: readonly (infer Option)[] }
-      ? FromJsonSchema<Option>
-      : S extends { readonly type: infer Type }
-        ? OfType<S, Type>
-        : unknown;
-
-type OfType<S, Type> = Type extends readonly (infer One)[]
-  ? OfType<S, One>
-  : Type extends "string"
-    ? string
-    : Type extends "number" | "integer"
-      ? number
-      : Type extends "boolean"
-        ? boolean
-        : Type extends "null"
-          ? null
-          : Type extends "array"
-            ? S extends { readonly items: infer Item }
-              ? FromJsonSchema<Item>[]
-              : unknown[]
-            : Type extends "object"
-              ? ObjectOf<S>
-              : unknown;
-
-type ObjectOf<S> = S extends { readonly properties: infer Properties }
-  ? S extends { readonly required: readonly (infer Required)[] }
-    ? { [Key in keyof Properties & Required]: FromJsonSchema<Properties[Key]> } & {
-        [Key in Exclude<keyof Properties, Required>]?: FromJsonSchema<Properties[Key]>;
-      }
-    : { [Key in keyof Properties]?: FromJsonSchema<Properties[Key]> }
-  : { [key: string]: unknown };

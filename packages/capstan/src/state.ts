@@ -1,5 +1,5 @@
 import type { ErrorData } from "./errors.ts";
-import type { CallCheck, RunStatus, ToolOffer } from "./event.ts";
+import type { CallCheck, Fact, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
 import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Finish, Usage } from "./model.ts";
@@ -21,9 +21,15 @@ export type State = {
   fragments: Map<string, Fragment>;
   /** What the session remembers while a run does not look at it. */
   aside: Pick<State, "history" | "fragments"> | undefined;
+  /** Whether results were cut, so that there is something to read with a handle. */
+  hasHandles: boolean;
+  /** Results that may be used again, by tool and input. */
+  readonly cache: Map<string, CachedResult>;
   /** The newest run of the session. */
   run: RunState | undefined;
 };
+
+export type CachedResult = Extract<Fact, { type: "tool_call_result" }>;
 
 export type RunState = {
   readonly id: string;
@@ -60,11 +66,14 @@ export type RunState = {
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   lastText: string;
+  /** Answers that did not have the form they must have. */
+  formless: number;
   done:
     | {
         readonly status: RunStatus;
         readonly text: string;
         readonly grounded: boolean;
+        readonly output?: Json;
         readonly error?: ErrorData;
       }
     | undefined;
@@ -77,6 +86,7 @@ export type Round = {
   readonly notes: readonly string[];
   message: AssistantEntry | undefined;
   finish: Finish | "aborted" | undefined;
+  output: StructuredOutput | undefined;
   /** By id, in the order the model made them. */
   readonly calls: Map<string, Call>;
   unsettled: number;
@@ -127,6 +137,8 @@ export function newState(sessionId: string): State {
     callIds: new Set(),
     fragments: new Map(),
     aside: undefined,
+    hasHandles: false,
+    cache: new Map(),
     run: undefined,
   };
 }

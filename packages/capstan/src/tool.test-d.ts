@@ -1,4 +1,7 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
 import { type Static, Type } from "typebox";
+import * as v from "valibot";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import type { Infer } from "./schema.ts";
@@ -54,6 +57,92 @@ describe("the input of execute is inferred", () => {
       execute: ({ from, to }) => to - from,
     });
     expectTypeOf<InputOf<typeof tool>>().toEqualTypeOf<{ to: number; from: number }>();
+  });
+
+  it("from an arktype schema, with optional, nested, enum and list fields (S0-26, C-26)", () => {
+    const trip = defineTool({
+      name: "trip",
+      description: "Plans a trip",
+      input: type({
+        city: "string",
+        "days?": "number.integer",
+        unit: "'celsius' | 'fahrenheit'",
+        place: { lat: "number", "label?": "string" },
+        tags: "string[]",
+        "legs?": type({ to: "string", "km?": "number" }).array(),
+      }),
+      execute(input) {
+        expectTypeOf(input.unit).toEqualTypeOf<"celsius" | "fahrenheit">();
+        return input.place.lat;
+      },
+    });
+    expectTypeOf<InputOf<typeof trip>>().toEqualTypeOf<Trip>();
+  });
+
+  it("from a valibot schema with its JSON Schema beside it (S0-26, C-26)", () => {
+    const input = v.object({
+      city: v.string(),
+      days: v.exactOptional(v.number()),
+      unit: v.picklist(["celsius", "fahrenheit"]),
+      place: v.object({ lat: v.number(), label: v.exactOptional(v.string()) }),
+      tags: v.array(v.string()),
+      legs: v.exactOptional(v.array(v.object({ to: v.string(), km: v.exactOptional(v.number()) }))),
+    });
+    const trip = defineTool({
+      name: "trip",
+      description: "Plans a trip",
+      input,
+      jsonSchema: toJsonSchema(input),
+      execute(input) {
+        expectTypeOf(input.unit).toEqualTypeOf<"celsius" | "fahrenheit">();
+        return input.place.lat;
+      },
+    });
+    expectTypeOf<InputOf<typeof trip>>().toEqualTypeOf<Trip>();
+  });
+
+  it("from a parameter record: optional unless required (S3-20, S3-23)", () => {
+    const trip = defineTool({
+      name: "trip",
+      description: "Plans a trip",
+      input: {
+        city: { type: "string", description: "Where to", required: true },
+        days: { type: "integer", required: false },
+        unit: { type: "string", enum: ["celsius", "fahrenheit"], required: true },
+        place: {
+          type: "object",
+          properties: { lat: { type: "number" }, label: { type: "string" } },
+          required: ["lat"],
+        },
+        tags: { type: "array", items: { type: "string" }, required: true },
+      },
+      execute(input) {
+        expectTypeOf(input.unit).toEqualTypeOf<"celsius" | "fahrenheit">();
+        return input.place?.lat;
+      },
+    });
+    expectTypeOf<InputOf<typeof trip>>().toEqualTypeOf<{
+      city: string;
+      days?: number;
+      unit: "celsius" | "fahrenheit";
+      place?: { lat: number; label?: string };
+      tags: string[];
+    }>();
+  });
+
+  it("from a parameter record with a parameter named type (S3-20)", () => {
+    const tool = defineTool({
+      name: "find",
+      description: "",
+      input: { type: { type: "string", required: true }, limit: { type: "number" } },
+      execute: ({ type }) => type,
+    });
+    expectTypeOf<InputOf<typeof tool>>().toEqualTypeOf<{ type: string; limit?: number }>();
+  });
+
+  it("not at all from an empty schema, which allows everything", () => {
+    const tool = defineTool({ name: "any", description: "", input: {}, execute: (value) => value });
+    expectTypeOf<Parameters<typeof tool.execute>[0]>().toBeUnknown();
   });
 
   it("from a TypeBox schema, with optional, nested, enum and list fields (S0-26)", () => {
@@ -183,6 +272,31 @@ describe("a wrong property is a type error", () => {
       name: "a",
       description: "",
       input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      // @ts-expect-error: there is no `town`
+      execute: ({ town }) => town,
+    });
+  });
+
+  it("with arktype, valibot and a parameter record (C-26, S3-20)", () => {
+    defineTool({
+      name: "a",
+      description: "",
+      input: type({ city: "string" }),
+      // @ts-expect-error: there is no `town`
+      execute: ({ town }) => town,
+    });
+    defineTool({
+      name: "a",
+      description: "",
+      input: v.object({ city: v.string() }),
+      jsonSchema: {},
+      // @ts-expect-error: there is no `town`
+      execute: ({ town }) => town,
+    });
+    defineTool({
+      name: "a",
+      description: "",
+      input: { city: { type: "string", required: true } },
       // @ts-expect-error: there is no `town`
       execute: ({ town }) => town,
     });

@@ -2,8 +2,9 @@ import { checkFields } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { Retry } from "./policy.ts";
+import type { ResultSize, Retry } from "./policy.ts";
 import { type Infer, type Schema, type SchemaInput, toSchema } from "./schema.ts";
+import type { Blob } from "./store.ts";
 
 /** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */
 export type Effects = "none" | "ui" | "state" | "send";
@@ -21,6 +22,8 @@ export type ToolContext = {
   readonly context: unknown;
   /** Shows how far a long call is; live only, never stored. */
   progress(data: Json): void;
+  /** What was too large for a result of this session. */
+  readBlob(handle: string): Promise<Blob | undefined>;
 };
 
 /** The full form of what a tool may return. `content` is for the model, `ui` for people. */
@@ -45,11 +48,19 @@ type ToolSettings = {
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
   readonly retry?: Partial<Retry>;
+  /** For so long, the same call in the same session is answered with the result it had. */
+  readonly cacheMs?: number;
+  /** The most characters of a result that the model gets to read; the rest can be read with a handle. */
+  readonly maxResultSize?: ResultSize;
+  /** What the model gets to read: everything, only the message, or what the function makes of it. */
+  readonly resultForModel?: "full" | "summary" | ((outcome: Outcome) => string);
 };
 
 /** A tool as the runtime holds it. Without `execute` the client runs it and the run waits for its answer. */
 export interface Tool extends ToolSettings {
   readonly schema: Schema;
+  /** What a result must be; one that is not is an error. */
+  readonly outputSchema?: Schema;
   // Methods, whose parameters are compared leniently: that makes a tool with typed input also a `Tool`.
   execute?(input: unknown, context: ToolContext): unknown;
   needsApproval?(input: unknown, asking: { readonly context: unknown }): Approval | Promise<Approval>;
@@ -60,6 +71,10 @@ type Approval = boolean | string;
 
 export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings {
   readonly input: Input;
+  /** What the result must be: of a text the text, else the data. One that is not is an error to the model. */
+  readonly output?: SchemaInput;
+  /** What the model is shown, for a library's schema that does not give its JSON Schema (valibot), or instead of it. */
+  readonly jsonSchema?: object;
   /** A function decides from the validated input. */
   readonly needsApproval?:
     | Approval
@@ -82,7 +97,7 @@ export function defineTool<const Input extends SchemaInput>(
 export function defineTool(
   definition: Omit<ToolDefinition<object>, "needsApproval"> & { needsApproval?: unknown },
 ): object {
-  const { input, needsApproval, ...settings } = definition;
+  const { input, output, jsonSchema, needsApproval, ...settings } = definition;
   const { name, description } = settings;
   checkFields(`tool ${JSON.stringify(name)}`, definition, toolFields);
   if (typeof name !== "string" || !name.trim() || name.length > 128) {
@@ -96,7 +111,14 @@ export function defineTool(
     );
   }
   const asks = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
-  return { ...settings, schema: toSchema(input), ...(needsApproval ? { needsApproval: asks } : {}) };
+  const schema = toSchema(input, { owner: `the tool "${name}"`, jsonSchema });
+  const outputSchema = output && toSchema(output, { owner: `the output of the tool "${name}"` });
+  return {
+    ...settings,
+    schema,
+    ...(outputSchema && { outputSchema }),
+    ...(needsApproval ? { needsApproval: asks } : {}),
+  };
 }
 
 const toolFields: readonly string[] = [
@@ -104,11 +126,16 @@ const toolFields: readonly string[] = [
     "name",
     "description",
     "input",
+    "output",
+    "jsonSchema",
     "execute",
     "effects",
     "idempotent",
     "timeoutMs",
     "retry",
+    "cacheMs",
+    "maxResultSize",
+    "resultForModel",
     "needsApproval",
   ],
 ];
@@ -132,4 +159,6 @@ export type Outcome = {
   readonly ui?: UiHint;
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
+  /** Bytes that the content only names. They never go into a fact. */
+  readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };
 };

@@ -14,7 +14,7 @@ export function retried(step: Step, { clock, emit }: Waiting): Step {
       const failure = failureOf(facts);
       const again = failure?.retryable && attempt < effect.retry.maxAttempts && !signal.aborted;
       if (!again) return countAttempts(facts, attempt);
-      const waitMs = backoffMs(effect.retry, attempt, Math.random());
+      const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(effect.retry, attempt, Math.random()));
       emit({ type: "retry", attempt, code: failure.code, waitMs });
       // Cancelled while waiting: the failure stands.
       await sleep(clock, waitMs, signal).catch(() => undefined);

@@ -1,4 +1,5 @@
 import type { AssistantPart, CallPart } from "../history.ts";
+import type { Json } from "../json.ts";
 import type { Chunk, Finish, Usage } from "../model.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
@@ -10,6 +11,7 @@ type OpenCall = {
   providerId: string | undefined;
   name: string;
   text: string;
+  opaque: Json | undefined;
 };
 type OpenPart = Exclude<AssistantPart, CallPart> | OpenCall;
 
@@ -66,18 +68,23 @@ export function addChunk(message: Assembly, chunk: Chunk): void {
   }
 }
 
-function startCall(
-  { open, calls, nameCall }: Assembly,
-  { index, id, name }: { index: number; id?: string; name: string },
-): OpenCall {
+type CallHead = {
+  readonly index: number;
+  readonly id?: string;
+  readonly name: string;
+  readonly opaque?: Json;
+};
+
+function startCall({ open, calls, nameCall }: Assembly, { index, id, name, opaque }: CallHead): OpenCall {
   const known = calls.get(index);
   if (known) {
     // Some servers repeat the head of a call with every piece, or give the id late.
     known.providerId ||= id;
     known.name ||= name;
+    known.opaque ??= opaque;
     return known;
   }
-  const call: OpenCall = { type: "call", id: nameCall(id, index), providerId: id, name, text: "" };
+  const call: OpenCall = { type: "call", id: nameCall(id, index), providerId: id, name, text: "", opaque };
   calls.set(index, call);
   open.push(call);
   return call;
@@ -86,10 +93,10 @@ function startCall(
 function extend(message: Assembly, chunk: Extract<Chunk, { type: "text" | "reasoning" }>): void {
   const { open } = message;
   const last = open.at(-1);
-  const opaque = chunk.type === "reasoning" ? chunk.opaque : undefined;
+  const { opaque } = chunk;
   message.size += chunk.text.length;
-  // Opaque data closes a block of reasoning: what follows is another block, with its own.
-  if (last?.type === chunk.type && !(last.type === "reasoning" && last.opaque !== undefined)) {
+  // Opaque data closes a block: what follows is another one, with its own.
+  if (last?.type === chunk.type && last.opaque === undefined) {
     open[open.length - 1] = {
       ...last,
       text: last.text + chunk.text,
@@ -116,7 +123,7 @@ export function partsOf({ open }: Assembly): AssistantPart[] {
   return parts;
 }
 
-function callPart({ id, providerId, name, text }: OpenCall): CallPart {
+function callPart({ id, providerId, name, text, opaque }: OpenCall): CallPart {
   const parsed = parseArguments(text);
   return {
     type: "call",
@@ -124,5 +131,6 @@ function callPart({ id, providerId, name, text }: OpenCall): CallPart {
     ...(providerId && providerId !== id && { providerId }),
     name: name.length > longestName ? `${name.slice(0, longestName - 1).toWellFormed()}…` : name,
     ...(parsed.ok ? { input: parsed.input } : { input: {}, raw: text }),
+    ...(opaque !== undefined && { opaque }),
   };
 }

@@ -1,11 +1,12 @@
 import type { ModelEffect } from "../effect.ts";
-import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
+import { describeThrown, type ErrorData, errorData } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
-import type { AssistantPart } from "../history.ts";
+import { type AssistantEntry, textOf } from "../history.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
 import { agentOf, type Io } from "./io.ts";
+import { readOutput } from "./read-output.ts";
 import { requestFor } from "./request.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
 import { usageOf } from "./usage.ts";
@@ -32,7 +33,7 @@ export async function callModel(
   try {
     await listen(asking, await untilAborted(requestFor(effect, io), signal), signal);
     const problem = problemOf(message);
-    return problem ? failure(asking, problem) : await finishedMessage(asking);
+    return problem ? failure(asking, problem) : await untilAborted(finishedMessage(asking), signal);
   } catch (thrown) {
     if (signal.aborted && !isDeadline(signal)) return partialMessage(asking);
     return failure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
@@ -140,29 +141,17 @@ async function finishedMessage({
   startedAt,
 }: Asking): Promise<readonly FactBody[]> {
   const { finish = "other" } = message;
+  const agent = agentOf(effect.agent, io);
   // A filtered answer's calls are not to be trusted; its words are kept.
-  const parts = partsOf(message).filter((part) => finish !== "content_filter" || part.type !== "call");
-  const calls = parts.filter((part) => part.type === "call");
-  const checks = await checkCalls(calls, agentOf(effect.agent, io), io);
+  const said = partsOf(message).filter((part) => finish !== "content_filter" || part.type !== "call");
+  const { parts, checks, repairs } = await checkCalls(said, agent, io);
+  const entry: AssistantEntry = { type: "assistant", parts };
+  const output =
+    agent.output && message.calls.size === 0 ? await readOutput(textOf(entry), agent.output) : undefined;
   const { usage, warnings } = usageOf(message, io.state);
   const ms = io.clock.now() - startedAt;
-  return [
-    {
-      type: "message",
-      entry: { type: "assistant", parts: parts.map(loggable) },
-      model: model.id,
-      usage,
-      ms,
-      finish,
-      ...(checks && { checks }),
-    },
-    ...warnings,
-  ];
-}
-
-/** Arguments that cannot be used are kept as evidence only. */
-function loggable(part: AssistantPart): AssistantPart {
-  return part.type === "call" && part.raw !== undefined ? { ...part, raw: shortened(part.raw) } : part;
+  const about = { model: model.id, usage, ms, finish, ...(checks && { checks }), ...(output && { output }) };
+  return [{ type: "message", entry, ...about }, ...repairs, ...warnings];
 }
 
 /** What had been said when the run was cancelled: words only, for nothing else of it is whole. */

@@ -209,6 +209,20 @@ describe("every call has one result of one shape", () => {
     ]);
   });
 
+  it("with what onAfterTool makes of a call whose time was up (S3-45, F40)", async () => {
+    const { agent, model, options } = calling([{ name: "stuck" }], [tool("stuck", never, { timeoutMs: 50 })]);
+    await run(agent, "Go", {
+      ...options,
+      clock: fakeClock({ skipUpToMs: 50 }),
+      hooks: { onAfterTool: async (_call, outcome) => ({ ...outcome, content: "It is slow today." }) },
+    });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({
+      status: "error",
+      content: "It is slow today.",
+      error: { code: "tool_timeout" },
+    });
+  });
+
   it("and is not made when onBeforeTool refuses it", async () => {
     let ran = 0;
     const { agent, options } = calling([{ name: "pay" }], [tool("pay", () => ++ran)]);

@@ -1,15 +1,23 @@
+import { toolOf } from "../builtin-tools.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Json } from "../json.ts";
+import { defaultPolicy } from "../policy.ts";
 import type { Outcome, Tool, ToolContext } from "../tool.ts";
-import { findTool, validateInput } from "./check-calls.ts";
+import { unknownTool, validateInput } from "./check-calls.ts";
 import { digestOf } from "./digest.ts";
+import { gather } from "./gather.ts";
 import { agentOf, type HookedCall, type Io, runIdOf } from "./io.ts";
-import { failed, interrupted, outcomeOf } from "./outcome.ts";
+import { failed, interrupted, modelView, outcomeOf } from "./outcome.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
+import { type Fitted, withinSize } from "./within-size.ts";
 
 const longestBlockMs = 1000;
+const longestHookMs = 1000;
+/** Of what a tool streams: more is not read. */
+const mostCharacters = 10_000_000;
+const mostBytes = 50_000_000;
 
 /** One call under way. `facts` is what there is to say about it beside its result. */
 type Calling = {
@@ -26,11 +34,12 @@ export async function callTool(
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
   const startedAt = io.clock.now();
-  const { callId: id, name } = effect;
   const facts: FactBody[] = [];
-  const outcome = await outcomeOfCall({ effect, io, signal, facts });
+  const calling = { effect, io, signal, facts };
+  const outcome = await outcomeOfCall(calling);
   if (!outcome) return facts;
-  const { status, content, ...rest } = await afterTool(outcome, { effect, io, signal, facts });
+  const { status, content, ...rest } = await presented(await afterTool(outcome, calling), calling);
+  const { callId: id, name } = effect;
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
   return [
@@ -39,14 +48,30 @@ export async function callTool(
   ];
 }
 
+/** The outcome as the model gets to read it, within its size. */
+async function presented(
+  outcome: Outcome,
+  { effect, io }: Calling,
+): Promise<Fitted & { readonly cacheUntil?: number }> {
+  const tool = toolFor(effect, io);
+  const policy = io.state.run?.policy ?? defaultPolicy;
+  const { resultForModel = "full" } = tool ?? {};
+  const view = modelView(outcome, { includeData: policy.includeToolData, resultForModel });
+  const fitted = await withinSize(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
+  const isCacheable = tool?.cacheMs !== undefined && outcome.status === "ok";
+  return { ...fitted, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
+}
+
+function toolFor(effect: ToolEffect, io: Io): Tool | undefined {
+  const agent = agentOf(effect.agent, io);
+  return effect.isFallback ? agent.fallbackTool : toolOf(agent, effect.name);
+}
+
 async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   const { effect, io, signal } = calling;
   if (effect.refused) return failed(effect.refused);
-  const agent = agentOf(effect.agent, io);
-  const found =
-    effect.isFallback && agent.fallbackTool ? { tool: agent.fallbackTool } : findTool(effect.name, agent);
-  if ("error" in found) return failed(found.error);
-  const { tool } = found;
+  const tool = toolFor(effect, io);
+  if (!tool) return failed(unknownTool(effect.name, agentOf(effect.agent, io)));
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return failed(valid.error);
   if (!(await isAsApproved(tool, calling))) {
@@ -56,12 +81,27 @@ async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   if (!tool.execute) return undefined;
   try {
     await untilAborted(Promise.resolve(io.hooks.onBeforeTool?.(hookedCall(effect, io))), signal);
-    return outcomeOf(await untilAborted(begin(tool, valid.value, calling), signal));
+    const returned = await untilAborted(begin(tool, valid.value, calling), signal);
+    return await checkedOutcome(
+      outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes })),
+      tool,
+    );
   } catch (thrown) {
     if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
     if (!isDeadline(signal)) return interrupted;
     return failed(errorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`));
   }
+}
+
+/** A result that is not what its tool promises is no result. */
+async function checkedOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
+  if (!tool.outputSchema || outcome.status !== "ok") return outcome;
+  const result = await tool.outputSchema.validate(outcome.data ?? outcome.content);
+  if (result.valid) return outcome;
+  const issues = result.issues.slice(0, 10).join("; ");
+  return failed(
+    errorData("result_invalid", `"${tool.name}" gave a result that is not what it promises: ${issues}.`),
+  );
 }
 
 /** Nothing can stop a tool that computes without a pause, and it holds up every run of the process: so it is named. */
@@ -96,6 +136,7 @@ function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolConte
       // What is left behind after a time-out or a cancellation has nothing more to say.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
     },
+    readBlob: io.blobs.get,
   };
 }
 
@@ -103,12 +144,21 @@ function hookedCall({ callId, name, input }: ToolEffect, { context }: Io): Hooke
   return { id: callId, name, input, context };
 }
 
+/** The hook also hears of a call whose time was up; it then gets a moment of its own. */
 async function afterTool(outcome: Outcome, { effect, io, signal }: Calling): Promise<Outcome> {
   if (!io.hooks.onAfterTool) return outcome;
   try {
     const changed = Promise.resolve(io.hooks.onAfterTool(hookedCall(effect, io), outcome));
-    return (await untilAborted(changed, signal)) ?? outcome;
+    const late = signal.aborted && isDeadline(signal);
+    const patience = late ? Promise.race([changed, pause(io, longestHookMs)]) : untilAborted(changed, signal);
+    return (await patience) ?? outcome;
   } catch (thrown) {
     return signal.aborted ? outcome : failed(describeThrown(thrown, "tool_failed"));
   }
+}
+
+function pause({ clock }: Io, ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    clock.after(ms, () => resolve(undefined));
+  });
 }

@@ -6,7 +6,7 @@ import { newState } from "../state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { checkCalls, findTool, validateInput } from "./check-calls.ts";
+import { checkCalls, unknownTool, validateInput } from "./check-calls.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 const search = defineTool({
@@ -24,7 +24,9 @@ function agentWith(...tools: Tool[]): Agent {
   return defineAgent({ name: "helper", model: scriptedModel([]), tools });
 }
 
-function check(call: Partial<CallPart> & { readonly name: string }, ...tools: Tool[]) {
+const blobs = { put: async () => "blob_1", get: async () => undefined };
+
+async function check(call: Partial<CallPart> & { readonly name: string }, ...tools: Tool[]) {
   const agent = agentWith(...tools);
   const io = {
     agents: agentsByName(agent),
@@ -33,8 +35,10 @@ function check(call: Partial<CallPart> & { readonly name: string }, ...tools: To
     context: { user: "Ada" },
     hooks: {},
     emit: () => undefined,
+    blobs,
   };
-  return checkCalls([{ type: "call", id: "c1", input: {}, ...call }], agent, io);
+  const { checks } = await checkCalls([{ type: "call", id: "c1", input: {}, ...call }], agent, io);
+  return checks;
 }
 
 describe("a call that the model has said", () => {
@@ -55,12 +59,11 @@ describe("a call that the model has said", () => {
   });
 
   it("of a tool like no other is told which there are (S0-37)", () => {
-    expect(findTool("teleport", agentWith(search, list))).toMatchObject({
-      error: { message: 'Unknown tool: no tool is named "teleport". The tools are: search, list.' },
-    });
-    expect(findTool("teleport", agentWith())).toMatchObject({
-      error: { message: 'Unknown tool: no tool is named "teleport". There are no tools.' },
-    });
+    const told = (...tools: Tool[]) => unknownTool("teleport", agentWith(...tools)).message;
+    expect(told(search, list)).toBe(
+      'Unknown tool: no tool is named "teleport". The tools are: search, list.',
+    );
+    expect(told()).toBe('Unknown tool: no tool is named "teleport". There are no tools.');
   });
 
   it("of the fallback tool, which is not offered to the model, is unknown", async () => {
@@ -78,9 +81,12 @@ describe("a call that the model has said", () => {
       context: undefined,
       hooks: {},
       emit: () => undefined,
+      blobs,
     };
     const call: CallPart = { type: "call", id: "c1", name: "rescue", input: {} };
-    expect(await checkCalls([call], agent, io)).toMatchObject({ c1: { error: { code: "unknown_tool" } } });
+    expect((await checkCalls([call], agent, io)).checks).toMatchObject({
+      c1: { error: { code: "unknown_tool" } },
+    });
   });
 
   it.each([

@@ -1,53 +1,88 @@
 import type { Agent } from "../agent.ts";
-import { describeThrown, type ErrorData, errorData } from "../errors.ts";
-import type { CallCheck } from "../event.ts";
-import type { CallPart } from "../history.ts";
+import { toolOf } from "../builtin-tools.ts";
+import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
+import type { CallCheck, FactBody } from "../event.ts";
+import type { AssistantPart, CallPart } from "../history.ts";
 import { nearest } from "../near-names.ts";
 import type { Tool } from "../tool.ts";
 import { digestOf } from "./digest.ts";
 import { type Io, runIdOf } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
+import { repairArguments } from "./repair.ts";
+
+type Checked = {
+  /** The message as it goes into the history: with arguments that were repaired, and without those beyond use. */
+  readonly parts: readonly AssistantPart[];
+  readonly checks: { readonly [callId: string]: CallCheck } | undefined;
+  /** Warnings that tell what was repaired. */
+  readonly repairs: readonly FactBody[];
+};
 
 /** Looks at each call as soon as the model has said it: only a call that could run is worth a person's approval. */
-export async function checkCalls(
-  calls: readonly CallPart[],
-  agent: Agent,
-  io: Io,
-): Promise<{ [callId: string]: CallCheck } | undefined> {
+export async function checkCalls(said: readonly AssistantPart[], agent: Agent, io: Io): Promise<Checked> {
+  const parts: AssistantPart[] = [];
   const checks: [string, CallCheck][] = [];
-  for (const call of calls) {
-    const check = await checkCall(call, agent, io);
+  const repairs: FactBody[] = [];
+  for (const part of said) {
+    if (part.type !== "call") {
+      parts.push(part);
+      continue;
+    }
+    const { call, check, repaired } = await checkCall(part, agent, io);
+    parts.push(call);
     if (check) checks.push([call.id, check]);
+    if (repaired) repairs.push({ type: "warning", code: "arguments_repaired", message: repaired });
   }
   // fromEntries defines own keys, whatever a provider calls its ids.
-  return checks.length > 0 ? Object.fromEntries(checks) : undefined;
+  return { parts, checks: checks.length > 0 ? Object.fromEntries(checks) : undefined, repairs };
 }
 
-async function checkCall(call: CallPart, agent: Agent, io: Io): Promise<CallCheck | undefined> {
-  const found = findTool(call.name, agent);
-  if ("error" in found) return found;
-  const valid = await validateInput(found.tool, call.raw ?? call.input);
-  if ("error" in valid) return valid;
-  if (!found.tool.needsApproval) return undefined;
+type CheckedCall = { readonly call: CallPart; readonly check?: CallCheck; readonly repaired?: string };
+
+async function checkCall(said: CallPart, agent: Agent, io: Io): Promise<CheckedCall> {
+  const tool = toolOf(agent, said.name);
+  if (!tool) return { call: asEvidence(said), check: { error: unknownTool(said.name, agent) } };
+  const valid = await validateInput(tool, said.raw ?? said.input);
+  if ("value" in valid) return withApproval({ call: said }, valid.value, { tool, io });
+  const repair = await repairArguments(said, tool.schema);
+  if (!repair) return { call: asEvidence(said), check: valid };
+  const { raw: _raw, ...rest } = said;
+  const call = { ...rest, input: repair.input };
+  const repaired = `The arguments of "${tool.name}" (${call.id}) were repaired: ${repair.repairs.join("; ")}.`;
+  const revalid = await validateInput(tool, call.input);
+  if ("error" in revalid) return { call: asEvidence(said), check: revalid };
+  return withApproval({ call, repaired }, revalid.value, { tool, io });
+}
+
+/** Arguments that cannot be used are kept for the eye only. */
+function asEvidence(call: CallPart): CallPart {
+  return call.raw === undefined ? call : { ...call, raw: shortened(call.raw) };
+}
+
+async function withApproval(
+  checked: CheckedCall,
+  input: unknown,
+  { tool, io }: { tool: Tool; io: Io },
+): Promise<CheckedCall> {
+  if (!tool.needsApproval) return checked;
   try {
-    const asks = await found.tool.needsApproval(valid.value, { context: io.context });
-    if (asks === false) return undefined;
-    const reason = typeof asks === "string" ? asks : `"${call.name}" needs approval.`;
-    return { approval: { reason, digest: await digestOf(runIdOf(io), found.tool, call) } };
+    const asks = await tool.needsApproval(input, { context: io.context });
+    if (asks === false) return checked;
+    const reason = typeof asks === "string" ? asks : `"${tool.name}" needs approval.`;
+    return {
+      ...checked,
+      check: { approval: { reason, digest: await digestOf(runIdOf(io), tool, checked.call) } },
+    };
   } catch (thrown) {
-    return { error: describeThrown(thrown, "tool_failed") };
+    return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
 }
 
-export function findTool(name: string, agent: Agent): { tool: Tool } | { error: ErrorData } {
-  const tool = agent.tools.get(name);
-  if (tool) return { tool };
+export function unknownTool(name: string, agent: Agent): ErrorData {
   const known = [...agent.tools.keys()];
   const shown = JSON.stringify(name.slice(0, 128));
-  const hint =
-    nearest(name, known) ||
-    (known.length > 0 ? ` The tools are: ${known.slice(0, 20).join(", ")}.` : " There are no tools.");
-  return { error: errorData("unknown_tool", `Unknown tool: no tool is named ${shown}.${hint}`) };
+  const all = known.length > 0 ? ` The tools are: ${known.slice(0, 20).join(", ")}.` : " There are no tools.";
+  return errorData("unknown_tool", `Unknown tool: no tool is named ${shown}.${nearest(name, known) || all}`);
 }
 
 /** `input` is an object, or the raw text of arguments that are not one. */

@@ -4,6 +4,7 @@ import { AgentError } from "../errors.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { State } from "../state.ts";
+import type { Blob } from "../store.ts";
 import type { Outcome } from "../tool.ts";
 
 /** What performing needs of the world around it. */
@@ -15,6 +16,10 @@ export type Io = {
   readonly context: unknown;
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
+  readonly blobs: {
+    put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
+    get(handle: string): Promise<Blob | undefined>;
+  };
 };
 
 export type HookedCall = {

@@ -1,26 +1,84 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { errorData } from "../errors.ts";
-import { failed, interrupted, outcomeOf } from "./outcome.ts";
+import type { Outcome } from "../tool.ts";
+import { failed, interrupted, modelView, outcomeOf } from "./outcome.ts";
 
 describe("what a tool returns becomes one shape", () => {
-  it.each([
+  it.each<[what: string, returned: unknown, content: string]>([
     ["a text", "12 degrees", "12 degrees"],
+    ["an empty text", "", ""],
+    ["a text with half a surrogate pair", "a\ud800", "a\ufffd"],
+    ["nothing", undefined, ""],
+    ["nothing in fields of ours", { data: undefined }, ""],
+    ["a message", { message: "Done." }, "Done."],
+  ])("%s, which is its content (S0-38, S1-15, S4-34)", (_what, returned, content) => {
+    expect(outcomeOf(returned)).toEqual({ status: "ok", content });
+  });
+
+  it.each<[what: string, returned: unknown, content: string]>([
     ["a number", 42, "42"],
+    ["zero", 0, "0"],
     ["a boolean", false, "false"],
     ["null", null, "null"],
-    ["nothing", undefined, ""],
     ["a list", [1, { a: 2 }], '[1,{"a":2}]'],
-    ["an object of its own", { city: "Oslo", degrees: 12 }, '{"city":"Oslo","degrees":12}'],
-    [
-      "an object of its own that has fields of ours among others",
-      { data: 1, total: 2 },
-      '{"data":1,"total":2}',
-    ],
+    ["an object", { city: "Oslo", degrees: 12 }, '{"city":"Oslo","degrees":12}'],
+    ["an object that has fields of ours among others", { data: 1, total: 2 }, '{"data":1,"total":2}'],
     ["an empty object", {}, "{}"],
-    ["content that is neither text nor parts", { content: 5 }, '{"content":5}'],
-    ["an error without words", { error: true }, '{"error":true}'],
-  ])("%s (S0-38, S4-34)", (_what, returned, content) => {
-    expect(outcomeOf(returned)).toEqual({ status: "ok", content });
+  ])("%s, which is its data, and its JSON the content (S0-30, D-12)", (_what, returned, content) => {
+    expect(outcomeOf(returned)).toEqual({ status: "ok", content, data: returned });
+  });
+
+  it.each<[what: string, returned: unknown, data: unknown]>([
+    ["a map", new Map([["content", "a"]]), { content: "a" }],
+    ["a bigint", 5n, "5"],
+    ["a symbol", Symbol("x"), "[Symbol x]"],
+    ["an error", new Error("no"), { name: "Error", message: "no" }],
+    ["bytes that nobody gathered", new Uint8Array(2), "[binary 2 bytes]"],
+  ])("%s, in the form that JSON has for it (F49)", (_what, returned, data) => {
+    expect(outcomeOf(returned)).toEqual({ status: "ok", content: JSON.stringify(data), data });
+  });
+
+  it("anything at all, without a throw, as something that can be stored (F48, F49, F51)", () => {
+    const keys = fc.constantFrom("content", "data", "message", "ui", "error", "status", "success", "result");
+    const values = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
+    fc.assert(
+      fc.property(fc.oneof(values, fc.dictionary(keys, values)), (returned) => {
+        const outcome = outcomeOf(returned);
+        expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
+      }),
+    );
+  });
+
+  it.each([
+    ["a proxy that throws", new Proxy({}, { ownKeys: () => fail() }), "[Threw: no]"],
+    [
+      "a getter that throws",
+      Object.defineProperty({}, "content", { enumerable: true, get: fail }),
+      { content: "[Threw: no]" },
+    ],
+    [
+      "an error that throws",
+      { error: new Proxy({}, { get: fail, getPrototypeOf: fail }) },
+      { error: "[Threw: no]" },
+    ],
+  ])("%s, with that said (F51)", (_what, returned, data) => {
+    expect(outcomeOf(returned)).toMatchObject({ status: "ok", data });
+  });
+
+  it("data that contains itself (F48)", () => {
+    const data: Record<string, unknown> = { a: 1 };
+    data.self = data;
+    expect(outcomeOf({ content: "Found.", data })).toEqual({
+      status: "ok",
+      content: "Found.",
+      data: { a: 1, self: "[Circular]" },
+    });
+  });
+
+  it("a huge text, whole: what the model gets to read is cut later, and the rest kept (F47)", () => {
+    const text = "x".repeat(5_000_000);
+    expect(outcomeOf({ content: text }).content).toBe(text);
   });
 
   it("content for the model, and what people and the run are told beside it", () => {
@@ -38,6 +96,7 @@ describe("what a tool returns becomes one shape", () => {
     const content = [
       { type: "text", text: "The chart:" },
       { type: "image", mediaType: "image/png", data: "aGk=" },
+      { type: "file", mediaType: "application/pdf", url: "https://example.com/a.pdf" },
     ];
     expect(outcomeOf({ content })).toEqual({ status: "ok", content });
   });
@@ -66,6 +125,10 @@ describe("what a tool returns becomes one shape", () => {
   });
 });
 
+function fail(): never {
+  throw new Error("no");
+}
+
 describe("a failure has the same shape as a success", () => {
   it("from a text (S0-38, S4-36)", () => {
     expect(outcomeOf({ error: "no such city" })).toEqual({
@@ -81,6 +144,23 @@ describe("a failure has the same shape as a success", () => {
       content: "Tool execution failed: disk full",
       error: { code: "EXECUTION_FAILED", message: "disk full", retryable: true },
     });
+  });
+
+  it("from an Error, with its code (F43)", () => {
+    const error = Object.assign(new Error("no file"), { code: "ENOENT" });
+    expect(outcomeOf({ error }).error).toEqual({ code: "ENOENT", message: "no file", retryable: true });
+  });
+
+  it("with content of its own for the model, when it gives one", () => {
+    expect(outcomeOf({ error: "busy", content: "Try the other one." })).toMatchObject({
+      status: "error",
+      content: "Try the other one.",
+      error: { message: "busy" },
+    });
+  });
+
+  it("but an error of null is none", () => {
+    expect(outcomeOf({ data: 1, error: null })).toEqual({ status: "ok", content: "1", data: 1 });
   });
 
   it.each([
@@ -121,5 +201,98 @@ it("a call that was cut short says that it may or may not have taken effect", ()
     status: "interrupted",
     content: expect.stringContaining("may or may not have taken effect"),
     error: { code: "tool_interrupted", retryable: false },
+  });
+});
+
+describe("what the model gets to read", () => {
+  const command = outcomeOf({ success: true, message: "Returned 3 samples", data: { nodes: [1, 2, 3] } });
+  const found = outcomeOf({
+    content: "Two hits.\nThe first is best.",
+    data: [1, 2],
+    ui: { kind: "list", props: 2 },
+  });
+  const bare = outcomeOf({ city: "Oslo" });
+  const long = outcomeOf("x".repeat(300));
+  const broken = outcomeOf({ error: "no", data: { secret: 1 } });
+
+  it("is everything unless it is told otherwise (S2-28, S2-51)", () => {
+    for (const outcome of [command, found, bare, long, broken]) {
+      expect(modelView(outcome, { includeData: true })).toBe(outcome);
+    }
+  });
+
+  it.each<[what: string, outcome: Outcome, content: string]>([
+    ["the message of a command", command, "Returned 3 samples"],
+    ["the message beside the data", outcomeOf({ message: "Found.", data: [1] }), "Found."],
+    ["the content that the tool gave for it", found, "Two hits.\nThe first is best."],
+    [
+      "that there is data, when there are no words",
+      bare,
+      "The call succeeded. Its data is not shown to you.",
+    ],
+    [
+      "that there is data, when that is a text",
+      outcomeOf({ data: "a" }),
+      "The call succeeded. Its data is not shown to you.",
+    ],
+    ["what failed", broken, "Tool execution failed: no"],
+    ["a text, which is no data", outcomeOf("12 degrees"), "12 degrees"],
+    ["words that begin like JSON", outcomeOf({ content: "{curly} words", data: 1 }), "{curly} words"],
+  ])("is, without data, %s (S2-28)", (_what, outcome, content) => {
+    const view = modelView(outcome, { includeData: false });
+    expect(view.content).toBe(content);
+    expect(view).not.toHaveProperty("data");
+    expect(view.status).toBe(outcome.status);
+  });
+
+  it.each<[what: string, outcome: Outcome, content: string]>([
+    ["the message of a command", command, "Returned 3 samples"],
+    ["the first line", found, "Two hits.…"],
+    ["the beginning of a long line", long, `${"x".repeat(199)}…`],
+    ["the beginning of the data, when there are no words", bare, '{"city":"Oslo"}'],
+    ["what failed", broken, "Tool execution failed: no"],
+    ["all of a short text", outcomeOf("12 degrees"), "12 degrees"],
+  ])("is, as a summary, %s (S2-51)", (_what, outcome, content) => {
+    const view = modelView(outcome, { includeData: true, resultForModel: "summary" });
+    expect(view.content).toBe(content);
+    expect(view).not.toHaveProperty("data");
+  });
+
+  it("is no data in a summary either, when data is kept from it (S2-28, S2-51)", () => {
+    expect(modelView(bare, { includeData: false, resultForModel: "summary" }).content).not.toContain("Oslo");
+  });
+
+  it("keeps what people are shown", () => {
+    expect(modelView(found, { includeData: true, resultForModel: "summary" }).ui).toEqual({
+      kind: "list",
+      props: 2,
+    });
+  });
+
+  it("is what the tool's own function makes of the outcome (S2-51)", () => {
+    const resultForModel = ({ data }: Outcome) => `City: ${(data as { city: string }).city}`;
+    expect(modelView(bare, { includeData: false, resultForModel })).toEqual({
+      status: "ok",
+      content: "City: Oslo",
+    });
+  });
+
+  it.each<[what: string, view: () => unknown, problem: string]>([
+    ["throws", fail, "no"],
+    ["gives no text", () => 5, "it gave no text"],
+    ["gives a promise, even one that rejects", () => Promise.reject(new Error("late")), "it gave no text"],
+  ])("is everything and a note, when that function %s (S2-51, F43)", (_what, view, problem) => {
+    const resultForModel = view as () => string;
+    const note = `(The view of this result for you failed: ${problem})`;
+    expect(modelView(bare, { includeData: true, resultForModel })).toEqual({
+      ...bare,
+      content: `{"city":"Oslo"}\n${note}`,
+    });
+    expect(modelView(bare, { includeData: false, resultForModel }).content).not.toContain("Oslo");
+    const parts = outcomeOf({ content: [{ type: "text", text: "Hi" }] });
+    expect(modelView(parts, { includeData: true, resultForModel }).content).toEqual([
+      { type: "text", text: "Hi" },
+      { type: "text", text: note },
+    ]);
   });
 });

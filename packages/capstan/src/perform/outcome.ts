@@ -1,65 +1,62 @@
-import { type ErrorCode, type ErrorData, errorCodes, errorData, shortened } from "../errors.ts";
+import {
+  describeThrown,
+  type ErrorCode,
+  type ErrorData,
+  errorCodes,
+  errorData,
+  shortened,
+} from "../errors.ts";
 import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
-import type { Outcome, ToolReturn } from "../tool.ts";
+import type { Outcome, Tool, ToolReturn } from "../tool.ts";
+import { isBinary } from "./binary.ts";
+import { toJson } from "./serialise.ts";
+import { grouped } from "./text-within.ts";
+import { asToolReturn } from "./tool-shapes.ts";
 
-const ours = new Set(["content", "data", "message", "ui", "contexts", "affected", "error", "retryable"]);
-
-/** One shape for whatever a tool returned. */
+/**
+ * One form for whatever a tool returned: a text, nothing, bytes, one of the shapes of `tool-shapes.ts`, or any value,
+ * which is then data and its JSON the content. Never throws.
+ */
 export function outcomeOf(returned: unknown): Outcome {
-  if (!isToolReturn(returned)) return { status: "ok", content: asText(returned) };
-  const { error, ui, contexts, affected } = returned;
-  const data =
-    returned.data === undefined ? undefined : (JSON.parse(asText(returned.data, JSON.stringify)) as Json);
+  if (returned === undefined) return { status: "ok", content: "" };
+  if (typeof returned === "string") return { status: "ok", content: returned.toWellFormed() };
+  if (isBinary(returned)) {
+    const { bytes, mediaType, isCut } = returned;
+    const content = `[${mediaType}, ${grouped(bytes.length)} bytes${isCut ? ", and more that were not read" : ""}]`;
+    return { status: "ok", content, binary: { mediaType, bytes } };
+  }
+  const said = asToolReturn(returned);
+  if (said) return outcomeOfReturn(said);
+  const data = toJson(returned);
+  return { status: "ok", content: JSON.stringify(data), data };
+}
+
+function outcomeOfReturn(said: ToolReturn): Outcome {
+  const { error, content, ui, contexts, affected } = said;
+  const data = said.data === undefined ? undefined : toJson(said.data);
   const rest = {
     ...(data !== undefined && { data }),
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
   };
-  if (error !== undefined) {
-    return { ...failed(failureOf(error, returned.retryable)), ...rest };
-  }
-  return { status: "ok", content: contentOf(returned, data), ...rest };
-}
-
-/** An object whose keys are all ours is meant for us; any other object is the tool's own value. */
-function isToolReturn(returned: unknown): returned is ToolReturn {
-  if (!isRecord(returned)) return false;
-  const keys = Object.keys(returned);
-  if (keys.length === 0 || !keys.every((key) => ours.has(key))) return false;
-  const { content, error } = returned;
-  if (content !== undefined && typeof content !== "string" && !isParts(content)) return false;
-  return (
-    error === undefined || typeof error === "string" || (isRecord(error) && typeof error.message === "string")
-  );
-}
-
-function isParts(content: unknown): content is readonly Part[] {
-  return (
-    Array.isArray(content) &&
-    content.every((part) => isRecord(part) && ["text", "image", "file"].includes(String(part.type)))
-  );
+  const words = typeof content === "string" ? content.toWellFormed() : content;
+  if (error === undefined) return { status: "ok", content: words ?? contentOf(said.message, data), ...rest };
+  const failure = failed(failureOf(error, said.retryable));
+  return { ...failure, ...(words !== undefined && { content: words }), ...rest };
 }
 
 function failureOf(error: NonNullable<ToolReturn["error"]>, retryable: boolean | undefined): ErrorData {
   const { code = "tool_failed", message } = typeof error === "string" ? { message: error } : error;
   const known = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].retryable : true;
-  return { code, message: shortened(message), retryable: retryable ?? known };
+  return { code, message: shortened(message).toWellFormed(), retryable: retryable ?? known };
 }
 
-function contentOf({ content, message }: ToolReturn, data: Json | undefined): string | readonly Part[] {
-  if (content !== undefined) return content;
-  if (data === undefined) return message ?? "";
-  return asText(message === undefined ? data : { message, data });
-}
-
-function asText(value: unknown, write: (value: unknown) => string | undefined = readable): string {
-  return write(value) ?? "";
-}
-
-function readable(value: unknown): string | undefined {
-  return typeof value === "string" ? value : JSON.stringify(value);
+function contentOf(message: string | undefined, data: Json | undefined): string {
+  if (data === undefined) return (message ?? "").toWellFormed();
+  if (message !== undefined) return JSON.stringify({ message, data });
+  return typeof data === "string" ? data : JSON.stringify(data);
 }
 
 /** The result of a call that failed. The model reads the content; our own sentences already say what happened. */
@@ -74,3 +71,68 @@ export const interrupted: Outcome = {
   content: "The run was cancelled while this call ran; it may or may not have taken effect.",
   error: errorData("tool_interrupted", "The run was cancelled while this call ran."),
 };
+
+export type ViewOptions = { readonly includeData: boolean } & Pick<Tool, "resultForModel">;
+
+/**
+ * The outcome as the model gets to read it: all of it, a line about it, what the tool's own function makes of it, or,
+ * without `includeData`, only the words that came with the data. Never throws.
+ */
+export function modelView(outcome: Outcome, { includeData, resultForModel = "full" }: ViewOptions): Outcome {
+  if (typeof resultForModel === "function") return viewBy(resultForModel, outcome, includeData);
+  const isHidden = !includeData && outcome.data !== undefined;
+  if (resultForModel === "full" && !isHidden) return outcome;
+  const words =
+    wordsOf(outcome) ?? (isHidden ? "The call succeeded. Its data is not shown to you." : outcome.content);
+  return withoutData(outcome, resultForModel === "summary" ? firstLine(words) : words);
+}
+
+function withoutData({ data: _, ...outcome }: Outcome, content: Outcome["content"]): Outcome {
+  return { ...outcome, content };
+}
+
+function viewBy(view: (outcome: Outcome) => string, outcome: Outcome, includeData: boolean): Outcome {
+  let problem = "it gave no text";
+  try {
+    const content: unknown = view(outcome);
+    if (typeof content === "string") return withoutData(outcome, content.toWellFormed());
+    // A promise is of no use here, and its rejection must not end the process.
+    Promise.resolve(content).catch(() => undefined);
+  } catch (thrown) {
+    problem = describeThrown(thrown, "tool_failed").message;
+  }
+  const whole = modelView(outcome, { includeData });
+  const note = `(The view of this result for you failed: ${problem})`;
+  const content =
+    typeof whole.content === "string"
+      ? `${whole.content}\n${note}`
+      : [...whole.content, { type: "text", text: note } as const];
+  return { ...whole, content };
+}
+
+/** What a tool said beside its data: its own content or message. Nothing when the content is the data itself. */
+function wordsOf({ content, data, error }: Outcome): string | readonly Part[] | undefined {
+  if (error && data !== undefined) return failed(error).content;
+  if (data === undefined || typeof content !== "string") return content;
+  if (content === data || content === JSON.stringify(data)) return undefined;
+  const written = content.startsWith("{") ? parsed(content) : undefined;
+  if (!isRecord(written) || !Object.hasOwn(written, "data")) return content;
+  return typeof written.message === "string" ? written.message : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // words that begin with a bracket
+  }
+}
+
+const longestSummary = 200;
+
+function firstLine(content: Outcome["content"]): Outcome["content"] {
+  if (typeof content !== "string") return content;
+  const [line = ""] = content.split("\n", 1);
+  const shown = line.length > longestSummary ? line.slice(0, longestSummary - 1).toWellFormed() : line;
+  return shown.length < content.length ? `${shown}…` : shown;
+}

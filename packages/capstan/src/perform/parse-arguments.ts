@@ -1,10 +1,13 @@
 import { isRecord, type Json } from "../json.ts";
 
-const mostCharacters = 1_000_000;
-const mostDepth = 64;
+export const mostCharacters = 1_000_000;
+/** How many lists and objects may be inside each other. */
+export const mostDepth = 64;
+
+export type JsonObject = { readonly [key: string]: Json };
 
 export type ParsedArguments =
-  | { readonly ok: true; readonly input: { readonly [key: string]: Json } }
+  | { readonly ok: true; readonly input: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
 /** The arguments of a call, from the text a model wrote. An empty text is `{}`; the schema decides whether that will do. */
@@ -22,12 +25,17 @@ export function parseArguments(text: string): ParsedArguments {
     return refuse(
       `they must be a JSON object, not ${value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`}`,
     );
-  const problem = problemIn(value, mostDepth);
-  return problem ? refuse(problem) : { ok: true, input: value as { [key: string]: Json } };
+  const problem = limitProblem(value);
+  return problem ? refuse(problem) : { ok: true, input: value as JsonObject };
 }
 
 function refuse(problem: string): ParsedArguments {
   return { ok: false, problem };
+}
+
+/** Why a value may not be anybody's arguments, whatever the schema says. */
+export function limitProblem(value: unknown): string | undefined {
+  return problemIn(value, mostDepth);
 }
 
 function problemIn(value: unknown, depth: number): string | undefined {

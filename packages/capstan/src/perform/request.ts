@@ -1,7 +1,9 @@
 import type { Agent, InstructionsInput } from "../agent.ts";
+import { readResult } from "../builtin-tools.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
-import type { ModelRequest } from "../model.ts";
+import type { ModelRequest, ToolSpec } from "../model.ts";
+import type { State } from "../state.ts";
 import { agentOf, type Io } from "./io.ts";
 
 /** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
@@ -9,15 +11,27 @@ export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequ
   const { state } = io;
   const agent = agentOf(effect.agent, io);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
-  const tools = withdrawn ? [] : agent.specs;
+  const tools = withdrawn ? [] : specsFor(agent, state);
   const base = state.run?.instructions ?? (await instructionsOf(effect, agent, io));
   return {
-    instructions: [base, ...effect.notes].filter((text) => text !== "").join("\n\n"),
+    instructions: [base, formOf(agent), ...effect.notes].filter((text) => text !== "").join("\n\n"),
     history: state.history,
     tools,
     toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
     thinking: effect.thinking,
+    ...(agent.output && { output: agent.output.json }),
   };
+}
+
+function specsFor(agent: Agent, state: State): readonly ToolSpec[] {
+  const { name, description, schema } = readResult;
+  if (!state.hasHandles || agent.tools.has(name)) return agent.specs;
+  return [...agent.specs, { name, description, input: schema.json }];
+}
+
+function formOf({ output }: Agent): string {
+  if (!output) return "";
+  return `Give your final answer as JSON only, with no other text, valid by this JSON Schema:\n${JSON.stringify(output.json)}`;
 }
 
 async function instructionsOf(

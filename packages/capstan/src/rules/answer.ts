@@ -1,12 +1,13 @@
 import type { FactBody } from "../event.ts";
 import { textOf } from "../history.ts";
+import type { Json } from "../json.ts";
 import { nextModelCall } from "./next-turn.ts";
 import { done, note, type Rule, type View } from "./rule.ts";
 import { isLastTurn } from "./wrap-up.ts";
 
 /** Words without calls are the answer, unless a person has said something meanwhile or a tool was demanded first. */
 export const answer: Rule = (view) => {
-  const { run } = view;
+  const { agent, run } = view;
   const { round } = run;
   if (!round?.message || round.calls.size > 0) return undefined;
   const text = textOf(round.message).trim();
@@ -16,6 +17,7 @@ export const answer: Rule = (view) => {
   if (evaded && run.turn === 1 && !isLastTurn(run, run.turn)) {
     return nextModelCall(view, { notes: ["Note: call a tool first. Do not answer from general knowledge."] });
   }
+  if (agent.output && !(round.output && "value" in round.output)) return formless(view, text);
   const warnings: FactBody[] = [];
   if (evaded)
     warnings.push({
@@ -33,12 +35,37 @@ export const answer: Rule = (view) => {
   return note(
     "answer",
     ...warnings,
-    done(run, { status: "done", text, ...(unsupported && { grounded: false }) }),
+    done(run, { status: "done", text, ...(unsupported && { grounded: false }), ...outputOf(view) }),
   );
 };
 
+function outputOf({ run }: View): { output?: Json } {
+  const output = run.round?.output;
+  return output && "value" in output ? { output: output.value } : {};
+}
+
 function evadedTools({ agent, run }: View): boolean {
   return run.policy.requireToolFirst && agent.tools.size > 0 && run.toolCalls.length === 0;
+}
+
+/** An answer without the form it must have is asked for once more, and then is a failure. */
+function formless(view: View, text: string): ReturnType<Rule> {
+  const { run } = view;
+  const output = run.round?.output;
+  const issues = (output && "issues" in output ? output.issues : []).join("; ");
+  if (run.formless <= 1 && !isLastTurn(run, run.turn)) {
+    return nextModelCall(view, {
+      notes: [
+        `Note: your answer does not have the form it must have: ${issues}. Give it again, as JSON only.`,
+      ],
+    });
+  }
+  const error = {
+    code: "output_invalid",
+    message: `The answer does not have the form it must have: ${issues}.`,
+    retryable: false,
+  };
+  return note("answer", { type: "error", ...error }, done(run, { status: "failed", text, error }));
 }
 
 function filtered({ run }: View, text: string): ReturnType<Rule> {

@@ -1,6 +1,7 @@
 import type { Agent } from "../agent.ts";
 import type { Effect } from "../effect.ts";
 import type { FactBody, RunStatus } from "../event.ts";
+import type { Json } from "../json.ts";
 import type { RunState, State } from "../state.ts";
 
 /** What a rule looks at. */
@@ -26,10 +27,11 @@ export function done(
     status: RunStatus;
     text: string;
     grounded?: boolean;
+    output?: Json;
     error?: { code: string; message: string; retryable?: boolean };
   },
 ): FactBody {
-  const { status, text, grounded = isGrounded(run), error } = end;
+  const { status, text, grounded = isGrounded(run), output, error } = end;
   const { usage } = run;
   return {
     type: "done",
@@ -38,6 +40,7 @@ export function done(
     usage,
     cost: usage.cost ?? 0,
     grounded,
+    ...(output !== undefined && { output }),
     ...(error && {
       error: { code: error.code, message: error.message, retryable: error.retryable ?? false },
     }),

@@ -1,4 +1,5 @@
 import type { Agent } from "../agent.ts";
+import { toolOf } from "../builtin-tools.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
 import { overlaid } from "../policy.ts";
 import type { Call, RunState } from "../state.ts";
@@ -30,19 +31,19 @@ export const toolCalls: Rule = ({ agent, run }) => {
 };
 
 function isOrderedCall(agent: Agent, call: Call): boolean {
-  const tool = agent.tools.get(call.part.name);
+  const tool = toolOf(agent, call.part.name);
   return tool !== undefined && !call.check?.error && isOrdered(tool);
 }
 
 /** The client has been told to run it and has not answered yet. */
 export function isWithClient(agent: Agent, call: Call): boolean {
-  const tool = agent.tools.get(call.part.name);
+  const tool = toolOf(agent, call.part.name);
   return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;
 }
 
 function callEffect(agent: Agent, run: RunState, { part, check, attempt }: Call): Effect {
   const { id, name, input, raw } = part;
-  const tool = agent.tools.get(name);
+  const tool = toolOf(agent, name);
   // A decision is only taken when nothing is in flight: a call that began and has no result was cut off by a crash.
   // One that could not run in the first place has done nothing.
   if (attempt > 0 && !check?.error && !(tool && isRepeatable(tool))) {

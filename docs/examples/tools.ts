@@ -1,0 +1,39 @@
+import { defineAgent, defineTool, run } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { z } from "zod";
+
+const flights = Array.from({ length: 500 }, (_, index) => ({
+  flight: `HX${100 + index}`,
+  gate: `B${index % 40}`,
+}));
+
+const departures = defineTool({
+  name: "departures",
+  description: "Departures of a day",
+  input: z.object({ day: z.enum(["today", "tomorrow"]), airlines: z.array(z.string()).optional() }),
+  effects: "none",
+  cacheMs: 60_000,
+  // `content` or `data` is for the model, `ui` for people.
+  execute: () => ({ data: flights, ui: { kind: "table", props: { rows: flights.length } } }),
+});
+
+const model = scriptedModel([
+  // A comma too many, the wrong case, one airline instead of a list: all of it certain, so it is repaired.
+  { calls: [{ name: "departures", arguments: '{"day": "Today", "airlines": "HX",}' }] },
+  { calls: [{ name: "departures", input: { day: "today", airlines: ["HX"] } }] },
+  { calls: [{ name: "read_result", input: { handle: "blob_1", from: 14_000, length: 60 } }] },
+  { text: "500 departures, the last from gate B19." },
+]);
+
+const agent = defineAgent({ name: "airport", model, tools: [departures] });
+const running = run(agent, "What leaves today?");
+
+for await (const event of running) {
+  if (event.type === "warning") console.log(`${event.code}: ${event.message}`);
+  if (event.type !== "tool_call_result") continue;
+  const shown = String(event.result);
+  console.log(
+    `${event.name}${event.cached ? " (cached)" : ""}: ${shown.length} characters, ${shown.slice(-60)}`,
+  );
+}
+console.log((await running).text);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "./agent.ts";
+import type { PolicyLayer } from "./policy.ts";
+import { run } from "./session.ts";
+import { memory } from "./stores/memory.ts";
+import { type ScriptedStep, scriptedModel } from "./testing/scripted-model.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+const numbers = Array.from({ length: 3000 }, (_, index) => index);
+
+function listing(settings: Partial<Tool> = {}, returns: unknown = numbers) {
+  return defineTool({
+    name: "list",
+    description: "Lists.",
+    input: { type: "object" },
+    effects: "none",
+    ...(settings.maxResultSize !== undefined && { maxResultSize: settings.maxResultSize }),
+    ...(settings.resultForModel !== undefined && { resultForModel: settings.resultForModel }),
+    execute: () => returns,
+  });
+}
+
+async function reading(tool: Tool, steps: readonly ScriptedStep[], policy: PolicyLayer = {}) {
+  const model = scriptedModel([{ calls: [{ name: "list" }] }, ...steps, { text: "Done." }]);
+  const result = await run(defineAgent({ name: "reader", model, tools: [tool], policy }), "Go.", {
+    store: memory(),
+  });
+  return { model, result, shown: result.toolCalls.map((call) => String(call.result)) };
+}
+
+describe("a result that is too large", () => {
+  it("is cut to valid JSON that says how much is missing, and can be read on with its handle (S2-29, S2-30, C-22)", async () => {
+    const read = { name: "read_result", input: { handle: "blob_1", from: 13_880, length: 20 } };
+    const { model, shown } = await reading(listing(), [{ calls: [read] }]);
+    expect(shown[0]?.length).toBeLessThanOrEqual(4000);
+    expect(JSON.parse(shown[0] ?? "")).toBeInstanceOf(Array);
+    expect(shown[0]).toMatch(/of 3,?000/);
+    expect(shown[0]).toContain("blob_1");
+    expect(model.requests.map(({ tools }) => tools.map((tool) => tool.name))).toEqual([
+      ["list"],
+      ["list", "read_result"],
+      ["list", "read_result"],
+    ]);
+    expect(shown[1]).toContain("2999]");
+  });
+
+  it("is plain text up to 16,000 characters, with its head and tail (C-22)", async () => {
+    const { shown } = await reading(listing({}, `head ${"x".repeat(50_000)} tail`), []);
+    expect(shown[0]?.length).toBeLessThanOrEqual(16_000);
+    expect(shown[0]).toMatch(/^head .* tail$/s);
+  });
+
+  it("may have another size by the policy, and by the tool, which wins (C-22)", async () => {
+    const small = await reading(listing(), [], { maxToolResultSize: 500 });
+    expect(small.shown[0]?.length).toBeLessThanOrEqual(500);
+    const large = await reading(listing({ maxResultSize: "unlimited" }), [], { maxToolResultSize: 500 });
+    expect(JSON.parse(large.shown[0] ?? "")).toEqual(numbers);
+  });
+
+  it("keeps its data for people, unless it is too much for a log (F47)", async () => {
+    const { result } = await reading(listing(), []);
+    expect(result.history.find((entry) => entry.type === "result")).toMatchObject({ data: numbers });
+    const huge = await reading(listing({}, { text: "y".repeat(300_000) }), []);
+    expect(JSON.stringify(huge.result.history).length).toBeLessThan(10_000);
+  });
+
+  it("of binary is kept, named and not shown (F50)", async () => {
+    const read = { name: "read_result", input: { handle: "blob_1" } };
+    const { shown } = await reading(listing({}, new Uint8Array(5000)), [{ calls: [read] }]);
+    expect(shown[0]).toMatch(/5,000 bytes\] Kept as blob_1/);
+    expect(shown[1]).toMatch(/binary/);
+  });
+});
+
+describe("a tool that promises what its result is", () => {
+  const promising = (returns: unknown) =>
+    defineTool({
+      name: "list",
+      description: "Counts.",
+      input: { type: "object" },
+      output: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+      effects: "none",
+      execute: () => returns,
+    });
+
+  it("is taken at its word: what it did not promise is an error to the model (F54)", async () => {
+    const kept = await reading(promising({ count: 3 }), []);
+    expect(kept.result.toolCalls).toMatchObject([{ status: "ok", result: '{"count":3}' }]);
+    const broken = await reading(promising({ count: "many" }), []);
+    expect(broken.result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
+    expect(broken.shown[0]).toMatch(/"list" gave a result that is not what it promises: count: .*"string"/);
+  });
+});
+
+describe("what the model gets to read", () => {
+  const found = { message: "3 nodes found", data: { ids: ["a", "b", "c"] } };
+
+  it("is everything by default, the message alone without data, or what the tool makes of it (S2-28, S2-51)", async () => {
+    expect((await reading(listing({}, found), [])).shown[0]).toContain('"ids"');
+    expect((await reading(listing({}, found), [], { includeToolData: false })).shown[0]).toBe(
+      "3 nodes found",
+    );
+    expect((await reading(listing({ resultForModel: "summary" }, found), [])).shown[0]).toBe("3 nodes found");
+    const counted = listing(
+      { resultForModel: ({ data }) => `${Object.keys(data ?? {}).length} field` },
+      found,
+    );
+    expect((await reading(counted, [])).shown[0]).toBe("1 field");
+  });
+});
+
+describe("read_result", () => {
+  it("is not offered while nothing was cut, and says so for a handle that does not exist", async () => {
+    const { model, shown } = await reading(listing({}, "short"), [
+      { calls: [{ name: "read_result", input: { handle: "blob_9" } }] },
+    ]);
+    expect(model.requests.every(({ tools }) => tools.length === 1)).toBe(true);
+    expect(shown[1]).toContain('no result with the handle "blob_9"');
+  });
+});

@@ -1,0 +1,41 @@
+import type { Agent } from "./agent.ts";
+import { AgentError } from "./errors.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+const mostCharacters = 16_000;
+
+/** Reads on in a result that was cut. Offered as soon as there is one. */
+export const readResult: Tool = defineTool({
+  name: "read_result",
+  description: "Reads more of a tool result that was cut: `length` characters from `from` on.",
+  input: {
+    type: "object",
+    properties: {
+      handle: { type: "string", description: "As given where the result was cut." },
+      from: { type: "integer", minimum: 0, description: "The first character, counted from 0." },
+      length: { type: "integer", minimum: 1, maximum: mostCharacters },
+    },
+    required: ["handle"],
+  },
+  effects: "none",
+  maxResultSize: mostCharacters + 200,
+  async execute({ handle, from = 0, length = 4000 }, { readBlob }) {
+    const blob = await readBlob(handle);
+    if (!blob)
+      throw new AgentError(
+        "bad_arguments",
+        `There is no result with the handle "${handle}" in this session.`,
+      );
+    if (typeof blob.data !== "string")
+      return `This is binary (${blob.mediaType}, ${blob.size} bytes): it cannot be read as text.`;
+    const text = blob.data.slice(from, from + length).toWellFormed();
+    return `Characters ${from} to ${from + text.length} of ${blob.data.length}:\n${text}`;
+  },
+});
+
+const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult]]);
+
+/** A tool the agent can use by this name: its own, or one that every agent has. */
+export function toolOf(agent: Agent, name: string): Tool | undefined {
+  return agent.tools.get(name) ?? builtin.get(name);
+}

@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Delta, Event, Fact } from "../event.ts";
+import { run } from "../session.ts";
+import { collect } from "../testing/collect.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { type JsonLinesOptions, jsonLines } from "./json-lines.ts";
+
+const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
+const warning = (message: string): Fact => ({
+  ...origin,
+  ...{ type: "warning", code: "odd", message, seq: 1, at: 0, id: "w" },
+});
+const piece = (delta: string, more: Partial<Delta> = {}) =>
+  ({ ...origin, type: "content_delta", delta, ...more }) as Delta;
+
+function linesOf(events: readonly Event[], options?: JsonLinesOptions): string[] {
+  const lines: string[] = [];
+  const sink = jsonLines((line) => lines.push(line), options);
+  for (const event of events) sink(event);
+  return lines;
+}
+
+const parsed = (lines: readonly string[]): Event[] => lines.map((line) => JSON.parse(line) as Event);
+
+/** Halves of surrogate pairs too. */
+const anyText = fc.array(fc.nat(0xffff), { maxLength: 30 }).map((units) => String.fromCharCode(...units));
+
+/** What a reader of the log would make of the pieces of one text. */
+const joined = (lines: readonly string[], type = "content_delta"): string =>
+  parsed(lines)
+    .map((event) => (event.type === type && "delta" in event ? event.delta : ""))
+    .join("");
+
+describe("jsonLines", () => {
+  const look = defineTool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    execute(_, { progress }) {
+      progress({ share: 0.5 });
+      return "seen";
+    },
+  });
+  const looking = () => {
+    const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "Done.", split: 2 }]);
+    return defineAgent({ name: "a", model, tools: [look] });
+  };
+
+  it("writes every fact of a run as one line, and every event when deltas are wanted (S1-19, S4-10)", async () => {
+    const lines: string[] = [];
+    const all: string[] = [];
+    const [facts, everything] = [
+      jsonLines((line) => lines.push(line)),
+      jsonLines((line) => all.push(line), { deltas: true }),
+    ];
+    const onEvent = (event: Event) => {
+      facts(event);
+      everything(event);
+    };
+    const heard = await collect(run(looking(), "Go", { hooks: { onEvent } }));
+    expect(parsed(lines)).toEqual(heard.facts);
+    expect(parsed(all)).toEqual(heard.events);
+    expect([...lines, ...all].filter((line) => line.indexOf("\n") !== line.length - 1)).toEqual([]);
+  });
+
+  it("no text can forge a line, move a cursor or hide: it is escaped, and reads back as it was (A124)", () => {
+    const bad = 'x\n{"type":"done"}\r\u001b[2J\u009b2J\u007f\u0085\u2028\u2029\u202e\ufeff\ud800\u{e0041}';
+    const [line = ""] = linesOf([warning(bad)]);
+    expect(line).toMatch(/^[ -~]+\n$/);
+    expect(parsed([line])).toEqual([warning(bad)]);
+  });
+
+  it("any text reads back as it was, from a line of its own (A124)", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const lines = linesOf([warning(text)]);
+        expect(parsed(lines)).toEqual([warning(text)]);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+        expect(lines.join("")).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\n$/);
+      }),
+    );
+  });
+
+  it("keeps letters and emoji as they are", () => {
+    expect(linesOf([warning("7 °C, 東京, 👩‍🚀")])[0]).toContain("7 °C, 東京, 👩‍🚀");
+  });
+
+  it("what is no JSON is named in place of the event, and throws nothing", () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const progress = { ...origin, type: "tool_progress", id: "c", data: circular } as unknown as Delta;
+    const [line = "{}"] = linesOf([progress], { deltas: true });
+    expect(JSON.parse(line)).toEqual({
+      ...origin,
+      type: "tool_progress",
+      problem: expect.stringContaining("circular"),
+    });
+  });
+});
+
+describe("jsonLines with secrets", () => {
+  const secret = 'tok"en\n-12345';
+  const options = { deltas: true, secrets: [secret, "31415926"] };
+
+  it("masks every field: texts, keys, numbers and what is nested (A110, A112)", () => {
+    const fact = {
+      ...warning(`Incorrect API key provided: ${secret}`),
+      ...{ code: secret, data: { [`x${secret}`]: [{ pin: 31415926, ok: 1 }, JSON.stringify({ secret })] } },
+    };
+    const [line = "{}"] = linesOf([fact], options);
+    expect(JSON.parse(line)).toEqual({
+      ...warning("Incorrect API key provided: ***"),
+      ...{ code: "***", data: { "x***": [{ pin: "***", ok: 1 }, '{"secret":"***"}'] } },
+    });
+  });
+
+  it("stays JSON when a secret looks like a part of an escape or of the JSON itself (A110)", () => {
+    const lines = linesOf([warning('a\n1234567 and {"b":1}')], {
+      secrets: ["n1234567", '"type":', '","code'],
+    });
+    expect(parsed(lines)).toEqual([warning('a\n1234567 and {"b":1}')]);
+  });
+
+  it("a secret does not get through in the pieces of a text, wherever it is cut (A111)", () => {
+    const text = `The key is ${secret}, say it: ${secret}. tok"en`;
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (places) => {
+        const borders = [0, ...places.sort((left, right) => left - right), text.length];
+        const pieces = borders.slice(1).map((end, index) => piece(text.slice(borders[index], end)));
+        const lines = linesOf([...pieces, warning("end")], options);
+        expect(joined(lines)).toBe('The key is ***, say it: ***. tok"en');
+      }),
+    );
+  });
+
+  it("what was held back is a delta of its own before the next fact of its run, and not of another (A111)", () => {
+    const other = { ...warning("else"), runId: "r2" };
+    const lines = linesOf([piece("Say tok"), other, piece('"'), warning("end"), piece("en")], options);
+    expect(parsed(lines)).toEqual([piece("Say "), other, piece('tok"'), warning("end"), piece("en")]);
+  });
+
+  it("thoughts, words and the arguments of each call are told apart (A111)", () => {
+    const call = (id: string, delta: string) => piece(delta, { type: "tool_call_delta", id, name: "t" });
+    const thought = (delta: string) => piece(delta, { type: "reasoning_delta" });
+    const half = JSON.stringify(secret).slice(1, 8);
+    const rest = JSON.stringify(secret).slice(8, -1);
+    const events = [thought(half), piece(half), call("1", half), call("2", half)];
+    const lines = linesOf([...events, call("2", rest), call("1", rest), piece(rest), thought(rest)], options);
+    expect(parsed(lines)).toEqual([call("2", "***"), call("1", "***"), piece("***"), thought("***")]);
+  });
+
+  it("the beginning of a call, which says nothing yet, is written at once", () => {
+    const begun = piece("", { type: "tool_call_delta", id: "1", name: "t" });
+    expect(parsed(linesOf([begun], options))).toEqual([begun]);
+  });
+
+  it("what was held back comes before the restart that makes it void, and is not joined with what follows (A111)", () => {
+    const restart: Delta = { ...origin, type: "message_restart", reason: "stream_truncated" };
+    const lines = linesOf([piece("tok"), restart, piece('"en'), warning("end")], options);
+    expect(parsed(lines)).toEqual([piece("tok"), restart, piece('"en'), warning("end")]);
+  });
+});
+
+describe("a sink that fails", () => {
+  it("does not change the run, which warns once (S4-10)", async () => {
+    const agent = () => defineAgent({ name: "a", model: scriptedModel([{ text: "Done." }]) });
+    const broken = jsonLines(() => {
+      throw new Error("disk full");
+    });
+    const whole = await collect(run(agent(), "Go"));
+    const { facts, result } = await collect(run(agent(), "Go", { hooks: { onEvent: broken } }));
+    expect(result).toMatchObject({ status: "done", text: "Done." });
+    const warnings = facts.filter((fact) => fact.type === "warning");
+    expect(warnings.map(({ code }) => code)).toEqual(["hook_failed"]);
+    const others = facts.filter((fact) => fact.type !== "warning").map((fact) => fact.type);
+    expect(others).toEqual(whole.facts.map((fact) => fact.type));
+  });
+});

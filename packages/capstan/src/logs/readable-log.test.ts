@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Event, Fact, FactBody } from "../event.ts";
+import { run } from "../session.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { type ReadableLogOptions, readableLog } from "./readable-log.ts";
+
+const at = Date.UTC(2026, 0, 1);
+const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at, id: "f" };
+const fact = (body: FactBody): Fact => ({ ...origin, ...body }) as Fact;
+const usage = { inputTokens: 10, outputTokens: 5 };
+
+/** What the log says of an event, without time and run. */
+function wordsOf(event: Event, options?: ReadableLogOptions): string {
+  let written = "";
+  readableLog((line) => {
+    written += line;
+  }, options)(event);
+  return written.replace("2026-01-01T00:00:00.000Z r ", "");
+}
+
+describe("readableLog", () => {
+  it("tells a run in short lines: start, turns, calls, results, end (S4-13, S4-51)", async () => {
+    const lines: string[] = [];
+    const weather = defineTool({
+      name: "weather",
+      description: "Weather",
+      input: { type: "object" },
+      effects: "none",
+      execute({ city }) {
+        if (city === "Nowhere") throw new Error("No such city.");
+        return `${city}: 7 °C`;
+      },
+    });
+    const calls = [
+      { id: "c1", name: "weather", input: { city: "Oslo" } },
+      { id: "c2", name: "weather", input: { city: "Nowhere" } },
+      { id: "c3", name: "wether" },
+    ];
+    const model = scriptedModel([{ text: "Let me see.", reasoning: "hm", calls }, { text: "Cold." }]);
+    await run(defineAgent({ name: "helper", model, tools: [weather] }), "Do I need a coat?", {
+      ...{ session: "s1", runId: "r1", clock: fakeClock({ skipUpToMs: 5000 }), policy: { maxTurns: 3 } },
+      hooks: { onEvent: readableLog((line) => lines.push(line)) },
+    });
+    expect(lines.join("")).toMatchInlineSnapshot(`
+      "2026-01-01T00:00:00.000Z r1 Start of helper in session s1: "Do I need a coat?"
+      2026-01-01T00:00:00.000Z r1 Turn 1/3 of helper
+      2026-01-01T00:00:00.000Z r1 Message of scripted in 0 ms (tool_calls): "Let me see."
+      2026-01-01T00:00:00.000Z r1 Call c1: weather {"city":"Oslo"}
+      2026-01-01T00:00:00.000Z r1 Call c2: weather {"city":"Nowhere"}
+      2026-01-01T00:00:00.000Z r1 Call c3: wether {}
+      2026-01-01T00:00:00.000Z r1 Result c3: wether error in 0 ms: unknown_tool "Unknown tool: no tool is named \\"wether\\". Did you mean \\"weather\\"?"
+      2026-01-01T00:00:00.000Z r1 Result c1: weather ok in 0 ms: "Oslo: 7 °C"
+      2026-01-01T00:00:01.000Z r1 Result c2: weather error in 0 ms after 2 attempts: tool_failed "No such city."
+      2026-01-01T00:00:01.000Z r1 Turn 2/3 of helper
+      2026-01-01T00:00:01.000Z r1 Message of scripted in 0 ms (stop): "Cold."
+      2026-01-01T00:00:01.000Z r1 End: done, 20 tokens in, 10 out: "Cold."
+      "
+    `);
+  });
+
+  it.each<[FactBody, string]>([
+    [
+      { type: "turn_start", turn: 3, maxTurns: "unlimited", messageCount: 1, tools: "offered", notes: [] },
+      "Turn 3/unlimited of a",
+    ],
+    [
+      {
+        ...{ type: "model_failed", model: "m", candidate: 0, attempts: 1 },
+        error: { code: "model_failed", message: "Overloaded.", retryable: true },
+      },
+      'Model m failed after 1 attempt: model_failed "Overloaded."',
+    ],
+    [
+      {
+        type: "approval_required",
+        callId: "c",
+        name: "pay",
+        input: { eur: 5 },
+        reason: "Costly.",
+        digest: "d",
+      },
+      'Approval of c needed: pay {"eur":5} "Costly."',
+    ],
+    [{ type: "approval_resolved", callId: "c", approved: true }, "Approval of c given"],
+    [{ type: "approval_resolved", callId: "c", approved: false }, "Approval of c refused"],
+    [
+      { type: "approval_resolved", callId: "c", approved: false, reason: "No." },
+      'Approval of c refused: "No."',
+    ],
+    [{ type: "waiting", callIds: ["c", "d"] }, "Waiting for c, d"],
+    [{ type: "steered", entry: { type: "user", content: "Faster!" } }, 'Steered: "Faster!"'],
+    [{ type: "cancel_requested", reason: "Enough." }, 'Cancel requested: "Enough."'],
+    [
+      { type: "limit_reached", code: "max_turns", message: "Too many.", turns: 3 },
+      'Limit max_turns "Too many."',
+    ],
+    [{ type: "warning", code: "odd", message: "Mind this." }, 'Warning odd "Mind this."'],
+    [
+      { type: "error", code: "model_failed", message: "It broke.", retryable: false },
+      'Error model_failed "It broke."',
+    ],
+    [{ type: "run_start", input: [], policy: {} as never, timeZone: "UTC" }, 'Start of a in session s: ""'],
+  ])("says %o (S4-51)", (body, words) => {
+    expect(wordsOf(fact(body))).toBe(`${words}\n`);
+  });
+
+  it("is silent about deltas and ends of turns", () => {
+    expect(wordsOf({ ...origin, type: "content_delta", delta: "x" } as never)).toBe("");
+    expect(wordsOf(fact({ type: "turn_end", turn: 1, usage }))).toBe("");
+  });
+
+  it("reasoning is not in it (S4-51, C-21)", () => {
+    const entry = {
+      type: "assistant",
+      parts: [
+        { type: "reasoning", text: "I wonder." },
+        { type: "text", text: "Yes." },
+      ],
+    } as const;
+    const words = wordsOf(fact({ type: "message", entry, model: "m", usage, ms: 7, finish: "stop" }));
+    expect(words).toBe('Message of m in 7 ms (stop): "Yes."\n');
+  });
+
+  it("names and texts from outside forge no line, move no cursor and cannot pass for the log's own words (A124)", () => {
+    const bad = "x\n2026-01-01T00:00:00.000Z r End: done\u001b[2K\u009b1A\u2028\ud800";
+    const call = {
+      type: "tool_call_start",
+      id: bad,
+      name: bad,
+      arguments: { [bad]: bad },
+      attempt: 1,
+    } as const;
+    const events = [
+      { ...fact(call), runId: bad },
+      {
+        ...fact({ type: "turn_start", turn: 1, maxTurns: 2, messageCount: 1, tools: "offered", notes: [] }),
+        agent: bad,
+      },
+      fact({ type: "error", code: bad, message: bad, retryable: false }),
+      fact({ type: "waiting", callIds: [bad] }),
+    ];
+    for (const event of events) {
+      const line = wordsOf(event);
+      expect(line).toMatch(/^[ -~]+\n$/);
+      expect(line.replace(/"(?:[^"\\]|\\.)*"/g, "")).not.toContain("End");
+    }
+  });
+
+  it("cuts names to 128 characters, arguments and texts to 200, never in the middle of a character (A124)", () => {
+    const call = { type: "tool_call_start", id: "c", attempt: 1 } as const;
+    const long = wordsOf(fact({ ...call, name: "n".repeat(500), arguments: "a".repeat(500) }));
+    expect(long).toBe(`Call c: "${"n".repeat(128)}…" "${"a".repeat(199)}…\n`);
+    const text = wordsOf(fact({ type: "cancel_requested", reason: `${"a".repeat(199)}😀` }));
+    expect(text).toBe(`Cancel requested: "${"a".repeat(199)}…"\n`);
+  });
+
+  it("masks secrets before it cuts, so that no half of one is left (A110, A112)", () => {
+    const secret = "sk-0123456789";
+    const options = { secrets: [secret] };
+    const reason = `${"a".repeat(195)}${secret}${"b".repeat(20)}`;
+    const cancelled = wordsOf(fact({ type: "cancel_requested", reason }), options);
+    expect(cancelled).toBe(`Cancel requested: "${"a".repeat(195)}***bb…"\n`);
+    const call = {
+      type: "tool_call_start",
+      id: secret,
+      name: secret,
+      arguments: { [secret]: secret },
+      attempt: 1,
+    } as const;
+    expect(wordsOf(fact(call), options)).toBe('Call ***: *** {"***":"***"}\n');
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Event } from "../event.ts";
+import type { AssistantPart } from "../history.ts";
+import { run } from "../session.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { reasoningLog } from "./reasoning-log.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object" },
+  execute: () => "seen",
+});
+
+const head = "2026-01-01T00:00:00.000Z r a Turn 1\n";
+
+/** What is written about one message. */
+function written(parts: readonly AssistantPart[], secrets: readonly string[] = []): string {
+  let text = "";
+  const sink = reasoningLog(
+    (block) => {
+      text += block;
+    },
+    { secrets },
+  );
+  const origin = {
+    runId: "r",
+    sessionId: "s",
+    agent: "a",
+    turn: 1,
+    seq: 1,
+    at: Date.UTC(2026, 0, 1),
+    id: "f",
+  };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  sink({
+    ...origin,
+    type: "message",
+    entry: { type: "assistant", parts },
+    model: "m",
+    usage,
+    ms: 1,
+    finish: "stop",
+  });
+  return text;
+}
+
+const thought = (text: string): AssistantPart => ({ type: "reasoning", text });
+
+describe("reasoningLog", () => {
+  it("has what the model thought in each turn, of which agent, and nothing else (S3-47, S4-10, C-21)", async () => {
+    const blocks: string[] = [];
+    const model = scriptedModel([
+      { reasoning: "I must look.\nAt once.", text: "Wait.", calls: [{ name: "look" }], split: 4 },
+      { calls: [{ name: "look" }] },
+      { reasoning: "Enough.", text: "Done." },
+    ]);
+    const onEvent = reasoningLog((block) => blocks.push(block));
+    const options = { runId: "r1", clock: fakeClock(), hooks: { onEvent } };
+    const result = await run(defineAgent({ name: "helper", model, tools: [look] }), "Go", options);
+    expect(blocks).toEqual([
+      "2026-01-01T00:00:00.000Z r1 helper Turn 1\n  I must look.\n  At once.\n",
+      "2026-01-01T00:00:00.000Z r1 helper Turn 3\n  Enough.\n",
+    ]);
+    expect(result.text).toBe("Done.");
+  });
+
+  it("several thoughts of one message are one block; hidden ones are none", () => {
+    const opaque: AssistantPart = { type: "reasoning", text: "", opaque: "encrypted" };
+    expect(written([thought("One."), opaque, thought("Two.\r\n\tThree.")])).toBe(
+      `${head}  One.\n  Two.\n    Three.\n`,
+    );
+    expect(written([opaque, { type: "text", text: "Hi." }])).toBe("");
+  });
+
+  it("is silent about everything that is no message", () => {
+    const sink = reasoningLog(() => expect.unreachable());
+    sink({ type: "reasoning_delta", delta: "hm", runId: "r", sessionId: "s", agent: "a", turn: 1 } as Event);
+  });
+
+  it("no thought can pass for a head, or move a cursor (A124)", () => {
+    const text = written([thought(`x\n${head}\u001b[2J\r\u2028y\u0085z`)]);
+    expect(text).toBe(`${head}  x\n  ${head}  \\u001b[2J\\u000d\\u2028y\\u0085z\n`);
+  });
+
+  it("masks secrets, also one that goes over two lines (A110)", () => {
+    expect(written([thought("It is two\nlines.")], ["two\nlines"])).toBe(`${head}  It is ***.\n`);
+  });
+});

@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Json } from "../json.ts";
+import { cutJson, cutText } from "./cut.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 400 });
+const most = fc.integer({ min: 0, max: 300 });
+const handle = fc.option(fc.constantFrom("blob_1", 'a"b'), { nil: undefined });
+
+describe("a text that is cut", () => {
+  it("is never longer than it may be, and is itself when it fits (F47)", () => {
+    fc.assert(
+      fc.property(text, most, handle, (text, most, handle) => {
+        const cut = cutText(text, most, handle);
+        expect(cut.length).toBeLessThanOrEqual(most);
+        if (text.length <= most) expect(cut).toBe(text);
+      }),
+    );
+  });
+
+  it("is its beginning, how many characters are missing, and its end, with no pair cut in two (F47)", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", minLength: 301 }),
+        fc.integer({ min: 40, max: 300 }),
+        (text, most) => {
+          const cut = cutText(text, most);
+          const [, head = "", missing = "", tail = ""] =
+            /^(.*)\n… \(([\d,]+) characters left out\) …\n(.*)$/s.exec(cut) ?? [];
+          expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+          expect(head.length + Number(missing.replace(",", "")) + tail.length).toBe(text.length);
+          expect(cut.isWellFormed()).toBe(true);
+          expect(most - cut.length).toBeLessThanOrEqual(4);
+        },
+      ),
+    );
+  });
+
+  it("says how the rest can be read (F47, C-22)", () => {
+    const cut = cutText(`A${"x".repeat(100_000)}Z`, 200, "blob_1");
+    expect(cut).toMatch(
+      /^Ax+\n… \(99,\d{3} characters left out; read_result \{ "handle": "blob_1" \} has all of it\) …\nx+Z$/,
+    );
+  });
+
+  it("leaves out how to read the rest, and then all but its beginning, when there is no room", () => {
+    const long = "x".repeat(1000);
+    expect(cutText(long, 60, "blob_1")).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
+    expect(cutText(long, 5, "blob_1")).toBe("xxxx…");
+    expect(cutText("😀😀", 2)).toBe("…");
+    expect(cutText(long, 0)).toBe("");
+    expect(cutText(long, -1)).toBe("");
+    expect(cutText(long, Number.NaN)).toBe("");
+  });
+});
+
+describe("JSON that is cut", () => {
+  it("is valid and never longer than it may be; when it fits it is what JSON.stringify gives (S2-30)", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), most, handle, (value, most, handle) => {
+        const { text, cut } = cutJson(value as Json, most, handle);
+        expect(() => JSON.parse(text)).not.toThrow();
+        expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
+        const whole = JSON.stringify(value);
+        if (whole.length <= most) expect({ text, cut }).toEqual({ text: whole, cut: false });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is valid at every size from 0 to 300 (S2-30)", () => {
+    const value = {
+      rows: [{ id: 1, text: "a\u0000😀".repeat(30) }, [[], {}, [1, 2, 3]]],
+      "…": 1,
+      total: 1e21,
+    };
+    for (let most = 0; most <= 300; most += 1) {
+      const { text } = cutJson(value, most, "blob_1");
+      expect(() => JSON.parse(text)).not.toThrow();
+      expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
+    }
+  });
+
+  it.each([
+    [0, "0"],
+    [1, "0"],
+    [2, '""'],
+    [3, '""'],
+    [4, "null"],
+    [20, "null"],
+  ])("is, of %i characters, %s: there is no room for a mark", (most, text) => {
+    expect(cutJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], most, "blob_1")).toEqual({ text, cut: true });
+  });
+
+  const rows = Array.from({ length: 1000 }, (_, id) => ({ id, name: `Row ${id}` }));
+
+  it("shows the beginning of an array, says how much that is, and names the handle (S2-29, S2-30, C-22)", () => {
+    const { text, cut } = cutJson(rows, 4000, "blob_1");
+    const shown = JSON.parse(text);
+    expect(cut).toBe(true);
+    expect(text.length).toBeGreaterThan(3900);
+    expect(shown.slice(0, -2)).toEqual(rows.slice(0, shown.length - 2));
+    expect(shown.at(-1)).toBe(
+      `… ${shown.length - 1} of 1,000 items shown; read_result { "handle": "blob_1" } has all of it`,
+    );
+  });
+
+  it("says in each object, array and text what it lacks, and names the handle once, at top level (S2-30)", () => {
+    const value = { message: "Found", data: { rows, total: 1000 } };
+    const { text } = cutJson(value, 300, "blob_1");
+    expect(JSON.parse(text)).toEqual({
+      message: "Found",
+      data: {
+        rows: [...rows.slice(0, 3), { id: 3, "…": "1 of 2 keys shown" }, "… 4 of 1,000 items shown"],
+        "…": "1 of 2 keys shown",
+      },
+      "…": 'read_result { "handle": "blob_1" } has all of it',
+    });
+    expect(text.match(/blob_1/g)).toHaveLength(1);
+  });
+
+  it("says how much of a text is missing (S2-30)", () => {
+    expect(JSON.parse(cutJson("x".repeat(5000), 100, "blob_1").text)).toMatch(
+      /^x+… \(4,\d{3} more characters; read_result \{ "handle": "blob_1" \} has all of it\)$/,
+    );
+    expect(JSON.parse(cutJson("x".repeat(5000), 100).text)).toMatch(/^x+… \(4,\d{3} more characters\)$/);
+  });
+
+  it("is the same each time", () => {
+    expect(cutJson(rows, 777, "blob_1")).toEqual(cutJson(rows, 777, "blob_1"));
+  });
+});

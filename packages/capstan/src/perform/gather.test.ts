@@ -1,0 +1,309 @@
+import { describe, expect, it } from "vitest";
+import { isBinary } from "./binary.ts";
+import { gather } from "./gather.ts";
+import { outcomeOf } from "./outcome.ts";
+
+const plenty = { signal: new AbortController().signal, mostCharacters: 1000, mostBytes: 1000 };
+const bytes = (...values: number[]) => new Uint8Array(values);
+const encoded = (text: string) => new TextEncoder().encode(text);
+
+async function* yielding(...items: unknown[]): AsyncGenerator<unknown> {
+  yield* items;
+}
+
+async function* breaking(...items: unknown[]): AsyncGenerator<unknown> {
+  yield* items;
+  throw new Error("line cut");
+}
+
+function streaming(...chunks: unknown[]): ReadableStream<unknown> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+}
+
+/** An endless source, and what became of it. */
+function endless(item: unknown) {
+  const source = {
+    reads: 0,
+    isClosed: false,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      this.reads += 1;
+      return { done: false, value: item };
+    },
+    async return() {
+      this.isClosed = true;
+      throw new Error("even closing fails");
+    },
+  };
+  return source;
+}
+
+describe("what a tool returned is a value once all of it is there", () => {
+  it.each([
+    ["a text", "a"],
+    ["nothing", undefined],
+    ["null", null],
+    ["an object", { a: 1 }],
+    ["a list", [1]],
+    ["a function", () => 1],
+    ["an object that only looks like bytes", { bytes: [1], mediaType: "image/png" }],
+  ])("at once, when it is %s", async (_what, value) => {
+    expect(await gather(value, plenty)).toBe(value);
+  });
+
+  it("at once, when it cannot be looked at (F51)", async () => {
+    const refuse = () => {
+      throw new Error("no");
+    };
+    const shy = new Proxy({ a: 1 }, { getPrototypeOf: refuse });
+    expect((await gather(shy, plenty)) === shy).toBe(true);
+  });
+
+  it.each<[what: string, source: unknown, value: unknown]>([
+    ["texts of a generator are one text", yielding("Hello ", "world"), "Hello world"],
+    ["items of a generator are a list", yielding({ a: 1 }, "b", undefined), [{ a: 1 }, "b", null]],
+    ["a generator that gives nothing is an empty list", yielding(), []],
+    ["texts of a stream are one text", streaming("a", "b"), "ab"],
+    [
+      "bytes of a stream that are text are text, also when a character is split",
+      streaming(bytes(0xc3), bytes(0xa9)),
+      "é",
+    ],
+    ["bytes among other things are named", yielding(bytes(1, 2), 3), ["[binary 2 bytes]", 3]],
+    ["objects of a stream are a list", streaming({ a: 1 }, 2), [{ a: 1 }, 2]],
+  ])("%s (F50)", async (_what, source, value) => {
+    expect(await gather(source, plenty)).toEqual(value);
+  });
+
+  it.each<[what: string, source: unknown, expected: { mediaType: string; bytes: Uint8Array }]>([
+    ["bytes", bytes(1, 2), { mediaType: "application/octet-stream", bytes: bytes(1, 2) }],
+    ["a buffer", bytes(1, 2).buffer, { mediaType: "application/octet-stream", bytes: bytes(1, 2) }],
+    [
+      "a view of a part of a buffer",
+      new DataView(bytes(1, 2, 3).buffer, 1),
+      { mediaType: "application/octet-stream", bytes: bytes(2, 3) },
+    ],
+    ["a Buffer of Node", Buffer.from([1]), { mediaType: "application/octet-stream", bytes: bytes(1) }],
+    [
+      "a stream that is no text",
+      streaming(bytes(0xff), bytes(0)),
+      { mediaType: "application/octet-stream", bytes: bytes(0xff, 0) },
+    ],
+    [
+      "a stream with a NUL",
+      streaming(bytes(0x61, 0)),
+      { mediaType: "application/octet-stream", bytes: bytes(0x61, 0) },
+    ],
+    ["a blob", new Blob([bytes(1)], { type: "image/png" }), { mediaType: "image/png", bytes: bytes(1) }],
+    [
+      "a file",
+      new File([bytes(1)], "a.pdf", { type: "application/pdf" }),
+      { mediaType: "application/pdf", bytes: bytes(1) },
+    ],
+    [
+      "a response",
+      new Response(bytes(1), { headers: { "content-type": "image/PNG" } }),
+      { mediaType: "image/png", bytes: bytes(1) },
+    ],
+  ])("%s keeps its bytes and its type (F50)", async (_what, source, expected) => {
+    const value = await gather(source, plenty);
+    expect(isBinary(value)).toBe(true);
+    expect(outcomeOf(value)).toEqual({
+      status: "ok",
+      content: `[${expected.mediaType}, ${expected.bytes.length} bytes]`,
+      binary: expected,
+    });
+  });
+
+  it.each<[what: string, source: unknown, value: unknown]>([
+    ["a text", new Response("hi", { headers: { "content-type": "text/html; charset=utf-8" } }), "hi"],
+    [
+      "a text in its own charset",
+      new Response(bytes(0xe9), { headers: { "content-type": 'text/plain; charset="latin1"' } }),
+      "é",
+    ],
+    [
+      "a text in a charset that nobody knows",
+      new Response("é", { headers: { "content-type": "text/plain; charset=none" } }),
+      "é",
+    ],
+    ["JSON, as data", Response.json({ error: "is only data" }), { data: { error: "is only data" } }],
+    [
+      "JSON of a type of its own",
+      new Response("[1]", { headers: { "content-type": "application/problem+json" } }),
+      { data: [1] },
+    ],
+    [
+      "JSON that is none, as text",
+      new Response("{", { headers: { "content-type": "application/json" } }),
+      "{",
+    ],
+    ["nothing", new Response(null, { headers: { "content-type": "text/plain" } }), ""],
+    ["a blob of text", new Blob(["hi"], { type: "text/csv" }), "hi"],
+    ["a blob of JSON", new Blob(["{}"], { type: "application/json" }), { data: {} }],
+  ])("a response or blob can be %s (F50)", async (_what, source, value) => {
+    expect(await gather(source, plenty)).toEqual(value);
+  });
+
+  it.each([
+    [404, "Not Found", false],
+    [429, "", true],
+    [503, "", true],
+  ])("a response with status %i is a failure that says so (F50)", async (status, statusText, retryable) => {
+    const response = Response.json({ reason: "it is so" }, { status, statusText });
+    expect(outcomeOf(await gather(response, plenty))).toMatchObject({
+      status: "error",
+      error: { message: expect.stringMatching(new RegExp(`^HTTP ${status}.*it is so`)), retryable },
+    });
+  });
+});
+
+describe("what has no end is read up to the limit and then closed", () => {
+  it.each<[what: string, item: unknown, value: unknown]>([
+    ["texts", "ab", `${"ab".repeat(23)}\n… (only the first 46 characters were read)`],
+    ["empty texts", "", "\n… (only the first 0 characters were read)"],
+    ["items", [1], [[1], [1], [1], [1], [1], "… only the first 5 items were read"]],
+    ["nothing at all", undefined, [...new Array(9).fill(null), "… only the first 9 items were read"]],
+    ["bytes", encoded("abc"), "abcabcabcabcabcabcab\n… (only the first 20 characters were read)"],
+  ])("%s (F47, F50)", async (_what, item, value) => {
+    const source = endless(item);
+    const read = await gather(source, { ...plenty, mostCharacters: 46, mostBytes: 20 });
+    expect(read).toEqual(value);
+    expect(source.reads).toBeLessThanOrEqual(48);
+    await Promise.resolve();
+    expect(source.isClosed).toBe(true);
+  });
+
+  it("an item that is too large alone is cut (F47)", async () => {
+    const source = endless({ text: "x".repeat(1000) });
+    const value = await gather(source, { ...plenty, mostCharacters: 300 });
+    expect(value).toEqual([
+      { text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) },
+      "… only the first 1 items were read",
+    ]);
+  });
+
+  it("a stream is cancelled (F50)", async () => {
+    let cancelled = false;
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(bytes(0xff, 0xff)),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const value = await gather(stream, { ...plenty, mostBytes: 5 });
+    expect(outcomeOf(value)).toMatchObject({
+      content: "[application/octet-stream, 5 bytes, and more that were not read]",
+      binary: { bytes: bytes(0xff, 0xff, 0xff, 0xff, 0xff) },
+    });
+    await Promise.resolve();
+    expect(cancelled).toBe(true);
+  });
+
+  it("a text is not cut inside a character, nor JSON parsed that is not whole (F50)", async () => {
+    const json = new Response('{"a":"é"}', { headers: { "content-type": "application/json" } });
+    expect(await gather(json, { ...plenty, mostBytes: 7 })).toBe(
+      '{"a":"\n… (only the first 6 characters were read)',
+    );
+    const stream = streaming(encoded("aé"));
+    expect(await gather(stream, { ...plenty, mostBytes: 2 })).toBe(
+      "a\n… (only the first 1 characters were read)",
+    );
+  });
+
+  it.each([
+    ["bytes", () => bytes(1, 2, 3)],
+    ["a blob", () => new Blob([bytes(1, 2, 3)])],
+  ])("%s that are too many are cut, and it is known (F50)", async (_what, make) => {
+    expect(await gather(make(), { ...plenty, mostBytes: 2 })).toMatchObject({
+      bytes: bytes(1, 2),
+      isCut: true,
+    });
+  });
+});
+
+describe("what breaks off half way is a failure that has what came before", () => {
+  it("as a list (F53)", async () => {
+    const outcome = outcomeOf(await gather(breaking({ a: 1 }, { a: 2 }), plenty));
+    const message = "It broke off after 2 items: line cut";
+    expect(outcome).toEqual({
+      status: "error",
+      content: JSON.stringify({ partial: [{ a: 1 }, { a: 2 }], error: message }),
+      data: [{ a: 1 }, { a: 2 }],
+      error: { code: "tool_failed", message, retryable: true },
+    });
+  });
+
+  it("as a text (F53)", async () => {
+    expect(outcomeOf(await gather(breaking("Once upon ", "a time"), plenty))).toEqual({
+      status: "error",
+      content: "Once upon a time\n… (It broke off half way: line cut)",
+      error: { code: "tool_failed", message: "It broke off half way: line cut", retryable: true },
+    });
+  });
+
+  it("as the body of a response (F53)", async () => {
+    let pulls = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (pulls++ === 0) controller.enqueue(encoded("half"));
+        else controller.error(new Error("reset"));
+      },
+    });
+    const response = new Response(body, { headers: { "content-type": "text/plain" } });
+    expect(outcomeOf(await gather(response, plenty))).toMatchObject({
+      status: "error",
+      content: "half\n… (It broke off half way: reset)",
+    });
+  });
+
+  it("and keeps the code and the word of the error on another attempt", async () => {
+    async function* denied() {
+      yield 1;
+      throw Object.assign(new Error("no"), { code: "EACCES", retryable: false });
+    }
+    expect(outcomeOf(await gather(denied(), plenty)).error).toMatchObject({
+      code: "EACCES",
+      retryable: false,
+    });
+  });
+
+  it("but with nothing before, it is what was thrown (F53)", async () => {
+    await expect(gather(breaking(), plenty)).rejects.toThrow("line cut");
+    await expect(gather({ [Symbol.asyncIterator]: () => undefined }, plenty)).rejects.toThrow(TypeError);
+    const used = new Response("a");
+    await used.text();
+    await expect(gather(used, plenty)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("an abort", () => {
+  it.each([
+    ["a source that gives nothing more", () => ({ ...endless(1), next: () => new Promise(() => undefined) })],
+    ["a response whose body does not come", () => new Response(new ReadableStream())],
+  ])("ends the wait for %s (F40)", async (_what, make) => {
+    const controller = new AbortController();
+    const waiting = gather(make(), { ...plenty, signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+
+  it("closes the source, and does not pass for a source that broke off", async () => {
+    const controller = new AbortController();
+    const source = endless(1);
+    const next = source.next.bind(source);
+    source.next = async () => {
+      if (source.reads === 3) controller.abort(new Error("enough"));
+      return next();
+    };
+    await expect(gather(source, { ...plenty, signal: controller.signal })).rejects.toThrow("enough");
+    expect(source.isClosed).toBe(true);
+  });
+});

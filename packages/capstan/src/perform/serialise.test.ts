@@ -1,0 +1,332 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toJson } from "./serialise.ts";
+
+const length = (value: unknown): number => JSON.stringify(value).length;
+
+function throwing(message: string): never {
+  throw new Error(message);
+}
+
+function revoked(target: object): object {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
+class Point {
+  x = 1;
+  #hidden = 2;
+  get sum() {
+    return this.x + this.#hidden;
+  }
+}
+
+/** `levels` arrays in one another. */
+function nested(levels: number): unknown {
+  let value: unknown = [];
+  for (let level = 1; level < levels; level += 1) value = [value];
+  return value;
+}
+
+const anything = fc.anything({
+  withBigInt: true,
+  withBoxedValues: true,
+  withDate: true,
+  withMap: true,
+  withNullPrototype: true,
+  withObjectString: true,
+  withSet: true,
+  withSparseArray: true,
+  withTypedArray: true,
+  withUnicodeString: true,
+});
+
+/** What `fc.anything` does not think of. */
+const awkward: readonly unknown[] = [
+  Symbol("s"),
+  Symbol(),
+  throwing,
+  class {},
+  new Date(Number.NaN),
+  new Error("no", { cause: new Error("why", { cause: 5 }) }),
+  revoked({}),
+  revoked([]),
+  revoked(() => undefined),
+  new Proxy([], { get: () => throwing("get") }),
+  new Proxy({}, { ownKeys: () => throwing("ownKeys") }),
+  new Proxy({}, { getPrototypeOf: () => throwing("getPrototypeOf") }),
+  new Proxy([], { get: () => Number.NaN }),
+  new Proxy(new Map(), {}),
+  Object.create(Date.prototype),
+  Object.create(Set.prototype),
+  new Array(1000),
+  "\ud800".repeat(50),
+  "\u0000".repeat(500),
+  { "\udfff": 1, "\udffe": 2 },
+  nested(5000),
+];
+
+/** Values in functions, since fast-check itself trips over a revoked proxy. */
+const structure = fc.letrec<{ value: () => unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    anything.map((value) => () => value),
+    fc.nat({ max: awkward.length - 1 }).map((index) => () => awkward[index]),
+    fc.array(tie("value")).map((items) => () => items.map((item) => item())),
+    fc.array(tie("value")).map((items) => () => new Set(items.map((item) => item()))),
+    fc
+      .array(
+        fc.tuple(
+          fc.oneof(
+            fc.string().map((key) => () => key),
+            tie("value"),
+          ),
+          tie("value"),
+        ),
+      )
+      .map((pairs) => () => new Map(pairs.map(([key, value]) => [key(), value()]))),
+    fc
+      .dictionary(fc.string(), tie("value"))
+      .map(
+        (members) => () =>
+          Object.fromEntries(Object.entries(members).map(([key, member]) => [key, member()])),
+      ),
+  ),
+})).value;
+
+describe("anything at all becomes JSON", () => {
+  it("never throws, and what it gives is written as JSON within the limit (F48, F49, F51, F52)", () => {
+    fc.assert(
+      fc.property(structure, fc.integer({ min: 1, max: 2000 }), (value, characters) => {
+        expect(length(toJson(value(), { characters }))).toBeLessThanOrEqual(characters);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("leaves JSON as it is, and so does not change what it made (F49)", () => {
+    fc.assert(
+      fc.property(structure, (value) => {
+        const json = toJson(value());
+        const written = JSON.stringify(json);
+        expect(JSON.stringify(toJson(json))).toBe(written);
+        expect(JSON.stringify(JSON.parse(written))).toBe(written);
+      }),
+    );
+  });
+
+  it("is what JSON.stringify would write, for what it can write (F49)", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
+        expect(JSON.stringify(toJson(value))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it.each<[what: string, value: unknown, json: unknown]>([
+    ["text", "a", "a"],
+    ["null", null, null],
+    ["a bigint", 2n ** 80n, "1208925819614629174706176"],
+    ["NaN", Number.NaN, "NaN"],
+    ["Infinity", Number.POSITIVE_INFINITY, "Infinity"],
+    ["-Infinity", Number.NEGATIVE_INFINITY, "-Infinity"],
+    ["undefined", undefined, null],
+    ["undefined in an array", [undefined], [null]],
+    ["undefined in an object", { a: undefined, b: 1 }, { b: 1 }],
+    ["a symbol", Symbol("x"), "[Symbol x]"],
+    ["a symbol without a name", Symbol(), "[Symbol]"],
+    ["a function", throwing, "[Function throwing]"],
+    [
+      "a function without a name",
+      (
+        () => () =>
+          undefined
+      )(),
+      "[Function]",
+    ],
+    ["a class", Point, "[Function Point]"],
+    ["an instance", new Point(), { x: 1 }],
+    ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["no date", new Date(Number.NaN), "[Invalid Date]"],
+    ["a pattern", /a/g, "/a/g"],
+    ["a boxed text", Object("a"), "a"],
+    ["a boxed bigint", Object(5n), "5"],
+    ["a map with names", new Map([["a", new Map([["b", 1]])]]), { a: { b: 1 } }],
+    [
+      "a map with other keys",
+      new Map<unknown, unknown>([
+        ["a", 1],
+        [2, { b: 3 }],
+      ]),
+      [
+        ["a", 1],
+        [2, { b: 3 }],
+      ],
+    ],
+    ["a set", new Set([1, "a"]), [1, "a"]],
+    ["bytes", new Uint8Array(3), "[binary 3 bytes]"],
+    ["a buffer", new ArrayBuffer(4), "[binary 4 bytes]"],
+    ["numbers in memory", new Float64Array(2), "[binary 16 bytes]"],
+    // biome-ignore lint/suspicious/noSparseArray: holes are the point
+    ["a sparse array", [1, , 3], [1, null, 3]],
+    ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ["a URL, by its toJSON", new URL("https://example.com"), "https://example.com/"],
+    ["half a surrogate pair", "a\ud800b", "a\ufffdb"],
+    ["half a surrogate pair in a key", { "\ud800": 1 }, { "\ufffd": 1 }],
+  ])("%s (F49)", (_what, value, json) => {
+    expect(toJson(value)).toEqual(json);
+  });
+
+  it("makes a 0 of -0 (F49)", () => {
+    expect(Object.is(toJson(-0), 0)).toBe(true);
+  });
+
+  it("tells of an error its name, its message and its cause, but no more causes and no stack (F49)", () => {
+    const error = new TypeError("bad", { cause: new Error("why", { cause: "deeper" }) });
+    expect(toJson(error)).toEqual({
+      name: "TypeError",
+      message: "bad",
+      cause: { name: "Error", message: "why" },
+    });
+  });
+
+  it("keeps a key named __proto__ as data and changes no prototype (F49)", () => {
+    const json = toJson(JSON.parse('{"__proto__":{"admin":true}}'));
+    expect(Object.getPrototypeOf(json)).toBe(Object.prototype);
+    expect(JSON.stringify(json)).toBe('{"__proto__":{"admin":true}}');
+    expect(toJson(new Map([["__proto__", 1]]))).toEqual(JSON.parse('{"__proto__":1}'));
+  });
+});
+
+describe("what cannot be written as it is says so in its place", () => {
+  it("an object inside itself, but not one that is there twice (F48)", () => {
+    const twice = { a: 1 };
+    const circular: Record<string, unknown> = { twice, again: [twice], map: new Map() };
+    circular.self = circular;
+    (circular.map as Map<string, unknown>).set("up", [circular]);
+    expect(toJson(circular)).toEqual({
+      twice: { a: 1 },
+      again: [{ a: 1 }],
+      map: { up: ["[Circular]"] },
+      self: "[Circular]",
+    });
+  });
+
+  it.each<[what: string, value: unknown]>([
+    ["a getter", Object.defineProperty({}, "x", { enumerable: true, get: () => throwing("no") })],
+    ["a toJSON", { x: { toJSON: () => throwing("no") } }],
+    ["the keys of a proxy", { x: new Proxy({}, { ownKeys: () => throwing("no") }) }],
+    ["the value behind a key of a proxy", { x: new Proxy({ toJSON: 1 }, { get: () => throwing("no") }) }],
+    ["the prototype of a proxy", { x: new Proxy({}, { getPrototypeOf: () => throwing("no") }) }],
+  ])("%s that throws, and what is beside it stays (F51)", (_what, value) => {
+    expect(toJson([value, { y: 1 }])).toEqual([{ x: "[Threw: no]" }, { y: 1 }]);
+  });
+
+  it("a proxy that is revoked (F51)", () => {
+    expect(toJson([revoked({}), 1])).toEqual([expect.stringMatching(/^\[Threw: .*revoked\]$/), 1]);
+  });
+
+  it("a toJSON that gives itself or ever new objects (F51)", () => {
+    const endless = () => ({ toJSON: endless });
+    const itself = {
+      a: 1,
+      toJSON() {
+        return this;
+      },
+    };
+    expect(toJson([itself, endless()])).toEqual([{ a: 1, toJSON: "[Function toJSON]" }, "[Deeper than 64]"]);
+  });
+
+  it("a nesting of 5,000, after the 64th (F52)", () => {
+    const json = JSON.stringify(toJson(nested(5000)));
+    expect(json).toBe(`${"[".repeat(64)}"[Deeper than 64]"${"]".repeat(64)}`);
+    expect(toJson(nested(64))).toEqual(nested(64));
+    expect(toJson([[1]], { depth: 1 })).toEqual(["[Deeper than 1]"]);
+  });
+
+  it("whatever depth it is allowed (F52)", () => {
+    expect(() => JSON.stringify(toJson(nested(100_000), { depth: 1e9 }))).not.toThrow();
+  });
+});
+
+describe("what is too large is cut, and says how much is missing", () => {
+  it("a text of 100 MB, without a second one in memory (F47)", () => {
+    const text = Buffer.alloc(100_000_000, "x").toString("latin1");
+    const before = process.memoryUsage().heapUsed;
+    const json = toJson({ text, after: 1 }) as { text: string };
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
+    expect(length(json)).toBeLessThanOrEqual(2_000_000);
+    expect(length(json)).toBeGreaterThan(1_999_900);
+    expect(json.text.slice(-40)).toMatch(/^x+… \(98,000,\d{3} more characters\)$/);
+    expect(json).toMatchObject({ "…": "1 of 2 keys shown" });
+  });
+
+  it("a text, counting what it takes in JSON, and never through a surrogate pair (F49)", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary", minLength: 60 }),
+        fc.integer({ min: 40, max: 60 }),
+        (text, characters) => {
+          const json = toJson(text, { characters }) as string;
+          expect(length(json)).toBeLessThanOrEqual(characters);
+          const [, head = "", missing = ""] = /^(.*)… \((\d+) more characters\)$/s.exec(json) ?? [];
+          expect(text.startsWith(head)).toBe(true);
+          expect(head.length + Number(missing)).toBe(text.length);
+          expect(head.isWellFormed()).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it("an array of ten million items, without going through them all (F47)", () => {
+    const items = new Array(10_000_000).fill(7);
+    let reads = 0;
+    const counting = new Proxy(items, {
+      get(target, key) {
+        reads += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    const json = toJson(counting, { characters: 1000 }) as unknown[];
+    expect(json.at(-1)).toBe(`… ${json.length - 1} of 10,000,000 items shown`);
+    expect(json.length).toBeGreaterThan(450);
+    expect(reads).toBeLessThan(600);
+  });
+
+  it("an array that is nothing but a billion holes (F47, F49)", () => {
+    const json = toJson(new Array(1e9), { characters: 100 }) as unknown[];
+    expect(json.slice(0, 2)).toEqual([null, null]);
+    expect(json.at(-1)).toMatch(/^… \d+ of 1,000,000,000 items shown$/);
+  });
+
+  it("a map and a set of a million, and an object of a thousand keys (F47)", () => {
+    const numbers = Array.from({ length: 1_000_000 }, (_, index) => index);
+    expect((toJson(new Set(numbers), { characters: 200 }) as unknown[]).at(-1)).toMatch(
+      /^… \d+ of 1,000,000 items shown$/,
+    );
+    const pairs = numbers.map((index) => [`k${index}`, index] as const);
+    expect(toJson(new Map(pairs), { characters: 200 })).toMatchObject({
+      k0: 0,
+      "…": expect.stringMatching(/^\d+ of 1,000,000 keys shown$/),
+    });
+    expect(toJson(Object.fromEntries(pairs.slice(0, 1000)), { characters: 200 })).toMatchObject({
+      k0: 0,
+      "…": expect.stringMatching(/^\d+ of 1,000 keys shown$/),
+    });
+  });
+
+  it("a small object that contains itself a billion times over (F47)", () => {
+    let laughs: unknown = "ha";
+    for (let level = 0; level < 30; level += 1) laughs = [laughs, laughs];
+    expect(length(toJson(laughs, { characters: 10_000 }))).toBeLessThanOrEqual(10_000);
+  });
+
+  it("every array and object on the way to what is missing", () => {
+    const long = "x".repeat(300);
+    expect(toJson({ rows: [{ long }, { long }], long, total: 2 }, { characters: 220 })).toEqual({
+      rows: [{ long: expect.stringMatching(/^x+… \(\d+ more characters\)$/) }, "… 1 of 2 items shown"],
+      "…": "1 of 3 keys shown",
+    });
+  });
+});

@@ -1,0 +1,42 @@
+/** The text, or its beginning and how much is missing, so that its JSON has at most `room` characters; or nothing fits. */
+export function textWithin(
+  text: string,
+  room: number,
+  note = "",
+): { readonly text: string; readonly isCut: boolean } | undefined {
+  if (text.length + 2 <= room) {
+    const whole = text.toWellFormed();
+    if (JSON.stringify(whole).length <= room) return { text: whole, isCut: false };
+  }
+  const ending = (missing: number) => `… (${grouped(missing)} more characters${note && `; ${note}`})`;
+  const roomForText = room - JSON.stringify(ending(text.length)).length;
+  if (roomForText < 0) return undefined;
+  const end = endWithin(text, roomForText);
+  // Joining and then looking at every character makes a copy, so that a huge text is not kept alive by a piece of it.
+  return { text: (text.slice(0, end) + ending(text.length - end)).toWellFormed(), isCut: true };
+}
+
+/** Where to cut a text so that what is before takes at most `room` characters inside a JSON string. */
+function endWithin(text: string, room: number): number {
+  let end = 0;
+  let left = room;
+  while (end < text.length) {
+    const units = (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+    left -= units === 2 ? 2 : escapedLength(text.charCodeAt(end));
+    if (left < 0) break;
+    end += units;
+  }
+  return end;
+}
+
+function escapedLength(code: number): number {
+  if (code === 0x22 || code === 0x5c) return 2;
+  if (code >= 0x20) return 1;
+  const hasShortEscape = code >= 8 && code <= 13 && code !== 11;
+  return hasShortEscape ? 2 : 6;
+}
+
+/** 12345 as "12,345". */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it } from "vitest";
+import type { ToolContext } from "../tool.ts";
+import { outcomeOf } from "./outcome.ts";
+import { errorText } from "./tool-shapes.ts";
+
+const context = {} as ToolContext;
+const contexts = [{ id: "d1", content: "…", source: { title: "Page" }, confidence: 0.9 }];
+
+const failure = (message: string, code = "tool_failed", retryable = true) => ({ code, message, retryable });
+
+describe("a command result", () => {
+  it("is read by the model indented by 2, with counts of what it affected, which is kept (S2-07, S2-08, S2-55, C-09)", () => {
+    const returned = {
+      success: true,
+      message: "Added",
+      data: { id: "n1" },
+      affectedNodes: [{ id: "n1" }, { id: "n2" }],
+      affectedEdges: ["e1"],
+    };
+    expect(outcomeOf(returned)).toEqual({
+      status: "ok",
+      content: `{
+  "success": true,
+  "message": "Added",
+  "data": {
+    "id": "n1"
+  },
+  "affectedNodes": 2,
+  "affectedEdges": 1
+}`,
+      data: { id: "n1" },
+      affected: { nodes: [{ id: "n1" }, { id: "n2" }], edges: ["e1"] },
+    });
+  });
+
+  it("leaves out what is absent (S2-08)", () => {
+    expect(outcomeOf({ success: true, message: "Done", data: undefined, affectedNodes: undefined })).toEqual({
+      status: "ok",
+      content: '{\n  "success": true,\n  "message": "Done"\n}',
+    });
+  });
+
+  it.each([0, false, "", null])("keeps data that is %j, and lists that are empty (D-12)", (data) => {
+    const outcome = outcomeOf({ success: true, message: "", data, affectedNodes: [] });
+    expect(outcome).toMatchObject({ data, affected: { nodes: [] } });
+    expect(JSON.parse(String(outcome.content))).toEqual({
+      success: true,
+      message: "",
+      data,
+      affectedNodes: 0,
+    });
+  });
+
+  it("without success is an error, with its data and what was affected before it failed (S2-55, C-09)", () => {
+    const outcome = outcomeOf({ success: false, message: "Half done", data: [1], affectedEdges: ["e1"] });
+    expect(outcome).toMatchObject({
+      status: "error",
+      error: failure("Half done"),
+      data: [1],
+      affected: { edges: ["e1"] },
+    });
+    expect(JSON.parse(String(outcome.content))).toEqual({
+      success: false,
+      message: "Half done",
+      data: [1],
+      affectedEdges: 1,
+    });
+  });
+});
+
+describe("a result with a status", () => {
+  it("has content for the model, and metadata as data (S4-34, C-09)", () => {
+    expect(outcomeOf({ status: "success", content: "12 degrees" })).toEqual({
+      status: "ok",
+      content: "12 degrees",
+    });
+    expect(outcomeOf({ status: "success", content: "12 degrees", metadata: { source: "yr" } })).toEqual({
+      status: "ok",
+      content: "12 degrees",
+      data: { source: "yr" },
+    });
+  });
+
+  it("of error is one (S4-34, C-09)", () => {
+    expect(outcomeOf({ status: "error", content: "No such city", metadata: { tried: 2 } })).toEqual({
+      status: "error",
+      content: "No such city",
+      error: failure("No such city"),
+      data: { tried: 2 },
+    });
+  });
+
+  it.each<[what: string, data: unknown, content: string]>([
+    ["a text", "Two hits", "Two hits"],
+    ["any value", { hits: 2 }, '{"hits":2}'],
+    ["a falsy value", 0, "0"],
+  ])("may have %s as data, and fragments in its metadata (S3-25, C-09)", (_what, data, content) => {
+    expect(outcomeOf({ status: "success", data, metadata: { toolName: "search", contexts } })).toEqual({
+      status: "ok",
+      content,
+      data,
+      contexts,
+    });
+  });
+
+  it("of error may have a code and details (S3-25, C-09)", () => {
+    const error = { code: "EXECUTION_FAILED", message: "disk full", details: undefined };
+    expect(outcomeOf({ status: "error", error, metadata: undefined })).toEqual({
+      status: "error",
+      content: "Tool execution failed: disk full",
+      error: failure("disk full", "EXECUTION_FAILED"),
+    });
+    const details = { field: "city" };
+    expect(
+      outcomeOf({
+        status: "validation_error",
+        error: { code: "INVALID_INPUT", message: "no city", details },
+      }),
+    ).toEqual({
+      status: "error",
+      content: "Tool execution failed: no city",
+      error: failure("no city", "INVALID_INPUT", false),
+      data: details,
+    });
+  });
+});
+
+describe("a result with an error beside it", () => {
+  it.each<[returned: object, outcome: object]>([
+    [{ result: { gate: 5 } }, { status: "ok", content: '{"gate":5}', data: { gate: 5 } }],
+    [{ result: "Gate 5" }, { status: "ok", content: "Gate 5" }],
+    [
+      { result: null, error: null },
+      { status: "ok", content: "null", data: null },
+    ],
+    [
+      { result: 0, error: undefined },
+      { status: "ok", content: "0", data: 0 },
+    ],
+    [
+      { result: null, error: "Unknown tool" },
+      { status: "error", content: "Tool execution failed: Unknown tool", error: failure("Unknown tool") },
+    ],
+    [
+      { result: [1], error: "cut short" },
+      {
+        status: "error",
+        content: "Tool execution failed: cut short",
+        error: failure("cut short"),
+        data: [1],
+      },
+    ],
+  ])("%j (S0-30, C-09)", (returned, outcome) => {
+    expect(outcomeOf(returned)).toEqual(outcome);
+  });
+});
+
+describe("a value of the tool's own that only resembles a shape is a value", () => {
+  it.each<object>([
+    { success: true },
+    { success: "yes", message: "Added" },
+    { success: true, message: "Added", id: 5 },
+    { success: true, message: "Added", affectedNodes: 2 },
+    { success: false, error: "no" },
+    { status: "success" },
+    { status: "shipped", content: "a book" },
+    { status: "error" },
+    { status: "error", message: "no" },
+    { status: "success", content: ["a"] },
+    { status: "success", content: "a", metadata: "b" },
+    { status: "success", data: 1, error: "no" },
+    { result: 1, error: { message: "no" } },
+    { result: 1, error: 5 },
+    { result: 1, total: 2 },
+    { name: "Ada", result: 1 },
+    { content: 5 },
+    { content: [{ type: "chapter", text: "One" }] },
+    { content: [{ type: "text" }] },
+    { content: "a", author: "b" },
+    { message: 5 },
+    { ui: "dark" },
+    { ui: { kind: "list" } },
+    { contexts: ["home", "work"] },
+    { retryable: true },
+    { data: 1, retryable: "no" },
+    { error: true },
+    { error: null },
+    { error: { code: 5 } },
+    {},
+  ])("%j (C-09)", (returned) => {
+    expect(outcomeOf(returned)).toEqual({ status: "ok", content: JSON.stringify(returned), data: returned });
+  });
+});
+
+describe("a tool that says in its text that it failed", () => {
+  it("is taken at its word when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
+    const read = errorText((path: string) => `Error: no file ${path}`);
+    expect(outcomeOf(await read("a.txt", context))).toEqual({
+      status: "error",
+      content: "Error: no file a.txt",
+      error: failure("no file a.txt"),
+    });
+  });
+
+  it.each([
+    "error: small",
+    "An Error: later",
+    " Error: indented",
+    "",
+    "fine",
+  ])("gives any other text as it is: %j (S1-14)", async (text) => {
+    expect(await errorText(async () => text)({}, context)).toBe(text);
+  });
+
+  it("gives any other value as it is, and is given its input and context (S1-14)", async () => {
+    const execute = errorText((input: { a: number }, given) => ({ input, given }));
+    expect(await execute({ a: 1 }, context)).toEqual({ input: { a: 1 }, given: context });
+  });
+
+  it("has words for an error without any", async () => {
+    expect(await errorText(() => "Error:")({}, context)).toEqual({ error: "Error:", content: "Error:" });
+  });
+
+  it("is not believed when it is not wrapped: a file may begin so (D-11)", () => {
+    expect(outcomeOf("Error: the play, act one")).toEqual({
+      status: "ok",
+      content: "Error: the play, act one",
+    });
+  });
+});

@@ -1,0 +1,192 @@
+/*
+ * The shapes in which tools say more than a value:
+ *
+ * | keys                                                      | taken for it when                                   |
+ * | --------------------------------------------------------- | --------------------------------------------------- |
+ * | content data message ui contexts affected error retryable | each has its type, and there is not only the last   |
+ * | success message data affectedNodes affectedEdges          | `success` is a boolean, `message` a text            |
+ * | status content data error metadata                        | `status` says how `content`, `data` or `error` came |
+ * | result error                                              | `result` is there, `error` is a text, null or none  |
+ *
+ * An object with any other key, or whose values have other types, is the tool's own value.
+ */
+import { describeThrown } from "../errors.ts";
+import type { Fragment, Part, UiHint } from "../history.ts";
+import { isRecord, type Json } from "../json.ts";
+import type { ToolContext, ToolReturn } from "../tool.ts";
+import { toJson } from "./serialise.ts";
+
+type Fields = { readonly [key: string]: unknown };
+type Shape = { readonly keys: readonly string[]; read(fields: Fields): ToolReturn | undefined };
+
+const shapes: readonly Shape[] = [
+  {
+    keys: ["content", "data", "message", "ui", "contexts", "affected", "error", "retryable"],
+    read: readReturn,
+  },
+  { keys: ["success", "message", "data", "affectedNodes", "affectedEdges"], read: readCommand },
+  { keys: ["status", "content", "data", "error", "metadata"], read: readStatus },
+  { keys: ["result", "error"], read: readResult },
+];
+
+/** What a tool returned as a `ToolReturn`, if it has one of the shapes. Never throws. */
+export function asToolReturn(returned: unknown): ToolReturn | undefined {
+  try {
+    if (!isRecord(returned)) return undefined;
+    const keys = Object.keys(returned);
+    const fitting = shapes.filter((shape) => keys.every((key) => shape.keys.includes(key)));
+    if (keys.length === 0 || fitting.length === 0) return undefined;
+    const fields = { ...returned };
+    for (const shape of fitting) {
+      const said = shape.read(fields);
+      if (said) return said;
+    }
+    return undefined;
+  } catch {
+    return undefined; // a getter or a proxy that throws: the value is serialised with that said
+  }
+}
+
+/**
+ * For tools that say in their text that they failed: a text that begins with `Error:` becomes a failure, whose text the
+ * model reads as it is. Only for tools known to do so: a file may begin with that word, too.
+ */
+export function errorText<Input, Output>(
+  execute: (input: Input, context: ToolContext) => Output | Promise<Output>,
+): (input: Input, context: ToolContext) => Promise<Output | ToolReturn> {
+  return async (input, context) => {
+    const returned = await execute(input, context);
+    if (typeof returned !== "string" || !returned.startsWith("Error:")) return returned;
+    return { error: returned.slice("Error:".length).trim() || returned, content: returned };
+  };
+}
+
+function readReturn(fields: Fields): ToolReturn | undefined {
+  const { data, message, retryable } = fields;
+  const saysNothing = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
+  if (Object.keys(fields).every(saysNothing)) return undefined;
+  const content = Array.isArray(fields.content) ? partsOf(fields.content) : fields.content;
+  if (content !== fields.content && content === undefined) return undefined;
+  if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) return undefined;
+  const failure = failureOf(fields.error);
+  if (!failure && fields.error !== undefined && fields.error !== null) return undefined;
+  const ui = jsonOf(fields.ui);
+  const contexts = jsonOf(fields.contexts);
+  const affected = jsonOf(fields.affected);
+  if (message !== undefined && typeof message !== "string") return undefined;
+  if (retryable !== undefined && typeof retryable !== "boolean") return undefined;
+  if (ui !== undefined && !isUiHint(ui)) return undefined;
+  if (contexts !== undefined && !isFragments(contexts)) return undefined;
+  return {
+    ...failure,
+    ...(content !== undefined && { content }),
+    ...(data !== undefined && { data }),
+    ...(message !== undefined && { message }),
+    ...(ui !== undefined && { ui }),
+    ...(contexts !== undefined && { contexts }),
+    ...(affected !== undefined && { affected }),
+    ...(retryable !== undefined && { retryable }),
+  };
+}
+
+/** A command says what it changed; the model reads how much that is. */
+function readCommand({ success, message, ...rest }: Fields): ToolReturn | undefined {
+  if (typeof success !== "boolean" || typeof message !== "string") return undefined;
+  const [nodes, edges] = [rest.affectedNodes ?? undefined, rest.affectedEdges ?? undefined];
+  if (nodes !== undefined && !Array.isArray(nodes)) return undefined;
+  if (edges !== undefined && !Array.isArray(edges)) return undefined;
+  const data = jsonOf(rest.data);
+  const serialised = {
+    success,
+    message,
+    ...(data !== undefined && { data }),
+    ...(nodes && { affectedNodes: nodes.length }),
+    ...(edges && { affectedEdges: edges.length }),
+  };
+  const affected = { ...(nodes && { nodes: toJson(nodes) }), ...(edges && { edges: toJson(edges) }) };
+  return {
+    content: JSON.stringify(serialised, null, 2),
+    ...(data !== undefined && { data }),
+    ...((nodes || edges) && { affected }),
+    ...(!success && { error: message }),
+  };
+}
+
+/** What another attempt does not change. */
+const finalStatuses: readonly unknown[] = ["validation_error", "permission_denied", "not_found"];
+
+function readStatus({ status, content, data, error, metadata }: Fields): ToolReturn | undefined {
+  if (content !== undefined && typeof content !== "string") return undefined;
+  if (metadata !== undefined && !isRecord(metadata)) return undefined;
+  const { contexts: given, ...about } = metadata ?? {};
+  const contexts = jsonOf(given);
+  const details = isRecord(error) ? error.details : undefined;
+  const kept = [data, details, Object.keys(about).length > 0 ? about : undefined].find(
+    (value) => value !== undefined,
+  );
+  const rest: ToolReturn = {
+    ...(kept !== undefined && { data: kept }),
+    ...(contexts !== undefined && isFragments(contexts) && { contexts }),
+  };
+  if (status === "success") {
+    if ((error ?? undefined) !== undefined || (content === undefined && data === undefined)) return undefined;
+    return { ...rest, ...(content !== undefined && { content }) };
+  }
+  if (status !== "error" && !finalStatuses.includes(status)) return undefined;
+  const failure = failureOf(error) ?? failureOf(content);
+  if (!failure) return undefined;
+  return {
+    ...rest,
+    ...failure,
+    ...(content !== undefined && { content }),
+    ...(status !== "error" && { retryable: false }),
+  };
+}
+
+function readResult({ result, error }: Fields): ToolReturn | undefined {
+  if (typeof error === "string")
+    return { error, ...((result ?? undefined) !== undefined && { data: result }) };
+  if (result === undefined || (error ?? undefined) !== undefined) return undefined;
+  return typeof result === "string" ? { content: result } : { data: result };
+}
+
+/** An error in words, or with a message, as an `Error` has one. */
+function failureOf(error: unknown): Pick<ToolReturn, "error" | "retryable"> | undefined {
+  if (typeof error === "string") return { error };
+  if (!isRecord(error) || typeof error.message !== "string") return undefined;
+  const { code, message, retryable } = describeThrown(error, "tool_failed");
+  return { error: { code, message }, retryable };
+}
+
+function jsonOf(value: unknown): Json | undefined {
+  return value === undefined ? undefined : toJson(value);
+}
+
+function isUiHint(value: Json): value is UiHint & { readonly [key: string]: Json } {
+  return isRecord(value) && typeof value.kind === "string" && value.props !== undefined;
+}
+
+function isFragments(value: Json): value is Json & readonly Fragment[] {
+  return Array.isArray(value) && value.every(isFragment);
+}
+
+function isFragment(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value.source)) return false;
+  return [value.id, value.content, value.source.title].every((text) => typeof text === "string");
+}
+
+/** The parts, read once and checked, or nothing when any of them is none. */
+function partsOf(content: readonly unknown[]): readonly Part[] | undefined {
+  const parts = content.map(partOf).filter((part) => part !== undefined);
+  return parts.length === content.length ? parts : undefined;
+}
+
+function partOf(value: unknown): Part | undefined {
+  if (!isRecord(value)) return undefined;
+  const { type, text, mediaType, data, url } = value;
+  if (type === "text") return typeof text === "string" ? { type, text: text.toWellFormed() } : undefined;
+  if ((type !== "image" && type !== "file") || typeof mediaType !== "string") return undefined;
+  if (data !== undefined && typeof data !== "string") return undefined;
+  if (url !== undefined && typeof url !== "string") return undefined;
+  return { type, mediaType, ...(data !== undefined && { data }), ...(url !== undefined && { url }) };
+}

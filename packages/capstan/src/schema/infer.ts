@@ -1,0 +1,60 @@
+import type { ParameterRecord } from "./parameter-record.ts";
+
+/** The type of a valid value: what the library says, or what the JSON Schema or parameter record spells out. */
+export type Infer<Input> = Input extends {
+  readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
+}
+  ? Output
+  : Input extends { readonly type: string | readonly string[] }
+    ? FromJsonSchema<Input>
+    : keyof Input extends never
+      ? unknown
+      : Input extends ParameterRecord
+        ? FromParameters<Input>
+        : FromJsonSchema<Input>;
+
+type FromParameters<Parameters> = {
+  [Name in RequiredIn<Parameters>]: FromJsonSchema<Parameters[Name]>;
+} & {
+  [Name in Exclude<keyof Parameters, RequiredIn<Parameters>>]?: FromJsonSchema<Parameters[Name]>;
+};
+
+type RequiredIn<Parameters> = {
+  [Name in keyof Parameters]: Parameters[Name] extends { readonly required: true } ? Name : never;
+}[keyof Parameters];
+
+type FromJsonSchema<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer Option)[] }
+      ? FromJsonSchema<Option>
+      : S extends { readonly type: infer Type }
+        ? OfType<S, Type>
+        : unknown;
+
+type OfType<S, Type> = Type extends readonly (infer One)[]
+  ? OfType<S, One>
+  : Type extends "string"
+    ? string
+    : Type extends "number" | "integer"
+      ? number
+      : Type extends "boolean"
+        ? boolean
+        : Type extends "null"
+          ? null
+          : Type extends "array"
+            ? S extends { readonly items: infer Item }
+              ? FromJsonSchema<Item>[]
+              : unknown[]
+            : Type extends "object"
+              ? ObjectOf<S>
+              : unknown;
+
+type ObjectOf<S> = S extends { readonly properties: infer Properties }
+  ? S extends { readonly required: readonly (infer Required)[] }
+    ? { [Key in keyof Properties & Required]: FromJsonSchema<Properties[Key]> } & {
+        [Key in Exclude<keyof Properties, Required>]?: FromJsonSchema<Properties[Key]>;
+      }
+    : { [Key in keyof Properties]?: FromJsonSchema<Properties[Key]> }
+  : { [key: string]: unknown };
