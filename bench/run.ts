@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { importCosts } from "./import.ts";
 import type { Cell } from "./loop.ts";
 
 const sizes = [25, 100, 400, 1600];
@@ -62,6 +63,10 @@ async function main(): Promise<void> {
   const verdict = isLinear ? `within ${worstGrowth}` : `MORE THAN ${worstGrowth}`;
   console.log(`\nA turn at 1,600 costs ${growth.toFixed(2)} times a turn at 100: ${verdict}.`);
   if (!isLinear) process.exitCode = 1;
+  const costs = await importCosts(15);
+  console.log(
+    `\nImporting the built package, cold: ${median(costs).toFixed(1)} ms of CPU (median of ${costs.length}).`,
+  );
 }
 
 await main();

@@ -1,0 +1,90 @@
+import { AgentError, type ErrorCode } from "../errors.ts";
+import { isRecord } from "../json.ts";
+import type { Wire } from "./wire.ts";
+
+const longestMessage = 500;
+const longestRetryAfterMs = 60_000;
+const mostBytes = 65_536;
+
+/** What an answer other than 200 means. Keys that a provider quotes are masked. */
+export async function failedResponse(response: Response, wire: Wire, id: string): Promise<AgentError> {
+  const { status, headers } = response;
+  const said = masked(messageIn(await beginning(response))).slice(0, longestMessage);
+  const text = `${id} answered ${status}${said ? `: ${said}` : ""}`;
+  const code = wire.isOverflow(said) && status < 500 ? "context_overflow" : codeOf(status);
+  const retryAfterMs = retryAfter(headers);
+  const forbidden = headers.get("x-should-retry") === "false";
+  return new AgentError(code, text, {
+    ...(forbidden && { retryable: false }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return "model_auth";
+  if (status === 404) return "model_not_found";
+  if (status === 429) return "model_rate_limited";
+  if (status === 408 || status === 409 || status >= 500) return "model_overloaded";
+  return "model_rejected";
+}
+
+/** In milliseconds; nothing when it is missing, nonsense, or longer than anyone should sleep. */
+export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
+  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  const told = headers.get("retry-after");
+  const seconds = told === null || told.trim() === "" ? Number.NaN : Number(told);
+  const ms = Number.isFinite(exact) ? exact : seconds * 1000;
+  return ms > 0 && ms <= longestRetryAfterMs ? ms : undefined;
+}
+
+async function beginning(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || text.length > mostBytes) return text;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    return text; // an error page that breaks off is still an error
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Providers say it as `{ error: { message } }`, `{ message }`, a list of the first, or in plain words. */
+function messageIn(body: string): string {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const whole = Array.isArray(parsed) ? parsed[0] : parsed;
+    const error = isRecord(whole) && isRecord(whole.error) ? whole.error : whole;
+    if (isRecord(error) && typeof error.message === "string") return error.message;
+    return isRecord(whole) && typeof whole.error === "string" ? whole.error : body;
+  } catch {
+    return body;
+  }
+}
+
+/** Anything that looks like a key: providers quote what they refuse. */
+export function masked(text: string): string {
+  return text.replace(/\b(?:sk|pk|rk|gsk|xai|AIza|key|Bearer)[-_ ]?[\w*.-]{8,}/g, "***");
+}
+
+/** What a failure of the connection means; an `AgentError` stays what it is. */
+export function networkFailure(thrown: unknown, id: string, url: string): unknown {
+  if (thrown instanceof AgentError) return thrown;
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  const reason = cause instanceof Error ? cause : new Error(String(cause));
+  const code = "code" in reason ? String(reason.code) : "";
+  if (reason.name === "AbortError") return thrown;
+  const host = URL.canParse(url) ? new URL(url).host : "its address";
+  const isTls = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code);
+  return new AgentError(
+    isTls ? "model_tls_error" : "model_unreachable",
+    `${id} at ${host} cannot be reached${code ? ` (${code})` : ""}.`,
+    { cause: thrown },
+  );
+}

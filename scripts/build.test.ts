@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { entriesOf } from "./build.ts";
+
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "packages/capstan");
+const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+
+describe("the built package", () => {
+  beforeAll(() => {
+    execFileSync(process.execPath, [join(root, "scripts/build.ts"), folder]);
+  }, 60_000);
+
+  it("has what every export names, with its types", () => {
+    const files = Object.values<{ types: string; default: string }>(manifest.exports).flatMap((paths) => [
+      paths.types,
+      paths.default,
+    ]);
+    expect(files.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+    expect(Object.keys(entriesOf(manifest))).toContain("testing/index");
+  });
+
+  it("runs an agent when it is imported by name, without the sources", () => {
+    const program = `
+      import { defineAgent, run } from "capstan";
+      import { scriptedModel } from "capstan/testing";
+      const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Built." }]) });
+      console.log((await run(agent, "Hi")).text, import.meta.resolve("capstan").endsWith("dist/index.js"));
+    `;
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(output.trim()).toBe("Built. true");
+  });
+
+  it("loads at import neither a schema library nor a module of Node", () => {
+    const built = readFileSync(join(folder, "dist/index.js"), "utf8");
+    expect(built).not.toMatch(/^import .*["'](node:|zod|@cfworker|re2js)/m);
+    const shared = globSync("dist/shared/*.js", { cwd: folder }).map((file) =>
+      readFileSync(join(folder, file), "utf8"),
+    );
+    expect(shared.join("\n")).not.toMatch(/^import .*["'](@cfworker|re2js)/m);
+  });
+
+  it("brings fewer than ten packages with it", () => {
+    const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+    const found = new Set<string>();
+    const visit = (names: readonly string[]) => {
+      for (const name of names) {
+        if (found.has(name)) continue;
+        found.add(name);
+        visit(Object.keys(lock[`node_modules/${name}`]?.dependencies ?? {}));
+      }
+    };
+    visit(Object.keys(manifest.dependencies));
+    expect(found.size + 1).toBeLessThan(10);
+  });
+});
