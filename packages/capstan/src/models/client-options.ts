@@ -26,11 +26,19 @@ export function environment(name: string): string | undefined {
 export function keyFrom(provider: string, given: string | undefined, names: readonly string[]): string {
   const key = given ?? names.map(environment).find((value) => value !== undefined);
   if (key) return key;
-  throw new AgentError("model_auth", `There is no key for ${provider}: set ${names.join(" or ")}, or give \`apiKey\`.`);
+  throw new AgentError(
+    "model_auth",
+    `There is no key for ${provider}: set ${names.join(" or ")}, or give \`apiKey\`.`,
+  );
 }
 
 /** The settings of a request among the options of a client. */
-export function settingsOf({ model, maxOutputTokens, temperature, extra }: ClientOptions): Omit<WireSettings, "stream"> {
+export function settingsOf({
+  model,
+  maxOutputTokens,
+  temperature,
+  extra,
+}: ClientOptions): Omit<WireSettings, "stream"> {
   return { model, maxOutputTokens, temperature, extra };
 }
 
