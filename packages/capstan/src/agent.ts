@@ -22,10 +22,12 @@ export type InstructionsInput = {
 
 export type Instructions = string | ((input: InstructionsInput) => string | Promise<string>);
 
+export type ModelChoice = Model | string;
+
 export type AgentDefinition = {
   readonly name: string;
-  /** A list is a fallback chain: the next one is asked when one fails. */
-  readonly model: Model | readonly Model[];
+  /** A model, or its name as `provider/model`. A list is a fallback chain: the next one is asked when one fails. */
+  readonly model: ModelChoice | readonly ModelChoice[];
   readonly instructions?: Instructions;
   readonly tools?: readonly Tool[];
   /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
@@ -37,7 +39,7 @@ export type AgentDefinition = {
 
 export interface Agent {
   readonly name: string;
-  readonly models: readonly [Model, ...Model[]];
+  readonly models: readonly [ModelChoice, ...ModelChoice[]];
   readonly instructions: Instructions;
   /** A map, so that no name of `Object.prototype` is ever a tool. */
   readonly tools: ReadonlyMap<string, Tool>;
@@ -72,18 +74,18 @@ export function defineAgent(definition: AgentDefinition): Agent {
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
-  const models = [definition.model].flat() as Model[];
-  if (models.length === 0 || models.some((model) => typeof model?.stream !== "function")) {
+  const models = [definition.model].flat() as ModelChoice[];
+  if (models.length === 0 || !models.every(isModel)) {
     throw new AgentError(
       "invalid_definition",
-      `The agent "${name}" needs a model: an object with \`stream\`, or a list of them.`,
+      `The agent "${name}" needs a model: its name as \`provider/model\`, an object with \`stream\`, or a list of them.`,
     );
   }
   checkFields(`agent ${JSON.stringify(name)}`, definition, agentFields);
   checkPolicy(policy);
   return {
     name,
-    models: models as [Model, ...Model[]],
+    models: models as [ModelChoice, ...ModelChoice[]],
     instructions,
     tools: toolsByName(name, tools),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
@@ -91,6 +93,10 @@ export function defineAgent(definition: AgentDefinition): Agent {
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
     policy,
   };
+}
+
+function isModel(choice: ModelChoice): boolean {
+  return typeof choice === "string" ? choice.trim() !== "" : typeof choice?.stream === "function";
 }
 
 function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {

@@ -32,6 +32,8 @@ export type Chunk =
     }
   | { readonly type: "call_delta"; readonly index: number; readonly text: string }
   | { readonly type: "opaque"; readonly data: Json }
+  /** What was said so far is void: another model begins anew. */
+  | { readonly type: "restart"; readonly reason: string }
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "finish"; readonly reason: Finish };
 

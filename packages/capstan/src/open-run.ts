@@ -13,6 +13,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
+import { namedModel } from "./models/named-model.ts";
 import type { CallHooks, Io } from "./perform/io.ts";
 import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
@@ -136,7 +137,7 @@ function steps(
     put: (blob) => store.putBlob(sessionId, blob),
     get: (handle) => store.getBlob(sessionId, handle),
   };
-  const io = { agents, state, clock, context, hooks, blobs, emit: log.emit };
+  const io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelNamed: namedModel };
   const act: Step = (effect, signal) => perform(effect, io, signal);
   const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
   const bounded = timed(patient, clock, "deadlineMs");

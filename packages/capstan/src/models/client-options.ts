@@ -1,5 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Patience } from "./patience.ts";
+import type { PriceList } from "./priced.ts";
 import type { WireSettings } from "./wire.ts";
 
 /** What every client of a provider takes. */
@@ -14,6 +15,8 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
   /** False asks for whole answers. */
   readonly stream?: boolean;
   readonly patience?: Partial<Patience>;
+  /** In US dollars per million tokens, by `provider/model`. They go before the known ones. */
+  readonly prices?: PriceList;
 };
 
 /** A variable of the environment, where there is one: browsers and workers have none. */

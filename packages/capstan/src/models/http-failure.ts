@@ -70,7 +70,8 @@ function messageIn(body: string): string {
 
 /** Anything that looks like a key: providers quote what they refuse. */
 export function masked(text: string): string {
-  return text.replace(/\b(?:sk|pk|rk|gsk|xai|AIza|key|Bearer)[-_ ]?[\w*.-]{8,}/g, "***");
+  const looksLikeKey = /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w*.-]{8,}|AIza[\w-]{20,}|Bearer [\w.~+/-]{8,})/g;
+  return text.replace(looksLikeKey, "***");
 }
 
 /** What a failure of the connection means; an `AgentError` stays what it is. */

@@ -60,12 +60,24 @@ export function addChunk(message: Assembly, chunk: Chunk): void {
     case "opaque":
       message.open.push(chunk);
       return;
+    case "restart":
+      restart(message);
+      return;
     case "usage":
       message.usage = chunk.usage;
       return;
     case "finish":
       message.finish = chunk.reason;
   }
+}
+
+function restart(message: Assembly): void {
+  message.open.length = 0;
+  message.calls.clear();
+  message.size = 0;
+  message.hasText = false;
+  message.finish = undefined;
+  message.usage = undefined;
 }
 
 type CallHead = {

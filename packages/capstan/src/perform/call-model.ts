@@ -27,7 +27,8 @@ export async function callModel(
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
   const { models } = agentOf(effect.agent, io);
-  const model = models[effect.candidate] ?? models[0];
+  const choice = models[effect.candidate] ?? models[0];
+  const model = typeof choice === "string" ? io.modelNamed(choice) : choice;
   const message = assembly(namingCalls(effect.turn, io.state.callIds));
   const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
   try {
@@ -62,8 +63,10 @@ async function listen(
     for (;;) {
       const read = await untilAborted(reader.next(), signal);
       if (read.done) return;
-      for (const chunk of read.value) addChunk(message, chunk);
-      for (const delta of deltasOf(read.value, message)) io.emit(delta);
+      for (const part of untilRestart(read.value)) {
+        for (const chunk of part) addChunk(message, chunk);
+        for (const delta of deltasOf(part, message)) io.emit(delta);
+      }
     }
   } finally {
     // Not awaited: a stream that hangs would hang here too.
@@ -71,12 +74,19 @@ async function listen(
   }
 }
 
+/** A batch in parts that each begin with a restart, if they hold one: what is void must not be told after it. */
+function untilRestart(chunks: readonly Chunk[]): readonly (readonly Chunk[])[] {
+  const at = chunks.findLastIndex((chunk) => chunk.type === "restart");
+  return at <= 0 ? [chunks] : [chunks.slice(0, at), chunks.slice(at)];
+}
+
 type Piece = Extract<DeltaBody, { delta: string }>;
 
 /** What one read said, with neighbouring pieces of the same kind made one. */
-function deltasOf(chunks: readonly Chunk[], message: Assembly): readonly Piece[] {
-  const deltas: Piece[] = [];
+function deltasOf(chunks: readonly Chunk[], message: Assembly): readonly DeltaBody[] {
+  const deltas: (Piece | Extract<DeltaBody, { type: "message_restart" }>)[] = [];
   for (const chunk of chunks) {
+    if (chunk.type === "restart") deltas.push({ type: "message_restart", reason: chunk.reason });
     const piece = pieceOf(chunk, message);
     if (!piece) continue;
     const last = deltas.at(-1);

@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
+import type { Model } from "../model.ts";
 import type { State } from "../state.ts";
 import type { Blob } from "../store.ts";
 import type { Outcome } from "../tool.ts";
@@ -16,6 +17,8 @@ export type Io = {
   readonly context: unknown;
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
+  /** The client of a model that is given by name. */
+  modelNamed(name: string): Model;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

@@ -61,6 +61,7 @@ function request(
       context: { user: "Ada" },
       hooks: {},
       emit: () => undefined,
+      modelNamed: () => scriptedModel([]),
       blobs: { put: async () => "blob_1", get: async () => undefined },
     },
   );

@@ -1,0 +1,6 @@
+import { type ToolNames, toolNames } from "../tool-names.ts";
+
+/** What marks opaque data as Anthropic's. */
+export const anthropicName = "anthropic";
+
+export const anthropicToolNames: ToolNames = toolNames(/^[\w-]{1,64}$/, /[^\w-]/g);

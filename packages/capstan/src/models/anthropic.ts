@@ -1,0 +1,28 @@
+import type { Model } from "../model.ts";
+import { anthropicMessages } from "./anthropic-messages.ts";
+import { type ClientOptions, environment, joinedUrl, keyFrom, settingsOf } from "./client-options.ts";
+import { httpModel } from "./http-model.ts";
+import { priced } from "./priced.ts";
+
+/** Anthropic's models. The key is `ANTHROPIC_API_KEY` (or a token, `ANTHROPIC_AUTH_TOKEN`), unless given. */
+export function anthropic(options: ClientOptions): Model {
+  const { model, stream, fetch, patience, headers } = options;
+  const base = options.baseURL ?? environment("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
+  const client = httpModel({
+    id: `anthropic/${model}`,
+    wire: anthropicMessages,
+    settings: settingsOf(options),
+    stream,
+    fetch,
+    patience,
+    url: () => joinedUrl(base, "/v1/messages"),
+    headers: () => ({ ...credentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
+  });
+  return priced(client, { provider: "anthropic", model, prices: options.prices });
+}
+
+function credentials(apiKey: string | undefined): Record<string, string> {
+  const token = apiKey ? undefined : environment("ANTHROPIC_AUTH_TOKEN");
+  if (token) return { authorization: `Bearer ${token}` };
+  return { "x-api-key": keyFrom("Anthropic", apiKey, ["ANTHROPIC_API_KEY"]) };
+}

@@ -1,0 +1,30 @@
+import type { Model } from "../model.ts";
+import { type ClientOptions, joinedUrl, settingsOf } from "./client-options.ts";
+import { httpModel } from "./http-model.ts";
+import { type ChatQuirks, chatWire } from "./openai-chat.ts";
+import { priced } from "./priced.ts";
+
+export type CompatibleOptions = ClientOptions & {
+  readonly baseURL: string;
+  /** How the server differs from OpenAI's. */
+  readonly quirks?: ChatQuirks;
+  /** The first part of the model's id; by default the host. */
+  readonly provider?: string;
+};
+
+/** Any server that speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
+export function compatible(options: CompatibleOptions): Model {
+  const { model, apiKey, baseURL, stream, fetch, patience, headers, quirks = {} } = options;
+  const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
+  const client = httpModel({
+    id: `${provider}/${model}`,
+    wire: chatWire({ name: provider, ...quirks }),
+    settings: settingsOf(options),
+    stream,
+    fetch,
+    patience,
+    url: () => joinedUrl(baseURL, "/chat/completions"),
+    headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),
+  });
+  return priced(client, { provider, model, prices: options.prices });
+}

@@ -1,0 +1,50 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { run } from "../session.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+
+const asking = (model: string | string[]) =>
+  run(defineAgent({ name: "a", model }), "Hi.", { clock: fakeClock({ skipUpToMs: 60_000 }) });
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("a model given by name", () => {
+  it.each([
+    ["openai/gpt-5-mini", "OPENAI_API_KEY"],
+    ["anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"],
+    ["gemini/gemini-3.5-flash", "GEMINI_API_KEY or GOOGLE_API_KEY"],
+    ["groq/some-model", "GROQ_API_KEY"],
+    ["openrouter/meta/some-model", "OPENROUTER_API_KEY"],
+  ])("%s without its key says which variable to set (C-27)", async (name, variables) => {
+    for (const variable of [...variables.split(" or "), "ANTHROPIC_AUTH_TOKEN"]) vi.stubEnv(variable, "");
+    const result = await asking(name);
+    expect(result).toMatchObject({ status: "failed", error: { code: "model_auth", retryable: false } });
+    expect(result.text).toContain(`set ${variables}`);
+  });
+
+  it.each([
+    ["opanai/gpt-5", 'There is no provider "opanai". Did you mean "openai"?'],
+    ["gpt-5", 'Write the model as "provider/gpt-5".'],
+    ["__proto__/x", 'There is no provider "__proto__".'],
+  ])("%s, of a provider that nobody knows, is refused with a hint (A117)", async (name, hint) => {
+    const result = await asking(name);
+    expect(result).toMatchObject({ status: "failed", error: { code: "model_not_found" } });
+    expect(result.text).toContain(hint);
+  });
+
+  it("is asked over HTTP, and the next of the chain when it cannot be (C-27, F38)", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"Hello from here."}}]}\n\n');
+      response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    vi.stubEnv("OLLAMA_HOST", `127.0.0.1:${(server.address() as AddressInfo).port}`);
+    vi.stubEnv("OPENAI_API_KEY", "");
+    const result = await asking(["openai/gpt-5-mini", "ollama/small"]);
+    server.close();
+    expect(result).toMatchObject({ status: "done", text: "Hello from here." });
+  });
+});

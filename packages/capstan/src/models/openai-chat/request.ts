@@ -1,0 +1,190 @@
+/*
+ * The body of a request: `model`, settings, then `messages` and `tools`, whose texts are written once per entry and
+ * tool, and joined.
+ *
+ *   system     the instructions, when there are any
+ *   user       a text, or a list of text, image_url, input_audio and file parts
+ *   assistant  the text beside the calls, or null; tool_calls; reasoning in the field in which this server gave it
+ *   tool       one per result, as text
+ */
+import type { AssistantEntry, Entry, Part } from "../../history.ts";
+import { callsOf, plainText, textOf } from "../../history.ts";
+import { isRecord, type Json } from "../../json.ts";
+import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { ownData, type WireSettings } from "../wire.ts";
+import { chatToolNames, shaped, wireIds } from "./names.ts";
+import type { ChatQuirks } from "./quirks.ts";
+import { functionParameters } from "./schema.ts";
+
+type Fields = { readonly [field: string]: unknown };
+
+export function chatRequest(
+  name: string,
+  quirks: ChatQuirks,
+): (request: ModelRequest, settings: WireSettings) => string {
+  const written = new WeakMap<Entry, string>();
+  const toolTexts = new WeakMap<ToolSpec, string>();
+
+  return (request, settings) => {
+    const { instructions, history } = request;
+    const messages: string[] = [];
+    if (instructions !== "")
+      messages.push(JSON.stringify({ role: quirks.systemRole ?? "system", content: instructions }));
+    for (let at = 0; at < history.length; at++) {
+      const entry = history[at] as Entry;
+      let text = written.get(entry);
+      if (text === undefined) {
+        text = JSON.stringify(messageOf(entry, { history, at }, { name, quirks }));
+        written.set(entry, text);
+      }
+      messages.push(text);
+    }
+    const fields = settingFields(request, settings, quirks);
+    const parts = [JSON.stringify(fields).slice(1, -1)];
+    if (fields.messages === undefined) parts.push(`"messages":[${messages.join(",")}]`);
+    if (request.tools.length > 0 && fields.tools === undefined)
+      parts.push(`"tools":[${request.tools.map((tool) => toolText(tool, toolTexts)).join(",")}]`);
+    return `{${parts.join(",")}}`;
+  };
+}
+
+function settingFields(request: ModelRequest, settings: WireSettings, quirks: ChatQuirks): Fields {
+  const { model, stream, maxOutputTokens, temperature, extra } = settings;
+  const { tools, toolChoice, thinking } = request;
+  const choice = toolChoice === "required" ? (quirks.required ?? "required") : toolChoice;
+  const form = responseFormat(request, quirks);
+  return {
+    model,
+    stream,
+    ...(stream && quirks.usageOption !== false && { stream_options: { include_usage: true } }),
+    ...(maxOutputTokens !== undefined && { [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(tools.length > 0 && toolChoice !== "auto" && { tool_choice: choice }),
+    ...(form && { response_format: form }),
+    ...(thinking ? quirks.thinking?.on : quirks.thinking?.off),
+    ...extra,
+  };
+}
+
+function responseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fields | undefined {
+  const { output: kind = "json_schema", outputBesideTools = false } = quirks;
+  // The root of a form must be an object; other forms stay with the instructions.
+  if (!output || kind === "none" || output.type !== "object") return undefined;
+  if (tools.length > 0 && !outputBesideTools) return undefined;
+  if (kind === "json_object") return { type: "json_object" };
+  const { $schema: _, ...schema } = output;
+  return { type: "json_schema", json_schema: { name: "answer", schema } };
+}
+
+function toolText(tool: ToolSpec, known: WeakMap<ToolSpec, string>): string {
+  let text = known.get(tool);
+  if (text === undefined) {
+    const { description, input } = tool;
+    const parameters = functionParameters(input);
+    text = JSON.stringify({
+      type: "function",
+      function: { name: chatToolNames.offered(tool.name), description, parameters },
+    });
+    known.set(tool, text);
+  }
+  return text;
+}
+
+type Place = { readonly history: readonly Entry[]; readonly at: number };
+type Speaker = { readonly name: string; readonly quirks: ChatQuirks };
+
+function messageOf(entry: Entry, place: Place, speaker: Speaker): Fields {
+  switch (entry.type) {
+    case "user":
+      return { role: "user", content: userContent(entry.content, speaker.quirks) };
+    case "summary":
+      return { role: "user", content: `Summary of the conversation so far:\n${entry.text}` };
+    case "assistant":
+      return assistantMessage(entry, speaker);
+    case "result":
+      return {
+        role: "tool",
+        tool_call_id: resultId(entry.callId, place, speaker.quirks),
+        content: plainText(entry.content),
+      };
+  }
+}
+
+/** What the server called the call that a result answers: the one before it with our id. */
+function resultId(callId: string, { history, at }: Place, quirks: ChatQuirks): string {
+  for (let before = at - 1; before >= 0; before--) {
+    const entry = history[before];
+    const id = entry?.type === "assistant" ? wireIds(entry, quirks).get(callId) : undefined;
+    if (id !== undefined) return id;
+  }
+  return shaped(callId, quirks.callIds);
+}
+
+function assistantMessage(entry: AssistantEntry, { name, quirks }: Speaker): Fields {
+  const ids = wireIds(entry, quirks);
+  const text = textOf(entry);
+  const calls = callsOf(entry).map((call) => ({
+    ...extraOf(ownData(name, call.opaque)),
+    id: ids.get(call.id),
+    type: "function",
+    function: { name: chatToolNames.sent(call.name), arguments: argumentText(call, quirks) },
+  }));
+  const { thinking, ...fields } =
+    quirks.replayReasoning === false ? { thinking: "" } : reasoningOf(entry, name);
+  const content = text === "" && calls.length > 0 ? null : text;
+  return {
+    role: "assistant",
+    content: thinking ? [thinkingPart(thinking), ...(text ? [{ type: "text", text }] : [])] : content,
+    ...fields,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function argumentText(call: { readonly input: Json; readonly raw?: string }, quirks: ChatQuirks): string {
+  if (call.raw === undefined) return JSON.stringify(call.input);
+  return quirks.brokenArguments === "text" ? call.raw : JSON.stringify({ _raw: call.raw });
+}
+
+function extraOf(data: Json | undefined): Fields {
+  return isRecord(data) ? data : {};
+}
+
+function thinkingPart(text: string): Fields {
+  return { type: "thinking", thinking: [{ type: "text", text }] };
+}
+
+/** The reasoning that this server gave, in the fields in which it gave it. */
+function reasoningOf(entry: AssistantEntry, name: string): { thinking: string; [field: string]: unknown } {
+  const texts: Record<string, string> = {};
+  const details: unknown[] = [];
+  for (const part of entry.parts) {
+    const data = part.type === "reasoning" ? ownData(name, part.opaque) : undefined;
+    if (part.type !== "reasoning" || !isRecord(data)) continue;
+    if (typeof data.field === "string") texts[data.field] = (texts[data.field] ?? "") + part.text;
+    if (Array.isArray(data.details)) details.push(...data.details);
+  }
+  const { thinking = "", ...fields } = texts;
+  return { thinking, ...fields, ...(details.length > 0 && { reasoning_details: details }) };
+}
+
+function userContent(content: string | readonly Part[], quirks: ChatQuirks): unknown {
+  if (typeof content === "string") return content;
+  const parts = content.map((part) => userPart(part, quirks));
+  const [only] = parts;
+  return parts.length === 1 && only?.type === "text" ? only.text : parts;
+}
+
+function userPart(part: Part, quirks: ChatQuirks): Fields {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const { mediaType, data, url } = part;
+  const isImage = part.type === "image" || mediaType.startsWith("image/");
+  const inline = data === undefined ? undefined : `data:${mediaType};base64,${data}`;
+  if (isImage && quirks.images !== false && (inline ?? url))
+    return { type: "image_url", image_url: { url: inline ?? url } };
+  const audio = /^audio\/(?:x-)?(wav|mp3|mpeg)$/.exec(mediaType)?.[1];
+  if (!isImage && quirks.files !== false && data !== undefined) {
+    if (audio) return { type: "input_audio", input_audio: { data, format: audio === "wav" ? "wav" : "mp3" } };
+    return { type: "file", file: { filename: `file.${mediaType.replace(/^.*\//, "")}`, file_data: inline } };
+  }
+  return { type: "text", text: `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]` };
+}

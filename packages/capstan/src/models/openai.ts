@@ -1,0 +1,29 @@
+import type { Model } from "../model.ts";
+import { type ClientOptions, environment, joinedUrl, keyFrom, settingsOf } from "./client-options.ts";
+import { httpModel } from "./http-model.ts";
+import { openAiChat } from "./openai-chat.ts";
+import { openAiResponses } from "./openai-responses.ts";
+import { priced } from "./priced.ts";
+
+export type OpenAiOptions = ClientOptions & {
+  /** By default `responses`, which keeps a model's reasoning between turns. */
+  readonly api?: "responses" | "chat";
+};
+
+/** OpenAI's models. The key is `OPENAI_API_KEY`, the address `OPENAI_BASE_URL`, unless given. */
+export function openai(options: OpenAiOptions): Model {
+  const { api = "responses", model, apiKey, stream, fetch, patience, headers } = options;
+  const base = options.baseURL ?? environment("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
+  const path = api === "responses" ? "/responses" : "/chat/completions";
+  const client = httpModel({
+    id: `openai/${model}`,
+    wire: api === "responses" ? openAiResponses : openAiChat,
+    settings: settingsOf(options),
+    stream,
+    fetch,
+    patience,
+    url: () => joinedUrl(base, path),
+    headers: () => ({ authorization: `Bearer ${keyFrom("OpenAI", apiKey, ["OPENAI_API_KEY"])}`, ...headers }),
+  });
+  return priced(client, { provider: "openai", model, prices: options.prices });
+}

@@ -1,0 +1,209 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { isFact } from "../event.ts";
+import type { Model } from "../model.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { defineTool } from "../tool.ts";
+import { collect } from "./collect.ts";
+import { fakeClock } from "./fake-clock.ts";
+import type { Encoder, Speech } from "./wire-encoders.ts";
+
+/** One answer of the server: what is said, and how it goes wrong. */
+type Answer = Speech & {
+  readonly status?: number;
+  readonly headers?: { readonly [name: string]: string };
+  /** `cut`: ends before the end is said. `reset`: the connection breaks there. `stall`: nothing more comes. */
+  readonly fault?: "cut" | "half" | "reset" | "stall" | "junk" | "empty" | "overloaded";
+};
+
+/** What every client of a provider must do, over a real connection. `make` gets the address of the server. */
+export function modelSuite(name: string, encoder: Encoder, make: (baseURL: string) => Model): void {
+  const conversation = async (answers: readonly Answer[]) => {
+    const { url, requests } = await serve(encoder, answers);
+    const paid: number[] = [];
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays.",
+      input: {
+        type: "object",
+        properties: { amount: { type: "integer" } },
+        required: ["amount"],
+        additionalProperties: false,
+      },
+      effects: "send",
+      execute({ amount }) {
+        paid.push(amount);
+        return { paid: amount };
+      },
+    });
+    const agent = defineAgent({
+      name: "clerk",
+      model: make(url),
+      instructions: "Pay the bills.",
+      tools: [pay],
+    });
+    const { events, result } = await collect(
+      run(agent, "Pay.", {
+        store: memory(),
+        session: "s",
+        runId: "r",
+        clock: fakeClock({ skipUpToMs: 90_000 }),
+      }),
+    );
+    return { paid, events, result, requests };
+  };
+  const call = (amount: number | string, id = "call_1") => ({
+    id,
+    name: "pay",
+    arguments: `{"amount":${amount}}`,
+  });
+  const thanks: Answer = { text: "Thank you." };
+
+  describe(`the client ${name}`, () => {
+    it("runs an agent: words, calls side by side, their results, an answer (S0-45)", async () => {
+      const { paid, result, requests } = await conversation([
+        { text: "I will pay.", calls: [call(3, "call_a"), call(5, "call_b")] },
+        thanks,
+      ]);
+      expect(paid).toEqual([3, 5]);
+      expect(result).toMatchObject({
+        status: "done",
+        text: "Thank you.",
+        turns: 2,
+        usage: { inputTokens: 24, outputTokens: 14 },
+      });
+      expect(result.history).toMatchObject([
+        { type: "user", content: "Pay." },
+        {
+          type: "assistant",
+          parts: [
+            { type: "text", text: "I will pay." },
+            { type: "call", id: "call_a", name: "pay", input: { amount: 3 } },
+            { type: "call", id: "call_b", name: "pay", input: { amount: 5 } },
+          ],
+        },
+        { type: "result", callId: "call_a", status: "ok", content: '{"paid":3}' },
+        { type: "result", callId: "call_b", status: "ok", content: '{"paid":5}' },
+        { type: "assistant", parts: [{ type: "text", text: "Thank you." }] },
+      ]);
+      expect(requests).toHaveLength(2);
+      for (const said of ["I will pay.", "call_a", "call_b"]) expect(requests[1]).toContain(said);
+    });
+
+    it.each<[string, Answer]>([
+      ["a text that is cut off", { text: "I have pa", fault: "cut" }],
+      ["arguments that are cut off", { calls: [call(10)], fault: "half" }],
+      ["whole arguments without the end of the answer", { calls: [call(10)], fault: "cut" }],
+      ["a connection that breaks", { calls: [call(10)], fault: "reset" }],
+      ["silence in mid-answer", { calls: [call(10)], fault: "stall" }],
+      ["a piece that is not JSON", { calls: [call(10)], fault: "junk" }],
+      ["nothing at all", { fault: "empty" }],
+      ["an error in mid-answer", { calls: [call(10)], fault: "overloaded" }],
+      ["status 529", { status: 529 }],
+      ["status 429 that asks for a day", { status: 429, headers: { "retry-after": "86400" } }],
+    ])("asks again after %s, and nothing half-said is run (F04, F05, F09, F10, F13, F15, F16, F19, F20)", async (_what, broken) => {
+      const { paid, result, requests, events } = await conversation([broken, { calls: [call(7)] }, thanks]);
+      expect(paid).toEqual([7]);
+      expect(result).toMatchObject({ status: "done", text: "Thank you." });
+      expect(requests).toHaveLength(3);
+      expect(events.filter((event) => event.type === "retry")).toHaveLength(1);
+      expect(events.filter((event) => isFact(event) && event.type === "tool_call_start")).toHaveLength(1);
+    });
+
+    it.each<[string, Answer, string]>([
+      ["whole arguments at the output limit", { calls: [call(10)], finish: "length" }, "output_truncated"],
+      [
+        "half arguments at the output limit",
+        { calls: [{ id: "c", name: "pay", arguments: '{"amount":1' }], finish: "length" },
+        "output_truncated",
+      ],
+      ["a call that was filtered", { calls: [call(10)], finish: "content_filter" }, "content_filter"],
+    ])("does not run %s, and says why (F24, F25)", async (_what, answer, code) => {
+      const { paid, result } = await conversation([answer, thanks]);
+      expect(paid).toEqual([]);
+      expect(result).toMatchObject({ status: "failed", error: { code } });
+    });
+
+    it("gives two calls of one id each a result of its own, and runs one that is said twice once (F28)", async () => {
+      const two = await conversation([{ calls: [call(3), call(4)] }, thanks]);
+      expect(two.paid).toEqual([3, 4]);
+      expect(new Set(two.result.toolCalls.map(({ id }) => id)).size).toBe(2);
+      const same = await conversation([{ calls: [call(3), call(3)] }, thanks]);
+      expect(same.paid).toEqual([3]);
+    });
+
+    it.each([
+      "pya",
+      "toString",
+      "__proto__",
+    ])("tells the model that there is no tool %s (F30, A117)", async (tool) => {
+      const { paid, result } = await conversation([
+        { calls: [{ id: "c", name: tool, arguments: "{}" }] },
+        thanks,
+      ]);
+      expect(paid).toEqual([]);
+      expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "error" }] });
+    });
+
+    it.each([401, 400, 404])("does not ask again after status %i (F06, F07, F08)", async (status) => {
+      const { result, requests } = await conversation([{ status }, thanks]);
+      expect(result.status).toBe("failed");
+      expect(requests).toHaveLength(1);
+    });
+  });
+}
+
+const servers: ReturnType<typeof createServer>[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** Gives one answer per request, and keeps what it was asked. */
+async function serve(
+  encoder: Encoder,
+  answers: readonly Answer[],
+): Promise<{ url: string; requests: string[] }> {
+  const requests: string[] = [];
+  const server = createServer((incoming, response) => {
+    let body = "";
+    incoming.setEncoding("utf8");
+    incoming.on("data", (piece) => {
+      body += piece;
+    });
+    incoming.on("end", () => {
+      requests.push(body);
+      give(encoder, answers[requests.length - 1] ?? { status: 400 }, response);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+function give(encoder: Encoder, answer: Answer, response: ServerResponse): void {
+  const { status = 200, headers, fault } = answer;
+  if (status !== 200) {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: "No." } }));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const { body, end } = encoder.encode(answer);
+  if (fault === undefined) response.end(body + end);
+  else if (fault === "empty") response.end();
+  else if (fault === "cut") response.end(body);
+  else if (fault === "half") response.end(body.slice(0, body.lastIndexOf("amount") + 12));
+  else if (fault === "junk") response.end(`${body}data: {"half":\n\n${end}`);
+  else if (fault === "overloaded") response.end(body + encoder.overloaded);
+  else {
+    response.write(body);
+    if (fault === "reset") setTimeout(() => response.destroy(), 5);
+  }
+}
