@@ -5,8 +5,8 @@ const long = process.env.CAPSTAN_LONG === "1";
 
 const config: ViteUserConfig = defineConfig({
   // Workspace packages are taken from their sources, so that no build is needed.
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source", "module", "node", "development|production"] } },
+  resolve: { conditions: ["capstan-source"] },
+  ssr: { resolve: { conditions: ["capstan-source", "module", "node", "development|production"] } },
   test: {
     include: [
       "packages/*/src/**/*.test.{ts,tsx}",

@@ -6,14 +6,16 @@ import { join, resolve } from "node:path";
 import { build } from "rolldown";
 
 type Manifest = {
-  readonly exports: { readonly [subpath: string]: { readonly source: string; readonly default: string } };
+  readonly exports: {
+    readonly [subpath: string]: { readonly "capstan-source": string; readonly default: string };
+  };
   readonly dependencies?: { readonly [name: string]: string };
   readonly peerDependencies?: { readonly [name: string]: string };
 };
 
 /** "dist/testing/index.js" becomes "testing/index": entry points keep their places. */
 export function entriesOf({ exports }: Manifest): { [name: string]: string } {
-  const entries = Object.values(exports).map(({ source, default: built }) => [
+  const entries = Object.values(exports).map(({ "capstan-source": source, default: built }) => [
     built.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),
     source,
   ]);

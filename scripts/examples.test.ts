@@ -13,6 +13,7 @@ describe("the examples", () => {
     events: "#10  complete   done",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
+    models: "answered by offline/rules",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
     "structured-output": "{ city: 'Oslo', days: 3 }",

@@ -16,7 +16,7 @@ export type ExampleRun = { readonly exitCode: number | null; readonly output: st
 
 /** Both of its outputs as one, in the order written. */
 export function runExample(name: string): Promise<ExampleRun> {
-  const child = spawn(process.execPath, ["--conditions=source", join(folder, `${name}.ts`)]);
+  const child = spawn(process.execPath, ["--conditions=capstan-source", join(folder, `${name}.ts`)]);
   let output = "";
   for (const pipe of [child.stdout, child.stderr]) {
     pipe.setEncoding("utf8").on("data", (text: string) => {

@@ -36,8 +36,8 @@ describe("defineAgent", () => {
 
   it("takes one model, or a list in the order in which they are asked", () => {
     const [first, second] = [scriptedModel([]), scriptedModel([])];
-    expect(defineAgent({ name: "helper", model: first }).models).toEqual([first]);
-    expect(defineAgent({ name: "helper", model: [first, second] }).models).toEqual([first, second]);
+    expect(defineAgent({ name: "helper", model: first }).models.main).toEqual([first]);
+    expect(defineAgent({ name: "helper", model: [first, second] }).models.main).toEqual([first, second]);
   });
 
   it("needs nothing but a name and a model", () => {
@@ -154,6 +154,49 @@ describe("names of Object.prototype", () => {
     const result = await run(agent, "Second", { session: name, runId: `${name}2`, store });
     expect(result.history.map((entry) => entry.type)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(await store.sessionOf(name)).toBe(name);
+  });
+});
+
+describe("a model for the turns after tools", () => {
+  it("digests what the tools gave, and the first takes the others (S2-36)", async () => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: { type: "object" },
+      execute: () => "Seen.",
+    });
+    const large = scriptedModel([{ calls: [{ name: "look" }] }, { text: "Large again." }], { id: "large" });
+    const small = scriptedModel([{ calls: [{ name: "look", input: { more: true } }] }, { text: "Small." }], {
+      id: "small",
+    });
+    const agent = defineAgent({ name: "helper", model: large, models: { afterTools: small }, tools: [look] });
+    const { facts } = await collect(run(agent, "Go.", { session: "after-tools" }));
+    expect(facts.flatMap((fact) => (fact.type === "message" ? [fact.model] : []))).toEqual([
+      "large",
+      "small",
+      "small",
+    ]);
+    const next = await collect(run(agent, "And?", { session: "after-tools" }));
+    expect(next.facts.flatMap((fact) => (fact.type === "message" ? [fact.model] : []))).toEqual(["large"]);
+  });
+
+  it("falls back along its own chain", async () => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: { type: "object" },
+      execute: () => "Seen.",
+    });
+    const large = scriptedModel([{ calls: [{ name: "look" }] }], { id: "large" });
+    const broken = scriptedModel([{ error: "model_auth" }], { id: "broken" });
+    const small = scriptedModel([{ text: "Small." }], { id: "small" });
+    const agent = defineAgent({
+      name: "helper",
+      model: large,
+      models: { afterTools: [broken, small] },
+      tools: [look],
+    });
+    expect(await run(agent, "Go.")).toMatchObject({ status: "done", text: "Small." });
   });
 });
 

@@ -1,5 +1,6 @@
 import { checkFields } from "./definition.ts";
 import { AgentError } from "./errors.ts";
+import type { ModelChain } from "./event.ts";
 import type { Fragment } from "./history.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, type PolicyLayer } from "./policy.ts";
@@ -23,11 +24,14 @@ export type InstructionsInput = {
 export type Instructions = string | ((input: InstructionsInput) => string | Promise<string>);
 
 export type ModelChoice = Model | string;
+export type ModelsInTurn = readonly [ModelChoice, ...ModelChoice[]];
 
 export type AgentDefinition = {
   readonly name: string;
   /** A model, or its name as `provider/model`. A list is a fallback chain: the next one is asked when one fails. */
   readonly model: ModelChoice | readonly ModelChoice[];
+  /** Other models for some turns: a smaller one may do to digest what tools gave. */
+  readonly models?: { readonly afterTools?: ModelChoice | readonly ModelChoice[] };
   readonly instructions?: Instructions;
   readonly tools?: readonly Tool[];
   /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
@@ -39,7 +43,8 @@ export type AgentDefinition = {
 
 export interface Agent {
   readonly name: string;
-  readonly models: readonly [ModelChoice, ...ModelChoice[]];
+  /** By the kind of turn: a fallback chain each. */
+  readonly models: { readonly [Chain in ModelChain]: ModelsInTurn };
   readonly instructions: Instructions;
   /** A map, so that no name of `Object.prototype` is ever a tool. */
   readonly tools: ReadonlyMap<string, Tool>;
@@ -62,6 +67,7 @@ export type FallbackInput = {
 const agentFields: readonly string[] = [
   "name",
   "model",
+  "models",
   "instructions",
   "tools",
   "fallbackTool",
@@ -74,8 +80,9 @@ export function defineAgent(definition: AgentDefinition): Agent {
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
-  const models = [definition.model].flat() as ModelChoice[];
-  if (models.length === 0 || !models.every(isModel)) {
+  const main = [definition.model].flat() as ModelChoice[];
+  const afterTools = [definition.models?.afterTools ?? main].flat() as ModelChoice[];
+  if ([main, afterTools].some((chain) => chain.length === 0 || !chain.every(isModel))) {
     throw new AgentError(
       "invalid_definition",
       `The agent "${name}" needs a model: its name as \`provider/model\`, an object with \`stream\`, or a list of them.`,
@@ -85,7 +92,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   checkPolicy(policy);
   return {
     name,
-    models: models as [ModelChoice, ...ModelChoice[]],
+    models: { main: main as [ModelChoice], afterTools: afterTools as [ModelChoice] },
     instructions,
     tools: toolsByName(name, tools),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),

@@ -147,11 +147,12 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
   }
 }
 
-function startTurn(state: State, run: RunState, { turn, tools, notes }: FactOf<"turn_start">): void {
+function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: FactOf<"turn_start">): void {
   run.turn = turn;
   run.round = {
     turn,
     tools,
+    chain,
     notes,
     message: undefined,
     finish: undefined,

@@ -8,7 +8,7 @@ async function bundle(entry: string): Promise<OutputChunk> {
   const build = await rolldown({
     input: fileURLToPath(new URL(entry, import.meta.url)),
     platform: "browser",
-    resolve: { conditionNames: ["source", "browser", "import", "default"] },
+    resolve: { conditionNames: ["capstan-source", "browser", "import", "default"] },
     logLevel: "silent",
   });
   const { output } = await build.generate({ format: "iife", name: "capstan", codeSplitting: false });

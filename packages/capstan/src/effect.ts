@@ -1,5 +1,5 @@
 import type { ErrorData } from "./errors.ts";
-import type { FactBody, ToolOffer } from "./event.ts";
+import type { FactBody, ModelChain, ToolOffer } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Retry } from "./policy.ts";
 
@@ -9,7 +9,8 @@ export type ModelEffect = {
   readonly id: string;
   readonly agent: string;
   readonly turn: number;
-  /** Which model of the agent's chain. */
+  readonly chain: ModelChain;
+  /** Which model of that chain. */
   readonly candidate: number;
   readonly maxTurns: number | "unlimited";
   readonly messageCount: number;
@@ -67,8 +68,8 @@ export interface Engine {
 export function intentOf(effect: Effect): readonly FactBody[] {
   switch (effect.type) {
     case "model": {
-      const { turn, maxTurns, messageCount, tools, notes } = effect;
-      return [{ type: "turn_start", turn, maxTurns, messageCount, tools, notes }];
+      const { turn, maxTurns, messageCount, tools, chain, notes } = effect;
+      return [{ type: "turn_start", turn, maxTurns, messageCount, tools, chain, notes }];
     }
     case "tool": {
       const { callId, name, input, attempt } = effect;

@@ -9,6 +9,9 @@ export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 /** Whether a turn had tools: offered, demanded, withdrawn because it is the last, or given up because all of them failed. */
 export type ToolOffer = "offered" | "required" | "withdrawn" | "unavailable";
 
+/** Which of the agent's models take a turn. */
+export type ModelChain = "main" | "afterTools";
+
 /** What was found out about a call when the model had said it: why it cannot run, or that a person must agree. */
 export type CallCheck = {
   readonly error?: ErrorData;
@@ -34,6 +37,7 @@ export type FactBody =
       readonly maxTurns: number | "unlimited";
       readonly messageCount: number;
       readonly tools: ToolOffer;
+      readonly chain: ModelChain;
       /** What was added to the instructions for this turn. */
       readonly notes: readonly string[];
     }

@@ -9,7 +9,7 @@ export type Usage = {
   readonly cachedTokens?: number;
   /** Part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number;
-  /** In US dollars, when the provider tells it. */
+  /** In US dollars, as far as it is known. */
   readonly cost?: number;
   /** The provider gave no usable figures; these are an estimate. */
   readonly estimated?: boolean;

@@ -30,7 +30,7 @@ export interface Result {
   /** What the tools say they changed, in the order it happened. */
   readonly affected: readonly Json[];
   readonly usage: Usage;
-  /** In US dollars, as far as the providers tell. */
+  /** In US dollars, as far as prices are known. */
   readonly cost: number;
   /** False when tools were tried and the answer stands on none of them. */
   readonly grounded: boolean;

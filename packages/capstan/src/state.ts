@@ -1,5 +1,5 @@
 import type { ErrorData } from "./errors.ts";
-import type { CallCheck, Fact, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
+import type { CallCheck, Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
 import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Finish, Usage } from "./model.ts";
@@ -83,6 +83,7 @@ export type RunState = {
 export type Round = {
   readonly turn: number;
   readonly tools: ToolOffer;
+  readonly chain: ModelChain;
   readonly notes: readonly string[];
   message: AssistantEntry | undefined;
   finish: Finish | "aborted" | undefined;

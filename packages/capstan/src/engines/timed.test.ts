@@ -26,6 +26,7 @@ const ask: Effect = {
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",
+  chain: "main",
   notes: [],
   thinking: false,
   timeoutMs: 5000,

@@ -301,9 +301,13 @@ describe("standard output", () => {
   it("stays untouched by logs and by their errors, which go to files and to standard error (S4-53, C-29)", () => {
     const script = join(directory, "run.mjs");
     writeFileSync(script, program);
-    const child = spawnSync(process.execPath, ["--conditions=source", script, join(directory, "logs")], {
-      encoding: "utf8",
-    });
+    const child = spawnSync(
+      process.execPath,
+      ["--conditions=capstan-source", script, join(directory, "logs")],
+      {
+        encoding: "utf8",
+      },
+    );
     expect([child.status, child.stdout]).toEqual([0, ""]);
     expect(child.stderr).toMatch(/ r Turn 1\/10 of helper\n/);
     expect(child.stderr).toMatch(/ r helper Turn 1\n {2}Hm\.\n/);

@@ -63,7 +63,15 @@ describe("readableLog", () => {
 
   it.each<[FactBody, string]>([
     [
-      { type: "turn_start", turn: 3, maxTurns: "unlimited", messageCount: 1, tools: "offered", notes: [] },
+      {
+        type: "turn_start",
+        turn: 3,
+        maxTurns: "unlimited",
+        messageCount: 1,
+        tools: "offered",
+        chain: "main",
+        notes: [],
+      },
       "Turn 3/unlimited of a",
     ],
     [
@@ -136,7 +144,15 @@ describe("readableLog", () => {
     const events = [
       { ...fact(call), runId: bad },
       {
-        ...fact({ type: "turn_start", turn: 1, maxTurns: 2, messageCount: 1, tools: "offered", notes: [] }),
+        ...fact({
+          type: "turn_start",
+          turn: 1,
+          maxTurns: 2,
+          messageCount: 1,
+          tools: "offered",
+          chain: "main",
+          notes: [],
+        }),
         agent: bad,
       },
       fact({ type: "error", code: bad, message: bad, retryable: false }),

@@ -1,6 +1,8 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { type Circuit, type CircuitOptions, circuit } from "./circuit.ts";
+import { circuitKey } from "./circuit-key.ts";
 import { failedResponse, networkFailure } from "./http-failure.ts";
 import { type Patience, patient } from "./patience.ts";
 import type { Wire, WireSettings } from "./wire.ts";
@@ -19,6 +21,8 @@ export type HttpModelOptions = {
   headers(): Record<string, string> | Promise<Record<string, string>>;
   readonly fetch?: typeof fetch | undefined;
   readonly patience?: Partial<Patience> | undefined;
+  /** False asks a provider that is down again and again. */
+  readonly circuit?: CircuitOptions | false | undefined;
 };
 
 /** A model behind HTTP: one POST, answered by server-sent events or by JSON. What the bytes mean is the wire's business. */
@@ -31,17 +35,25 @@ export function httpModel(options: HttpModelOptions): Model {
       { signal }: { readonly signal: AbortSignal },
     ): AsyncGenerator<readonly Chunk[]> {
       const waiting = patient(signal, options.patience);
+      let breaker: Circuit | undefined;
       try {
-        const response = await post(
-          options,
-          wire.toRequest(request, { ...settings, stream }),
-          waiting.signal,
-        );
+        const headers = await headersOf(options);
+        breaker = closedCircuit(options, headers);
+        const body = wire.toRequest(request, { ...settings, stream });
+        const response = await post(options, { headers, body, signal: waiting.signal });
         if (!response.ok) throw await failedResponse(response, wire, id);
-        if (stream && response.body) yield* streamed(response.body, wire, waiting.heard);
-        else yield wire.fromJson(await json(response));
+        let isWhole = false;
+        const answer = stream && response.body ? streamed(response.body, wire, waiting.heard) : undefined;
+        for await (const batch of answer ?? [wire.fromJson(await json(response))]) {
+          isWhole ||= batch.some(({ type }) => type === "finish");
+          yield batch;
+        }
+        if (isWhole) breaker?.succeeded();
+        else breaker?.failed({ code: "stream_truncated" });
       } catch (thrown) {
-        throw waiting.failure() ?? networkFailure(thrown, id, options.url(stream));
+        const failure = waiting.failure() ?? networkFailure(thrown, id, options.url(stream));
+        if (!signal.aborted && failure instanceof AgentError) breaker?.failed(failure);
+        throw failure;
       } finally {
         waiting.end();
       }
@@ -49,13 +61,31 @@ export function httpModel(options: HttpModelOptions): Model {
   };
 }
 
-async function post(options: HttpModelOptions, body: string, signal: AbortSignal): Promise<Response> {
-  const { stream = true } = options;
+async function headersOf({ stream = true, headers }: HttpModelOptions): Promise<Record<string, string>> {
+  const accept = stream ? "text/event-stream" : "application/json";
+  return { "content-type": "application/json", accept, ...(await headers()) };
+}
+
+/** Throws while the provider is left alone: that refusal is not one more failure of it. */
+function closedCircuit(options: HttpModelOptions, headers: Record<string, string>): Circuit | undefined {
+  if (options.circuit === false) return undefined;
+  const { id, fetch, stream = true } = options;
+  const key = circuitKey({ url: options.url(stream), id, headers, fetch });
+  const breaker = circuit(key, { name: id, ...options.circuit });
+  breaker.assertClosed();
+  return breaker;
+}
+
+type Post = {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+};
+
+function post(options: HttpModelOptions, init: Post): Promise<Response> {
   // Looked up at each call, so that a global `fetch` replaced later is used.
   const send = options.fetch ?? fetch;
-  const accept = stream ? "text/event-stream" : "application/json";
-  const headers = { "content-type": "application/json", accept, ...(await options.headers()) };
-  return send(options.url(stream), { method: "POST", headers, body, signal, redirect: "error" });
+  return send(options.url(options.stream ?? true), { method: "POST", redirect: "error", ...init });
 }
 
 async function json(response: Response): Promise<unknown> {

@@ -67,7 +67,7 @@ async function loadCompatible(provider: string, model: string): Promise<Model> {
   return compatible({ provider, model, ...rest, apiKey: keyFrom(provider, undefined, [key]) });
 }
 
-function ollamaHost(): string {
+export function ollamaHost(): string {
   const host = environment("OLLAMA_HOST") ?? "127.0.0.1:11434";
   return /^https?:/.test(host) ? host.replace(/\/+$/, "") : `http://${host}`;
 }

@@ -25,19 +25,32 @@ export function patient(signal: AbortSignal, wanted: Partial<Patience> = {}): Wa
   const { firstByteMs, idleMs } = { ...usual, ...wanted };
   const controller = new AbortController();
   let failure: AgentError | undefined;
-  const giveUp = (ms: number, what: string) => () => {
-    failure = new AgentError("model_timeout", `The provider sent nothing for ${ms} ms ${what}.`);
+  let heardAt: number | undefined;
+  let timer = setTimeout(check, firstByteMs);
+
+  // The timer is not set anew with every read, which would cost more than the read: when it fires, it looks how long ago
+  // that was.
+  function check(): void {
+    const rest = heardAt === undefined ? 0 : heardAt + idleMs - performance.now();
+    if (rest > 0) timer = setTimeout(check, rest);
+    else giveUp();
+  }
+  function giveUp(): void {
+    const [ms, when] = heardAt === undefined ? [firstByteMs, "after the request"] : [idleMs, "in mid-answer"];
+    failure = new AgentError("model_timeout", `The provider sent nothing for ${ms} ms ${when}.`);
     controller.abort(failure);
-  };
+  }
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
   else signal.addEventListener("abort", forward, { once: true });
-  let timer = setTimeout(giveUp(firstByteMs, "after the request"), firstByteMs);
   return {
     signal: controller.signal,
     heard() {
-      clearTimeout(timer);
-      timer = setTimeout(giveUp(idleMs, "in mid-answer"), idleMs);
+      if (heardAt === undefined) {
+        clearTimeout(timer);
+        timer = setTimeout(check, idleMs);
+      }
+      heardAt = performance.now();
     },
     failure: () => failure,
     end() {

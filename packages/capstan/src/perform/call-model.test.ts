@@ -139,7 +139,9 @@ describe("a half-said call never runs", () => {
   it("and listeners are told to drop it even when only its name had been said", async () => {
     const cut: Model = streaming([{ type: "call_start", index: 0, id: "c1", name: "pay" }]);
     const { agent, options } = setUp([]);
-    const { events } = await collect(run({ ...agent, models: [cut] }, "Pay", options));
+    const { events } = await collect(
+      run({ ...agent, models: { main: [cut], afterTools: [cut] } }, "Pay", options),
+    );
     expect(types(events)).toContain("tool_call_delta");
     expect(types(events)).toContain("message_restart");
   });
@@ -307,7 +309,9 @@ describe("what is streamed", () => {
       [{ type: "finish", reason: "length" }],
     );
     const { agent, options } = setUp([]);
-    const { events } = await collect(run({ ...agent, models: [model] }, "Hi", options));
+    const { events } = await collect(
+      run({ ...agent, models: { main: [model], afterTools: [model] } }, "Hi", options),
+    );
     expect(events.flatMap((event) => ("delta" in event ? [[event.type, event.delta]] : []))).toEqual([
       ["reasoning_delta", "Hm"],
       ["content_delta", "Hello"],

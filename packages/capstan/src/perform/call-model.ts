@@ -26,7 +26,7 @@ export async function callModel(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const { models } = agentOf(effect.agent, io);
+  const models = agentOf(effect.agent, io).models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
   const model = typeof choice === "string" ? io.modelNamed(choice) : choice;
   const message = assembly(namingCalls(effect.turn, io.state.callIds));

@@ -702,7 +702,7 @@ describe("a tool that ends the process", () => {
         string,
       ];
       writeFileSync(script, program);
-      const child = spawnSync(process.execPath, ["--conditions=source", script, log, keys], {
+      const child = spawnSync(process.execPath, ["--conditions=capstan-source", script, log, keys], {
         encoding: "utf8",
       });
       expect([child.status, child.stderr]).toEqual([3, ""]);

@@ -18,6 +18,7 @@ const effect: ModelEffect = {
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",
+  chain: "main",
   notes: [],
   thinking: false,
   timeoutMs: 1000,

@@ -1,5 +1,5 @@
 import type { ModelEffect } from "../effect.ts";
-import type { ToolOffer } from "../event.ts";
+import type { ModelChain, ToolOffer } from "../event.ts";
 import type { Retry } from "../policy.ts";
 import { remainingMs } from "./budget.ts";
 import type { View } from "./rule.ts";
@@ -13,16 +13,21 @@ const modelRetry: Retry = { maxAttempts: 3, baseMs: 500, factor: "exponential", 
 type Turn = {
   readonly turn: number;
   readonly tools: ToolOffer;
+  readonly chain: ModelChain;
   readonly notes: readonly string[];
   readonly candidate: number;
 };
 
-export function modelEffect({ state, run }: View, { turn, tools, notes, candidate }: Turn): ModelEffect {
+export function modelEffect(
+  { state, run }: View,
+  { turn, tools, chain, notes, candidate }: Turn,
+): ModelEffect {
   return {
     type: "model",
     id: `turn.${turn}.${candidate}`,
     agent: run.agent,
     turn,
+    chain,
     candidate,
     maxTurns: run.policy.maxTurns,
     messageCount: state.history.length + run.steering.length,

@@ -9,13 +9,13 @@ export const modelFailure: Rule = (view) => {
   const { agent, run } = view;
   const { round } = run;
   if (!round || round.message || run.limit) return undefined;
-  const { turn, tools, notes, usage } = round;
+  const { turn, tools, chain, notes, usage } = round;
   const spent = round.failure && spentBudget(run);
   if (spent)
     return note("limit", { type: "turn_end", turn, usage }, { type: "limit_reached", ...spent, turns: turn });
   const candidate = round.failure ? round.failure.candidate + 1 : 0;
-  if (candidate < agent.models.length) {
-    return { type: "effects", effects: [modelEffect(view, { turn, tools, notes, candidate })] };
+  if (candidate < agent.models[chain].length) {
+    return { type: "effects", effects: [modelEffect(view, { turn, tools, chain, notes, candidate })] };
   }
   const error = round.failure?.error ?? errorData("model_failed", "The model gave no answer.");
   const text = [`The model could not answer: ${error.message}`, ...triedSoFar(run)].join("\n\n");

@@ -43,6 +43,7 @@ describe("the next turn", () => {
           maxTurns: 10,
           messageCount: 1,
           tools: "offered",
+          chain: "main",
           notes: [],
           thinking: false,
           timeoutMs: 600_000,

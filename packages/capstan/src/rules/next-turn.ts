@@ -15,13 +15,14 @@ export function nextModelCall(
   const { agent, run } = view;
   const turn = run.turn + 1;
   const tools = wanted.tools ?? offer(view, turn);
+  const chain = run.round && run.round.calls.size > 0 ? "afterTools" : "main";
   const notes: string[] = [...(wanted.notes ?? [])];
   if (agent.tools.size > 0) {
     const isSpent = tools === "withdrawn" && !isLastTurn(run, turn);
     const pressure = isSpent ? spentCallsNote : wrapUpNote(run, turn);
     for (const text of [pressure, repetitionNote(run), budgetNote(run)]) if (text) notes.push(text);
   }
-  return { type: "effects", effects: [modelEffect(view, { turn, tools, notes, candidate: 0 })] };
+  return { type: "effects", effects: [modelEffect(view, { turn, tools, chain, notes, candidate: 0 })] };
 }
 
 function offer({ agent, run }: View, turn: number): ToolOffer {

@@ -1,0 +1,281 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { AgentError, type ErrorCode } from "../errors.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { circuit } from "./circuit.ts";
+import { circuitKey } from "./circuit-key.ts";
+import { compatible } from "./compatible.ts";
+import { httpModel } from "./http-model.ts";
+import { openAiChat } from "./openai-chat.ts";
+
+let keys = 0;
+
+/** A breaker of its own, on a time of its own; each request makes its own view of it. */
+function breaker() {
+  let ms = 0;
+  keys += 1;
+  const key = `test ${keys}`;
+  const attempt = () => circuit(key, { name: "acme/one", now: () => ms });
+  const fail = (code: ErrorCode = "model_overloaded") => {
+    const view = attempt();
+    view.assertClosed();
+    view.failed(new AgentError(code, "No."));
+  };
+  const isOpen = () => {
+    try {
+      attempt().assertClosed();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  return {
+    attempt,
+    fail,
+    isOpen,
+    failTimes: (times: number, code?: ErrorCode) => {
+      for (let count = 0; count < times; count += 1) fail(code);
+    },
+    pass: (waitMs: number) => {
+      ms += waitMs;
+    },
+  };
+}
+
+describe("a circuit", () => {
+  it("opens after five failures in a row, and says for how long (F39)", () => {
+    const { failTimes, isOpen, attempt, pass } = breaker();
+    failTimes(4);
+    expect(isOpen()).toBe(false);
+    failTimes(1);
+    pass(100);
+    expect(() => attempt().assertClosed()).toThrow(
+      expect.objectContaining({
+        code: "model_overloaded",
+        retryable: true,
+        message: "acme/one failed 5 times in a row and is left alone for another 30 s; it was not asked.",
+      }),
+    );
+  });
+
+  it.each<ErrorCode>([
+    "model_unreachable",
+    "model_overloaded",
+    "model_timeout",
+    "stream_truncated",
+    "model_rate_limited",
+  ])("counts %s", (code) => {
+    const { failTimes, isOpen } = breaker();
+    failTimes(5, code);
+    expect(isOpen()).toBe(true);
+  });
+
+  it.each<ErrorCode>([
+    "model_auth",
+    "model_rejected",
+    "model_not_found",
+    "context_overflow",
+  ])("does not count %s: somebody answered", (code) => {
+    const { failTimes, isOpen } = breaker();
+    failTimes(10, code);
+    expect(isOpen()).toBe(false);
+    failTimes(4);
+    failTimes(1, code);
+    failTimes(4);
+    expect(isOpen()).toBe(false);
+  });
+
+  it("begins to count anew after a success", () => {
+    const { failTimes, isOpen, attempt } = breaker();
+    failTimes(4);
+    attempt().succeeded();
+    failTimes(4);
+    expect(isOpen()).toBe(false);
+  });
+
+  it("lets one probe through when its time is over; its success closes it", () => {
+    const { failTimes, isOpen, attempt, pass } = breaker();
+    failTimes(5);
+    pass(29_999);
+    expect(isOpen()).toBe(true);
+    pass(1);
+    const probe = attempt();
+    probe.assertClosed();
+    expect(isOpen()).toBe(true);
+    probe.succeeded();
+    expect(isOpen()).toBe(false);
+    failTimes(4);
+    expect(isOpen()).toBe(false);
+  });
+
+  it("opens for twice as long after each probe that fails, up to five minutes", () => {
+    const { failTimes, fail, isOpen, pass } = breaker();
+    failTimes(5);
+    pass(30_000);
+    for (const openMs of [60_000, 120_000, 240_000, 300_000, 300_000]) {
+      fail();
+      pass(openMs - 1);
+      expect(isOpen()).toBe(true);
+      pass(1);
+    }
+    expect(isOpen()).toBe(false);
+  });
+
+  it("does not stay open longer because of requests that were under way when it opened", () => {
+    const { failTimes, isOpen, attempt, pass } = breaker();
+    const late = Array.from({ length: 50 }, attempt);
+    for (const view of late) view.assertClosed();
+    failTimes(5);
+    pass(20_000);
+    for (const view of late) view.failed({ code: "model_timeout" });
+    pass(10_000);
+    expect(isOpen()).toBe(false);
+  });
+
+  it("sends another probe when one never reports", () => {
+    const { failTimes, isOpen, attempt, pass } = breaker();
+    failTimes(5);
+    pass(30_000);
+    attempt().assertClosed();
+    pass(29_999);
+    expect(isOpen()).toBe(true);
+    pass(1);
+    expect(isOpen()).toBe(false);
+  });
+});
+
+describe("the key of a circuit", () => {
+  const place = {
+    url: "https://acme.test/v1/chat",
+    id: "acme/one",
+    headers: { authorization: "Bearer sk-one" },
+  };
+
+  it("tells hosts, models, accounts and ways to the network apart, and holds no key", () => {
+    const apart = [
+      place,
+      { ...place, url: "https://other.test/v1/chat" },
+      { ...place, id: "acme/two" },
+      { ...place, headers: { Authorization: "Bearer sk-two" } },
+      { ...place, headers: { "x-api-key": "sk-three" } },
+      { ...place, fetch: async () => new Response() },
+      { ...place, fetch: async () => new Response() },
+    ].map(circuitKey);
+    expect(new Set(apart).size).toBe(apart.length);
+    expect(apart.join()).not.toMatch(/sk-|Bearer/);
+  });
+
+  it("is the same for the same place, whatever else is sent along", () => {
+    const traced = { ...place, headers: { ...place.headers, traceparent: "00-1" } };
+    expect(circuitKey(traced)).toBe(circuitKey({ ...place, url: "https://acme.test/v1/other" }));
+  });
+});
+
+const servers: ReturnType<typeof createServer>[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** Takes every connection and breaks it, until it is told to answer. */
+async function deadServer() {
+  const server = createServer((_request, response) => {
+    state.requests += 1;
+    if (!state.isUp) response.destroy();
+    else {
+      const choice = { index: 0, delta: { content: "Back." }, finish_reason: "stop" };
+      response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+    }
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const state = {
+    requests: 0,
+    isUp: false,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  };
+  return state;
+}
+
+describe("a provider that is down", () => {
+  const agentOn = (url: string, name: string) =>
+    defineAgent({
+      name,
+      model: compatible({ baseURL: url, model: name, apiKey: "sk-test-1234567890" }),
+      instructions: "Answer.",
+    });
+  const asked = (agent: ReturnType<typeof agentOn>, index: number) =>
+    run(agent, "Hello?", {
+      store: memory(),
+      session: `s${index}`,
+      runId: `r${index}`,
+      clock: fakeClock({ skipUpToMs: 90_000 }),
+    });
+
+  it("is asked five times by 500 runs, one after the other (F39)", async () => {
+    const dead = await deadServer();
+    const agent = agentOn(dead.url, "row");
+    for (let index = 0; index < 500; index += 1) {
+      const { status } = await asked(agent, index);
+      expect(status).toBe("failed");
+    }
+    expect(dead.requests).toBeLessThanOrEqual(5 + 3);
+  });
+
+  it("is asked hardly more often than there are runs when 500 begin at once, retries and all (F39)", async () => {
+    const dead = await deadServer();
+    const agent = agentOn(dead.url, "storm");
+    await Promise.all(Array.from({ length: 500 }, (_, index) => asked(agent, index)));
+    expect(dead.requests).toBeLessThanOrEqual(1.2 * 500);
+  });
+
+  it("is found again by one probe, and can be asked without a circuit", async () => {
+    const dead = await deadServer();
+    let ms = 0;
+    const model = (withCircuit: boolean) =>
+      httpModel({
+        id: "acme/back",
+        wire: openAiChat,
+        settings: { model: "back" },
+        url: () => dead.url,
+        headers: () => ({ authorization: "Bearer sk-test-1234567890" }),
+        circuit: withCircuit && { now: () => ms },
+      });
+    const ask = async (withCircuit = true) => {
+      let text = "";
+      const request = {
+        instructions: "",
+        history: [{ type: "user", content: "Hello?" } as const],
+        tools: [],
+        toolChoice: "none",
+        thinking: false,
+      } as const;
+      const { signal } = new AbortController();
+      try {
+        for await (const batch of model(withCircuit).stream(request, { signal }))
+          for (const chunk of batch) if (chunk.type === "text") text += chunk.text;
+        return text;
+      } catch (error) {
+        return (error as AgentError).code;
+      }
+    };
+    for (let count = 0; count < 5; count += 1) expect(await ask()).toBe("model_unreachable");
+    expect(await ask()).toBe("model_overloaded");
+    expect(dead.requests).toBe(5);
+    expect(await ask(false)).toBe("model_unreachable");
+    expect(dead.requests).toBe(6);
+    dead.isUp = true;
+    expect(await ask()).toBe("model_overloaded");
+    ms += 30_000;
+    expect(await ask()).toBe("Back.");
+    expect(await ask()).toBe("Back.");
+    expect(dead.requests).toBe(8);
+  });
+});

@@ -1,0 +1,41 @@
+import { isRecord } from "../json.ts";
+import type { Model } from "../model.ts";
+import { environment } from "./client-options.ts";
+import { namedModel, ollamaHost } from "./named-model.ts";
+import { offline } from "./offline.ts";
+
+/** A small current model of each provider, in the order in which keys are looked for. */
+const firstChoices: readonly { readonly keys: readonly string[]; readonly model: string }[] = [
+  { keys: ["OPENAI_API_KEY"], model: "openai/gpt-5-mini" },
+  { keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], model: "anthropic/claude-haiku-4-5" },
+  { keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], model: "gemini/gemini-3.5-flash" },
+  { keys: ["OPENROUTER_API_KEY"], model: "openrouter/openrouter/auto" },
+];
+
+const patienceMs = 300;
+
+export type DefaultModelOptions = { readonly fetch?: typeof fetch };
+
+/**
+ * The model for someone who has chosen none: what `CAPSTAN_MODEL` names, else the first provider with a key, else a
+ * local Ollama that answers, else the offline model. Asks nobody but this machine.
+ */
+export async function defaultModel({ fetch: send = fetch }: DefaultModelOptions = {}): Promise<Model> {
+  const named = environment("CAPSTAN_MODEL");
+  if (named) return named.startsWith("offline") ? offline() : namedModel(named);
+  const found = firstChoices.find(({ keys }) => keys.some((key) => environment(key)));
+  if (found) return namedModel(found.model);
+  const local = await firstOllamaModel(send);
+  return local ? namedModel(`ollama/${local}`) : offline();
+}
+
+async function firstOllamaModel(send: typeof fetch): Promise<string | undefined> {
+  try {
+    const response = await send(`${ollamaHost()}/api/tags`, { signal: AbortSignal.timeout(patienceMs) });
+    const body: unknown = await response.json();
+    const [first] = isRecord(body) && Array.isArray(body.models) ? body.models : [];
+    return isRecord(first) && typeof first.name === "string" ? first.name : undefined;
+  } catch {
+    return undefined; // nobody is there
+  }
+}

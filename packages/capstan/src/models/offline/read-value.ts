@@ -1,0 +1,87 @@
+import type { Json } from "../../json.ts";
+import type { Property } from "./properties.ts";
+import { distance, nameWords, stemOf, type Word, wordsOf } from "./words.ts";
+
+const numberWords = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
+
+const colours: { readonly [name: string]: string } = {
+  red: "#ff0000",
+  green: "#008000",
+  blue: "#0000ff",
+  yellow: "#ffff00",
+  orange: "#ffa500",
+  purple: "#800080",
+  pink: "#ffc0cb",
+  black: "#000000",
+  white: "#ffffff",
+  gray: "#808080",
+  grey: "#808080",
+  brown: "#a52a2a",
+  cyan: "#00ffff",
+  teal: "#008080",
+  gold: "#ffd700",
+};
+
+/** A basic colour, by name or by its number. */
+export const isColour = (word: string): boolean =>
+  Object.hasOwn(colours, word) || /^#[0-9a-f]{3,8}$/iu.test(word);
+
+/** A path, a file name or a web address. */
+export const isAddress = (word: string): boolean => /[\w-]\.\w{1,8}$|\//u.test(word);
+
+export function numberIn(word: string): number | undefined {
+  if (/^-?\d+(?:\.\d+)?$/u.test(word)) return Number(word);
+  const index = numberWords.indexOf(word.toLowerCase());
+  return index < 0 ? undefined : index;
+}
+
+/** The choice that some words name, exactly or with a slip of the pen, and which words these are. */
+export function choiceIn(
+  words: readonly Word[],
+  choices: readonly Json[],
+): { readonly choice: Json; readonly used: readonly Word[] } | undefined {
+  for (const slip of [0, 1, 2]) {
+    for (const choice of choices) {
+      const used = wordsFor(words, nameWords(String(choice)), slip);
+      if (used) return { choice, used };
+    }
+  }
+  return undefined;
+}
+
+function wordsFor(words: readonly Word[], parts: readonly string[], slip: number): Word[] | undefined {
+  if (parts.length === 0) return undefined;
+  const used: Word[] = [];
+  for (const part of parts) {
+    // Short words are too easily another word.
+    const allowed = part.length < 4 ? 0 : part.length < 6 ? Math.min(1, slip) : slip;
+    const word = words.find(
+      ({ stem }) => !used.some((other) => other.stem === stem) && distance(stem, part) <= allowed,
+    );
+    if (!word) return undefined;
+    used.push(word);
+  }
+  return used;
+}
+
+/** A text as the value of an argument; nothing when it cannot be one. */
+export function readValue(text: string, property: Property): Json | undefined {
+  const value = text.trim();
+  if (property.type === "array") {
+    const members = value.split(/\s*,\s*|\s+and\s+/u).filter((member) => member !== "");
+    if (property.choices.length === 0) return members.length > 0 ? members : undefined;
+    const chosen = members.flatMap((member) => choiceIn(wordsOf(member), property.choices)?.choice ?? []);
+    return chosen.length > 0 ? chosen : undefined;
+  }
+  if (property.choices.length > 0) return choiceIn(wordsOf(value), property.choices)?.choice;
+  if (property.type === "number") {
+    const found = wordsOf(value)
+      .map(({ raw }) => numberIn(raw))
+      .find((number) => number !== undefined);
+    return found === undefined || (property.isInteger && !Number.isInteger(found)) ? undefined : found;
+  }
+  if (property.type === "boolean") return !/^(?:no|not|false|off|without)\b/iu.test(value);
+  if (property.type === "object" || value === "") return undefined;
+  const name = stemOf(value);
+  return property.wantsHex && Object.hasOwn(colours, name) ? colours[name] : value;
+}
