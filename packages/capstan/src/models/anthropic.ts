@@ -6,7 +6,7 @@ import { priced } from "./priced.ts";
 
 /** Anthropic's models. The key is `ANTHROPIC_API_KEY` (or a token, `ANTHROPIC_AUTH_TOKEN`), unless given. */
 export function anthropic(options: ClientOptions): Model {
-  const { model, stream, fetch, patience, headers } = options;
+  const { model, stream, fetch, patience, circuit, headers } = options;
   const base = options.baseURL ?? environment("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
   const client = httpModel({
     id: `anthropic/${model}`,
@@ -15,6 +15,7 @@ export function anthropic(options: ClientOptions): Model {
     stream,
     fetch,
     patience,
+    circuit,
     url: () => joinedUrl(base, "/v1/messages"),
     headers: () => ({ ...credentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
   });

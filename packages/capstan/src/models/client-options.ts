@@ -1,4 +1,5 @@
 import { AgentError } from "../errors.ts";
+import type { CircuitOptions } from "./circuit.ts";
 import type { Patience } from "./patience.ts";
 import type { PriceList } from "./priced.ts";
 import type { WireSettings } from "./wire.ts";
@@ -15,6 +16,8 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
   /** False asks for whole answers. */
   readonly stream?: boolean;
   readonly patience?: Partial<Patience>;
+  /** When a provider that keeps failing is left alone for a while; false: never. */
+  readonly circuit?: CircuitOptions | false;
   /** In US dollars per million tokens, by `provider/model`. They go before the known ones. */
   readonly prices?: PriceList;
 };

@@ -14,7 +14,7 @@ export type CompatibleOptions = ClientOptions & {
 
 /** Any server that speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
 export function compatible(options: CompatibleOptions): Model {
-  const { model, apiKey, baseURL, stream, fetch, patience, headers, quirks = {} } = options;
+  const { model, apiKey, baseURL, stream, fetch, patience, circuit, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   const client = httpModel({
     id: `${provider}/${model}`,
@@ -23,6 +23,7 @@ export function compatible(options: CompatibleOptions): Model {
     stream,
     fetch,
     patience,
+    circuit,
     url: () => joinedUrl(baseURL, "/chat/completions"),
     headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),
   });

@@ -341,7 +341,7 @@ describe("how a model of the AI SDK is asked", () => {
     ]);
   });
 
-  it("offers tools, the choice among them, the form of the answer and the signal", async () => {
+  it("offers tools, the choice among them, the form of the answer and the signal to another SDK (S3-17)", async () => {
     const model = sdkModel([
       [...text("Yes."), finish("stop")],
       [...text("Yes."), finish("stop")],

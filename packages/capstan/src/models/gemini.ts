@@ -15,7 +15,7 @@ export type GeminiOptions = ClientOptions & {
 
 /** Google's models. The key is `GEMINI_API_KEY`, then `GOOGLE_API_KEY`, unless given; Vertex takes a token. */
 export function gemini(options: GeminiOptions): Model {
-  const { model, apiKey, stream, fetch, patience, headers, vertex } = options;
+  const { model, apiKey, stream, fetch, patience, circuit, headers, vertex } = options;
   const base =
     options.baseURL ?? (vertex ? vertexBase(vertex) : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
@@ -26,6 +26,7 @@ export function gemini(options: GeminiOptions): Model {
     stream,
     fetch,
     patience,
+    circuit,
     url: (streams) =>
       joinedUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),
     headers: async () => ({

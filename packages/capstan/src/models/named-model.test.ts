@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { run } from "../session.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
+import { namedModel } from "./named-model.ts";
 
 const asking = (model: string | string[]) =>
   run(defineAgent({ name: "a", model }), "Hi.", { clock: fakeClock({ skipUpToMs: 60_000 }) });
@@ -11,6 +12,12 @@ const asking = (model: string | string[]) =>
 afterEach(() => vi.unstubAllEnvs());
 
 describe("a model given by name", () => {
+  it("has no client, and needs no key, until it is first asked (S1-22)", () => {
+    vi.stubEnv("OPENAI_API_KEY", "");
+    expect(namedModel("openai/gpt-5-mini")).toMatchObject({ id: "openai/gpt-5-mini" });
+    expect(defineAgent({ name: "a", model: "openai/gpt-5-mini" }).models.main).toEqual(["openai/gpt-5-mini"]);
+  });
+
   it.each([
     ["openai/gpt-5-mini", "OPENAI_API_KEY"],
     ["anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"],

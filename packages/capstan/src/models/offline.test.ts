@@ -320,6 +320,20 @@ describe("the steps of a run", () => {
     expect(await callsFor(map, ...history)).toEqual([["showPlace", { placeId: "p-1" }]]);
   });
 
+  it("an id is not searched for among other things", async () => {
+    const search = spec(["search_people", "Find people."], { query: text }, { required: ["query"] });
+    const remove = spec(["delete_event", "Deletes an event."], { eventId: text }, { required: ["eventId"] });
+    expect(await callsFor([search, remove], user("delete the standup event"))).toEqual([]);
+  });
+
+  it("a pasted page does not make it slow", async () => {
+    const examples = [{ says: "go {a} by {b} via {c} end", input: {} }];
+    const go = spec(["go", "Goes."], { a: text, b: text, c: text }, { examples });
+    const start = performance.now();
+    await callsFor([go], user(`go ${"by via word ".repeat(3000)}`));
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+
   it("a near name in an error is taken once; a second failure is explained", async () => {
     const history = [
       user("read sampl.txt"),

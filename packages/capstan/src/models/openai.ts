@@ -12,7 +12,7 @@ export type OpenAiOptions = ClientOptions & {
 
 /** OpenAI's models. The key is `OPENAI_API_KEY`, the address `OPENAI_BASE_URL`, unless given. */
 export function openai(options: OpenAiOptions): Model {
-  const { api = "responses", model, apiKey, stream, fetch, patience, headers } = options;
+  const { api = "responses", model, apiKey, stream, fetch, patience, circuit, headers } = options;
   const base = options.baseURL ?? environment("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
   const client = httpModel({
@@ -22,6 +22,7 @@ export function openai(options: OpenAiOptions): Model {
     stream,
     fetch,
     patience,
+    circuit,
     url: () => joinedUrl(base, path),
     headers: () => ({ authorization: `Bearer ${keyFrom("OpenAI", apiKey, ["OPENAI_API_KEY"])}`, ...headers }),
   });

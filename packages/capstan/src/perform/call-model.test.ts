@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../agent.ts";
+import { sleep } from "../clock.ts";
 import type { Event } from "../event.ts";
 import type { Chunk, Model } from "../model.ts";
 import { type RunOptions, run } from "../session.ts";
@@ -44,6 +45,24 @@ function streaming(...batches: (readonly Chunk[])[]): Model {
 
 const end: Chunk = { type: "finish", reason: "stop" };
 const types = (events: readonly Event[]) => events.map((event) => event.type);
+
+it("a model that says one thing every 50 seconds, for ever, is ended by the limit of the step (F14)", async () => {
+  const clock = fakeClock({ skipUpToMs: 60_000 });
+  const startedAt = clock.now();
+  const dripping: Model = {
+    id: "drip",
+    async *stream(_request, { signal }): AsyncGenerator<Chunk[]> {
+      for (;;) {
+        yield [{ type: "text", text: "." }];
+        await sleep(clock, 50_000, signal);
+      }
+    },
+  };
+  const result = await run(defineAgent({ name: "a", model: dripping }), "Hi", { clock });
+  expect(result).toMatchObject({ status: "failed", error: { code: "model_timeout" } });
+  // Three attempts of ten minutes each, and the waits between them.
+  expect(Math.round((clock.now() - startedAt) / 60_000)).toBe(30);
+});
 
 describe("a half-said call never runs", () => {
   const whole = { name: "pay", input: { amount: 100 } };

@@ -126,6 +126,8 @@ const fillPhrase: Rule = (property, { words, properties, used }) => {
   const phrase: Word[] = [];
   for (const word of words.slice(at + 1)) {
     if (used.has(word) || others.has(word.stem)) break;
+    // What is in quotes is a value of its own.
+    if (phrase.length > 0 && /^["“]/u.test(word.raw)) break;
     if (!isPreposition && (phrase.length > 0 || !/\d|^\p{Lu}|^["“]/u.test(word.raw))) break;
     phrase.push(word);
   }

@@ -5,7 +5,7 @@ import { type Call, type Done, doneSince } from "./done-calls.ts";
 import { type Property, propertiesOf } from "./properties.ts";
 import { refersBack } from "./refer-back.ts";
 import { anyWish, fill, understand, type Wish } from "./understand.ts";
-import { nameWords, wordsOf } from "./words.ts";
+import { fillers, nameWords, wordsOf } from "./words.ts";
 
 /** What to do next: call tools, ask for an argument, or answer from what there is. */
 export type Step =
@@ -93,6 +93,12 @@ function searchFirst(wish: Wish, missing: Property, { tools, history }: ModelReq
   );
   for (const tool of tools) {
     const isSearch = nameWords(tool.name).some((part) => /^(?:search|find|lookup|query)$/u.test(part));
+    // The id of a person is no id of an event: the search has to be about the same kind of thing.
+    const topics = [...nameWords(tool.name), ...wordsOf(tool.description).map(({ stem }) => stem)];
+    const isRelated = [...own, ...about, ...nameWords(missing.name)].some(
+      (topic) => topic !== "id" && !fillers.has(topic) && topics.includes(topic),
+    );
+    if (!isRelated) continue;
     if (!isSearch || tool === wish.match.tool || propertiesOf(tool).some(({ name }) => name === missing.name))
       continue;
     const filled = fill({ match: { tool, score: 0 }, words, given: {} }, history);
