@@ -107,7 +107,8 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
       addMessage(state, run, fact);
       break;
     case "model_failed":
-      if (round) round.failure = { candidate: fact.candidate, error: fact.error };
+      if (round)
+        round.failure = { candidate: fact.candidate, hadMoreRoom: fact.hadMoreRoom, error: fact.error };
       break;
     case "tool_call_start":
       startCall(state, run, fact);

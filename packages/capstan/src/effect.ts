@@ -12,6 +12,8 @@ export type ModelEffect = {
   readonly chain: ModelChain;
   /** Which model of that chain. */
   readonly candidate: number;
+  /** The answer before this did not fit: this one gets more room. */
+  readonly hasMoreRoom: boolean;
   readonly maxTurns: number | "unlimited";
   readonly messageCount: number;
   readonly tools: ToolOffer;

@@ -60,6 +60,8 @@ export type FactBody =
       readonly model: string;
       readonly candidate: number;
       readonly attempts: number;
+      /** It had been given more room already. */
+      readonly hadMoreRoom: boolean;
       readonly error: ErrorData;
     }
   | {

@@ -47,6 +47,8 @@ export type ModelRequest = {
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: "auto" | "required" | "none";
   readonly thinking: boolean;
+  /** More room than usual: the last answer did not fit. */
+  readonly maxOutputTokens?: number;
   /** The form the answer must have. The instructions say so too, for models that have no setting for it. */
   readonly output?: JsonSchema;
 };

@@ -91,11 +91,17 @@ export type Round = {
   /** By id, in the order the model made them. */
   readonly calls: Map<string, Call>;
   unsettled: number;
-  failure: { readonly candidate: number; readonly error: ErrorData } | undefined;
+  failure: Failure | undefined;
   usage: Usage;
   /** The call most often repeated with the same result: how often by now, and how often before this turn. */
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
+};
+
+export type Failure = {
+  readonly candidate: number;
+  readonly hadMoreRoom: boolean;
+  readonly error: ErrorData;
 };
 
 export type Call = {

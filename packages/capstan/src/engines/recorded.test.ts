@@ -22,6 +22,7 @@ const ask: Effect = {
   agent: "helper",
   turn: 1,
   candidate: 0,
+  hasMoreRoom: false,
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",

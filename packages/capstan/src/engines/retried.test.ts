@@ -95,6 +95,7 @@ describe("retried", () => {
       model: "m",
       candidate: 0,
       attempts: 1,
+      hadMoreRoom: false,
       error: { code: "stream_truncated", message: "", retryable: true },
     };
     const { step } = giving(failure);

@@ -77,6 +77,7 @@ describe("readableLog", () => {
     [
       {
         ...{ type: "model_failed", model: "m", candidate: 0, attempts: 1 },
+        hadMoreRoom: false,
         error: { code: "model_failed", message: "Overloaded.", retryable: true },
       },
       'Model m failed after 1 attempt: model_failed "Overloaded."',

@@ -39,7 +39,7 @@ export function httpModel(options: HttpModelOptions): Model {
       try {
         const headers = await headersOf(options);
         breaker = closedCircuit(options, headers);
-        const body = wire.toRequest(request, { ...settings, stream });
+        const body = wire.toRequest(request, { ...settings, stream, ...roomFor(request, settings) });
         const response = await post(options, { headers, body, signal: waiting.signal });
         if (!response.ok) throw await failedResponse(response, wire, id);
         let isWhole = false;
@@ -131,4 +131,13 @@ async function* streamed(
     // Not awaited: a connection that hangs would hang here too.
     reader.cancel().catch(() => undefined);
   }
+}
+
+/** What the request asks for, unless the client allows more anyway. */
+function roomFor(
+  { maxOutputTokens }: ModelRequest,
+  settings: HttpModelOptions["settings"],
+): { maxOutputTokens?: number } {
+  if (maxOutputTokens === undefined) return {};
+  return { maxOutputTokens: Math.max(maxOutputTokens, settings.maxOutputTokens ?? 0) };
 }

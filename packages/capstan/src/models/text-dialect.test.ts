@@ -411,3 +411,32 @@ describe("an agent whose model speaks the text dialect", () => {
     expect(result.text.trim()).toBe(text.trim());
   });
 });
+
+it("gives the same history as a model that has tools of its own (C-13, S0-45)", async () => {
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: { type: "object", properties: { at: { type: "string" } }, required: ["at"] },
+    execute: ({ at }) => `Seen: ${at}.`,
+  });
+  const conversation = async (model: Model) =>
+    (await run(defineAgent({ name: "a", model, tools: [look] }), "What is there?")).history;
+  const native = scriptedModel([
+    {
+      text: "I will look.",
+      calls: [
+        { name: "look", input: { at: "sea" } },
+        { name: "look", input: { at: "sky" } },
+      ],
+    },
+    { text: "Both are calm." },
+  ]);
+  const written = scriptedModel([
+    {
+      text: 'I will look.\nTOOL_CALL: look\nARGUMENTS: {"at": "sea"}\nTOOL_CALL: look\nARGUMENTS: {"at": "sky"}',
+      split: 3,
+    },
+    { text: "Both are calm." },
+  ]);
+  expect(await conversation(textDialect(written))).toEqual(await conversation(native));
+});

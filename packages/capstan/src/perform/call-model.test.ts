@@ -69,7 +69,7 @@ describe("a half-said call never runs", () => {
   const half = { name: "pay", arguments: '{"amount":10' };
   const faults: readonly (readonly [string, ScriptedStep, string, number])[] = [
     ["the stream ends without a finish", { finish: "none" }, "stream_truncated", 3],
-    ["the finish is length", { finish: "length" }, "output_truncated", 1],
+    ["the finish is length", { finish: "length" }, "output_truncated", 2],
     ["the finish is content_filter", { finish: "content_filter" }, "content_filter", 1],
     ["the provider fails", { error: "model_failed" }, "model_failed", 3],
   ];
@@ -325,7 +325,7 @@ describe("what is streamed", () => {
         { type: "call_start", index: 1, id: "b", name: "pay" },
         { type: "call_delta", index: 1, text: "{}" },
       ],
-      [{ type: "finish", reason: "length" }],
+      [{ type: "finish", reason: "content_filter" }],
     );
     const { agent, options } = setUp([]);
     const { events } = await collect(

@@ -140,7 +140,16 @@ function problemOf({ finish, calls, hasText }: Assembly): ErrorData | undefined 
 
 function failure({ effect, io, model, message }: Asking, error: ErrorData): readonly FactBody[] {
   if (message.open.length > 0) io.emit({ type: "message_restart", reason: error.code });
-  return [{ type: "model_failed", model: model.id, candidate: effect.candidate, attempts: 1, error }];
+  return [
+    {
+      type: "model_failed",
+      model: model.id,
+      candidate: effect.candidate,
+      attempts: 1,
+      hadMoreRoom: effect.hasMoreRoom,
+      error,
+    },
+  ];
 }
 
 async function finishedMessage({

@@ -15,6 +15,7 @@ const effect: ModelEffect = {
   agent: "helper",
   turn: 2,
   candidate: 0,
+  hasMoreRoom: false,
   maxTurns: 10,
   messageCount: 1,
   tools: "offered",

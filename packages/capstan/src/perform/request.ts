@@ -6,6 +6,9 @@ import type { ModelRequest, ToolSpec } from "../model.ts";
 import type { State } from "../state.ts";
 import { agentOf, type Io } from "./io.ts";
 
+/** Enough for any call that is worth making; what a model cannot do it refuses by name. */
+const muchOutput = 32_000;
+
 /** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
 export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequest> {
   const { state } = io;
@@ -19,6 +22,7 @@ export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequ
     tools,
     toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
     thinking: effect.thinking,
+    ...(effect.hasMoreRoom && { maxOutputTokens: muchOutput }),
     ...(agent.output && { output: agent.output.json }),
   };
 }

@@ -8,7 +8,7 @@ import { wantsThinking } from "./thinking.ts";
 /** A whole model call, with all its bytes, takes no longer than this. */
 const longestCallMs = 600_000;
 
-const modelRetry: Retry = { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 0.5 };
+const modelRetry: Retry = { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 1 };
 
 type Turn = {
   readonly turn: number;
@@ -16,19 +16,21 @@ type Turn = {
   readonly chain: ModelChain;
   readonly notes: readonly string[];
   readonly candidate: number;
+  readonly hasMoreRoom?: boolean;
 };
 
 export function modelEffect(
   { state, run }: View,
-  { turn, tools, chain, notes, candidate }: Turn,
+  { turn, tools, chain, notes, candidate, hasMoreRoom = false }: Turn,
 ): ModelEffect {
   return {
     type: "model",
-    id: `turn.${turn}.${candidate}`,
+    id: `turn.${turn}.${candidate}${hasMoreRoom ? ".more" : ""}`,
     agent: run.agent,
     turn,
     chain,
     candidate,
+    hasMoreRoom,
     maxTurns: run.policy.maxTurns,
     messageCount: state.history.length + run.steering.length,
     tools,

@@ -125,7 +125,9 @@ describe("after a crash in a model call", () => {
     const begun = facts.slice(0, 2);
     expect(begun.map(({ type }) => type)).toEqual(["run_start", "turn_start"]);
     expect(decide(agentsByName(agentFor()), fold("s", begun))).toMatchObject({
-      effects: [{ type: "model", id: "turn.1.0", turn: 1, candidate: 0, tools: "offered" }],
+      effects: [
+        { type: "model", id: "turn.1.0", turn: 1, candidate: 0, hasMoreRoom: false, tools: "offered" },
+      ],
     });
     expect(await resume(agentFor(), begun)).toMatchObject({ status: "done", text: "Yes.", turns: 1 });
   });

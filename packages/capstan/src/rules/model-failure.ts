@@ -13,9 +13,15 @@ export const modelFailure: Rule = (view) => {
   const spent = round.failure && spentBudget(run);
   if (spent)
     return note("limit", { type: "turn_end", turn, usage }, { type: "limit_reached", ...spent, turns: turn });
-  const candidate = round.failure ? round.failure.candidate + 1 : 0;
+  const { failure } = round;
+  // A call that did not fit in the answer may fit in a longer one.
+  const hasMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
+  const candidate = failure ? failure.candidate + (hasMoreRoom ? 0 : 1) : 0;
   if (candidate < agent.models[chain].length) {
-    return { type: "effects", effects: [modelEffect(view, { turn, tools, chain, notes, candidate })] };
+    return {
+      type: "effects",
+      effects: [modelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom })],
+    };
   }
   const error = round.failure?.error ?? errorData("model_failed", "The model gave no answer.");
   const text = [`The model could not answer: ${error.message}`, ...triedSoFar(run)].join("\n\n");

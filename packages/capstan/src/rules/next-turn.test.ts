@@ -40,6 +40,7 @@ describe("the next turn", () => {
           agent: "helper",
           turn: 1,
           candidate: 0,
+          hasMoreRoom: false,
           maxTurns: 10,
           messageCount: 1,
           tools: "offered",
@@ -48,7 +49,7 @@ describe("the next turn", () => {
           thinking: false,
           timeoutMs: 600_000,
           deadlineMs: Number.MAX_SAFE_INTEGER,
-          retry: { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 0.5 },
+          retry: { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 1 },
         },
       ],
     });

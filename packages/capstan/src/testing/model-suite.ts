@@ -122,9 +122,20 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       ],
       ["a call that was filtered", { calls: [call(10)], finish: "content_filter" }, "content_filter"],
     ])("does not run %s, and says why (F24, F25)", async (_what, answer, code) => {
-      const { paid, result } = await conversation([answer, thanks]);
+      const { paid, result } = await conversation([answer, answer]);
       expect(paid).toEqual([]);
       expect(result).toMatchObject({ status: "failed", error: { code } });
+    });
+
+    it("asks once more, with more room, for a call that did not fit (F24)", async () => {
+      const { paid, result, requests } = await conversation([
+        { calls: [call(10)], finish: "length" },
+        { calls: [call(7)] },
+        thanks,
+      ]);
+      expect(paid).toEqual([7]);
+      expect(result.status).toBe("done");
+      expect(requests.map((body) => body.includes("32000"))).toEqual([false, true, false]);
     });
 
     it("gives two calls of one id each a result of its own, and runs one that is said twice once (F28)", async () => {
