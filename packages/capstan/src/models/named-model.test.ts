@@ -22,6 +22,7 @@ describe("a model given by name", () => {
     ["openai/gpt-5-mini", "OPENAI_API_KEY"],
     ["anthropic/claude-haiku-4-5", "ANTHROPIC_API_KEY"],
     ["gemini/gemini-3.5-flash", "GEMINI_API_KEY or GOOGLE_API_KEY"],
+    ["vertex/gemini-3.5-flash", "GOOGLE_CLOUD_PROJECT"],
     ["groq/some-model", "GROQ_API_KEY"],
     ["openrouter/meta/some-model", "OPENROUTER_API_KEY"],
   ])("%s without its key says which variable to set (C-27)", async (name, variables) => {

@@ -23,7 +23,7 @@ const compatibleServers: { readonly [provider: string]: Server } = {
   huggingface: { baseURL: "https://router.huggingface.co/v1", key: "HF_TOKEN" },
   gateway: { baseURL: "https://ai-gateway.vercel.sh/v1", key: "AI_GATEWAY_API_KEY" },
 };
-const others = ["openai", "anthropic", "gemini", "ollama"];
+const others = ["openai", "anthropic", "gemini", "vertex", "ollama"];
 
 const known = new Map<string, Model>();
 
@@ -53,9 +53,19 @@ async function load(name: string): Promise<Model> {
       return (await import("./anthropic.ts")).anthropic({ model });
     case "gemini":
       return (await import("./gemini.ts")).gemini({ model });
+    case "vertex":
+      return loadVertex(model);
     default:
       return loadCompatible(provider, model);
   }
+}
+
+async function loadVertex(model: string): Promise<Model> {
+  const project = keyFrom("Vertex (the project)", undefined, ["GOOGLE_CLOUD_PROJECT"]);
+  const location = environment("GOOGLE_CLOUD_LOCATION") ?? "global";
+  // Tokens are short-lived, so it is looked up anew for every request.
+  const token = () => keyFrom("Vertex", undefined, ["GOOGLE_ACCESS_TOKEN"]);
+  return (await import("./gemini.ts")).gemini({ model, vertex: { project, location, token } });
 }
 
 async function loadCompatible(provider: string, model: string): Promise<Model> {

@@ -1,41 +1,6 @@
-// Asks the real API, for a fraction of a cent. The configuration at the root leaves live tests out; the package has none:
+// The configuration at the root leaves live tests out; the package has none:
 //   OPENAI_API_KEY=… npx vitest run --root packages/capstan openai.live.test.ts
-import { describe, expect, it } from "vitest";
-import { defineAgent, defineTool, run } from "../index.ts";
+import { liveSuite } from "../testing/live-suite.ts";
 import { openai } from "./openai.ts";
 
-const model = openai({ model: "gpt-5-mini" });
-const timeoutMs = 120_000;
-
-const weather = defineTool({
-  name: "get_weather",
-  description: "Tells the weather in a city",
-  input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
-  effects: "none",
-  execute: ({ city }) => `In ${city} it is 17 degrees and a pink fog hangs over the river.`,
-});
-
-describe.skipIf(!process.env.OPENAI_API_KEY)("OpenAI, live", () => {
-  it("calls a tool and answers with what it gave", { timeout: timeoutMs }, async () => {
-    const agent = defineAgent({ name: "live", model, tools: [weather] });
-    const result = (await run(agent, "What is the weather in Lisbon? Use the tool.")).orThrow();
-    expect(result.toolCalls).toMatchObject([
-      { name: "get_weather", input: { city: expect.stringMatching(/lisbo/i) } },
-    ]);
-    expect(result.text).toMatch(/17|fog/i);
-    expect(result.usage.inputTokens).toBeGreaterThan(0);
-    expect(result.cost).toBeGreaterThan(0);
-  });
-
-  it("answers in the form that was asked for", { timeout: timeoutMs }, async () => {
-    const output = {
-      type: "object",
-      properties: { capital: { type: "string" }, isInEurope: { type: "boolean" } },
-      required: ["capital", "isInEurope"],
-      additionalProperties: false,
-    } as const;
-    const agent = defineAgent({ name: "live", model, output });
-    const result = (await run(agent, "What is the capital of Portugal, and is it in Europe?")).orThrow();
-    expect(result.output).toMatchObject({ capital: expect.stringMatching(/lisbo/i), isInEurope: true });
-  });
-});
+liveSuite("OpenAI", "OPENAI_API_KEY", () => openai({ model: "gpt-5-mini" }));
