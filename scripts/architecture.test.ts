@@ -33,7 +33,16 @@ const vocabulary = [
   ...["schema.ts", "schema/"],
 ];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
-const pure = ["decide.ts", "state.ts", "apply.ts", "result.ts", "input.ts", "prompt.ts", "rules/"];
+const pure = [
+  "decide.ts",
+  "state.ts",
+  "apply.ts",
+  "start-run.ts",
+  "result.ts",
+  "input.ts",
+  "prompt.ts",
+  "rules/",
+];
 const loop = [
   ...[
     "run.ts",

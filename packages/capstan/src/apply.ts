@@ -2,7 +2,7 @@ import type { CallCheck, Fact } from "./event.ts";
 import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
 import { canonical, type Json } from "./json.ts";
 import type { Usage } from "./model.ts";
-import type { Policy } from "./policy.ts";
+import { startRun } from "./start-run.ts";
 import {
   type Call,
   newState,
@@ -33,61 +33,6 @@ export function apply(state: State, fact: Fact): State {
 /** The state after these facts. To resume is to fold and go on; to fork is to fold a prefix. */
 export function fold(sessionId: string, facts: readonly Fact[]): State {
   return facts.reduce(apply, newState(sessionId));
-}
-
-function startRun(state: State, fact: FactOf<"run_start">): RunState {
-  recall(state, fact.policy.memory);
-  for (const entry of fact.input) {
-    state.history.push(entry);
-    if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
-  }
-  const asked = fact.input.findLast((entry) => entry.type === "user");
-  return {
-    id: fact.runId,
-    agent: fact.agent,
-    policy: fact.policy,
-    timeZone: fact.timeZone,
-    instructions: fact.instructions,
-    query: asked ? plainText(asked.content) : "",
-    turn: 0,
-    round: undefined,
-    usage: noUsage,
-    startedAt: fact.at,
-    lastAt: fact.at,
-    waitedMs: 0,
-    waits: 0,
-    steering: [],
-    approvals: new Map(),
-    waiting: false,
-    cancelReason: undefined,
-    limit: undefined,
-    fallback: undefined,
-    warned: new Set(),
-    repeats: new Map(),
-    unknownTools: 0,
-    begun: 0,
-    toolCalls: [],
-    affected: [],
-    reasoning: [],
-    lastText: "",
-    formless: 0,
-    done: undefined,
-  };
-}
-
-/** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
-function recall(state: State, memory: Policy["memory"]): void {
-  const { aside, run } = state;
-  if (aside) {
-    const added = run?.policy.memory === "run" ? state.history : [];
-    state.history = [...aside.history, ...added];
-    state.fragments = new Map([...aside.fragments, ...state.fragments]);
-    state.aside = undefined;
-  }
-  if (memory === "session") return;
-  state.aside = { history: state.history, fragments: state.fragments };
-  state.history = [];
-  state.fragments = new Map();
 }
 
 function passTime(run: RunState, fact: Fact): void {

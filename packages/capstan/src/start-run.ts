@@ -1,0 +1,60 @@
+import type { Fact } from "./event.ts";
+import { callsOf, plainText } from "./history.ts";
+import type { Policy } from "./policy.ts";
+import { noUsage, type RunState, type State } from "./state.ts";
+
+/** The state of a run that begins: nothing has happened yet, and the session remembers what the policy says. */
+export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }>): RunState {
+  recall(state, fact.policy.memory);
+  for (const entry of fact.input) {
+    state.history.push(entry);
+    if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
+  }
+  const asked = fact.input.findLast((entry) => entry.type === "user");
+  return {
+    id: fact.runId,
+    agent: fact.agent,
+    policy: fact.policy,
+    timeZone: fact.timeZone,
+    instructions: fact.instructions,
+    query: asked ? plainText(asked.content) : "",
+    turn: 0,
+    round: undefined,
+    usage: noUsage,
+    startedAt: fact.at,
+    lastAt: fact.at,
+    waitedMs: 0,
+    waits: 0,
+    steering: [],
+    approvals: new Map(),
+    waiting: false,
+    cancelReason: undefined,
+    limit: undefined,
+    fallback: undefined,
+    warned: new Set(),
+    repeats: new Map(),
+    unknownTools: 0,
+    begun: 0,
+    toolCalls: [],
+    affected: [],
+    reasoning: [],
+    lastText: "",
+    formless: 0,
+    done: undefined,
+  };
+}
+
+/** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
+function recall(state: State, memory: Policy["memory"]): void {
+  const { aside, run } = state;
+  if (aside) {
+    const added = run?.policy.memory === "run" ? state.history : [];
+    state.history = [...aside.history, ...added];
+    state.fragments = new Map([...aside.fragments, ...state.fragments]);
+    state.aside = undefined;
+  }
+  if (memory === "session") return;
+  state.aside = { history: state.history, fragments: state.fragments };
+  state.history = [];
+  state.fragments = new Map();
+}
