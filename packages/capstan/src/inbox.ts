@@ -2,7 +2,7 @@ import type { Agents } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { FactBody } from "./event.ts";
 import { outcomeOf } from "./perform/outcome.ts";
-import { pendingCalls } from "./result.ts";
+import { type PendingCall, pendingCalls } from "./result.ts";
 import type { RunState } from "./state.ts";
 
 /** Something told to a run from outside: what it becomes once the state is known. Throws when it makes no sense. */
@@ -89,7 +89,7 @@ export function resolving(
     const earlier = run.approvals.get(callId);
     if (earlier === decision.approved) return [];
     if (earlier !== undefined) throw contrary(callId, earlier);
-    pendingCall(agents, run, callId, "approval");
+    pendingCall(agents, run, { callId, needs: "approval" });
     return [{ type: "approval_resolved", callId, ...decision }];
   };
 }
@@ -101,7 +101,7 @@ export function contrary(callId: string, approved: boolean): AgentError {
 
 export function answering(agents: Agents, callId: string, value: unknown): Message {
   return (run) => {
-    const { name } = pendingCall(agents, run, callId, "answer");
+    const { name } = pendingCall(agents, run, { callId, needs: "answer" });
     const { status, content, ...rest } = outcomeOf(value);
     return [
       {
@@ -119,9 +119,9 @@ export function answering(agents: Agents, callId: string, value: unknown): Messa
   };
 }
 
-function pendingCall(...[agents, run, callId, needs]: [Agents, RunState, string, "approval" | "answer"]): {
-  name: string;
-} {
+type Wanted = { readonly callId: string; readonly needs: PendingCall["needs"] };
+
+function pendingCall(agents: Agents, run: RunState, { callId, needs }: Wanted): PendingCall {
   const pending = pendingCalls(agents, run).filter((call) => call.needs === needs);
   const call = pending.find((one) => one.callId === callId);
   if (call) return call;

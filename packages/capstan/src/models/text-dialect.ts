@@ -82,15 +82,3 @@ function answerReader({ tools }: ModelRequest): AnswerReader {
 }
 
 export type DialectCall = { readonly name: string; readonly arguments: string };
-
-/** The calls in a whole answer. `arguments` is the text as it was written; `offered` are the names of the tools. */
-export function extractToolCalls(text: string, offered: Iterable<string> = []): readonly DialectCall[] {
-  const parser = dialectParser({ offered: new Set(offered) });
-  const calls: { name: string; arguments: string }[] = [];
-  for (const chunk of [...parser.feed(text), ...parser.end()]) {
-    if (chunk.type === "call_start") calls.push({ name: chunk.name, arguments: "" });
-    const call = calls.at(-1);
-    if (chunk.type === "call_delta" && call) call.arguments += chunk.text;
-  }
-  return calls;
-}

@@ -64,8 +64,8 @@ describe("a pattern in RE2's syntax", () => {
           return fc.pre(false);
         }
         for (const text of texts) {
-          // V8 also looks for word ends between the two halves of a character beyond the BMP.
-          if (/\\[bB]/.test(pattern) && /[\ud800-\udfff]/.test(text)) continue;
+          // V8 finds \B between the two halves of a character beyond the BMP, where no character ends.
+          if (pattern.includes("\\B") && /[\ud800-\udbff][\udc00-\udfff]/.test(text)) continue;
           expect([text, finds(pattern, text)]).toEqual([text, native.test(text)]);
         }
       }),

@@ -1,8 +1,8 @@
-import { AgentError, type ErrorCode } from "../../errors.ts";
+import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, Finish, Usage } from "../../model.ts";
-import { masked } from "../http-failure.ts";
 import { tagged, type WireEvent, type WireReader } from "../wire.ts";
+import { badChunk, errorOf } from "./failure.ts";
 import { anthropicName, anthropicToolNames } from "./names.ts";
 
 type Fields = { readonly [field: string]: unknown };
@@ -283,34 +283,4 @@ function listOf(value: unknown): readonly unknown[] {
 function textOf(value: unknown): string {
   if (typeof value !== "string") throw badChunk("has no text where it must have some");
   return value;
-}
-
-function badChunk(problem: string): AgentError {
-  return new AgentError("bad_chunk", `A piece of the answer ${problem}.`);
-}
-
-const errorTypes: ReadonlyMap<unknown, ErrorCode> = new Map<unknown, ErrorCode>([
-  ["overloaded_error", "model_overloaded"],
-  ["rate_limit_error", "model_rate_limited"],
-  ["timeout_error", "model_timeout"],
-  ["authentication_error", "model_auth"],
-  ["permission_error", "model_auth"],
-  ["not_found_error", "model_not_found"],
-  ["request_too_large", "context_overflow"],
-  ["invalid_request_error", "model_rejected"],
-  ["billing_error", "model_rejected"],
-]);
-
-function errorOf(event: Fields): AgentError {
-  const error = isRecord(event.error) ? event.error : event;
-  const message = typeof error.message === "string" ? masked(error.message).slice(0, 500).toWellFormed() : "";
-  const code = errorTypes.get(error.type) ?? "model_failed";
-  const isOverflow = code === "model_rejected" && saysOverflow(message);
-  return new AgentError(isOverflow ? "context_overflow" : code, `The model's answer failed: ${message}`);
-}
-
-export function saysOverflow(message: string): boolean {
-  return /prompt is too long|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context (?:limit|window|length)|request_too_large|request (?:size )?exceeds the maximum (?:allowed )?(?:size|number of bytes)|input is too long/i.test(
-    message,
-  );
 }

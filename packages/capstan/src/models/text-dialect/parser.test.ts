@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk } from "../../model.ts";
-import { extractToolCalls } from "../text-dialect.ts";
 import { dialectParser } from "./parser.ts";
 
 type Piece =
@@ -276,3 +275,15 @@ describe("for any text, the parser of the text dialect", () => {
     );
   });
 });
+
+/** The calls in a text, with their arguments as they were written. */
+function extractToolCalls(text: string): readonly { name: string; arguments: string }[] {
+  const parser = dialectParser({ offered: new Set() });
+  const calls: { name: string; arguments: string }[] = [];
+  for (const chunk of [...parser.feed(text), ...parser.end()]) {
+    if (chunk.type === "call_start") calls.push({ name: chunk.name, arguments: "" });
+    const call = calls.at(-1);
+    if (chunk.type === "call_delta" && call) call.arguments += chunk.text;
+  }
+  return calls;
+}
