@@ -1,26 +1,22 @@
-// What it costs to import the built package, cold: CPU time in a fresh process, from before the import to after it.
-import { execFile, execFileSync } from "node:child_process";
-import { join } from "node:path";
+// What it costs to import a framework with one model client, cold: CPU time in a fresh process, from before the
+// imports to after them.
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { folderOf, type Peer } from "./peers.ts";
 
 const execute = promisify(execFile);
-const root = join(import.meta.dirname, "..");
-const entry = join(root, "packages/capstan/dist/index.js");
 
-const program = `
+/** Milliseconds of CPU, in one fresh process. */
+export async function importCost({ name, imports }: Peer): Promise<number> {
+  const program = `
 const before = process.cpuUsage();
-await import(${JSON.stringify(entry)});
+for (const name of ${JSON.stringify(imports)}) await import(name);
 const { user, system } = process.cpuUsage(before);
 console.log((user + system) / 1000);
+process.exit();
 `;
-
-/** Milliseconds of CPU, one per fresh process. */
-export async function importCosts(samples: number): Promise<number[]> {
-  execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(root, "packages/capstan")]);
-  const costs: number[] = [];
-  for (let sample = 0; sample < samples; sample++) {
-    const { stdout } = await execute(process.execPath, ["--input-type=module", "-e", program]);
-    costs.push(Number(stdout));
-  }
-  return costs;
+  const { stdout } = await execute(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: folderOf(name),
+  });
+  return Number(stdout);
 }

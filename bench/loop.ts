@@ -5,7 +5,9 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
 /** Microseconds of processor time per turn, user and system, of all threads. */
-export type Cell = { readonly toolTurns: number; readonly samples: readonly number[] };
+export type LoopCell = { readonly toolTurns: number; readonly samples: readonly number[] };
+
+export const loopSizes = [25, 100, 400, 1600] as const;
 
 /** Every sample has about as many turns as the longest run, so that all are equally exact. */
 const turnsPerSample = 1600;
@@ -69,7 +71,7 @@ async function warm(toolTurns: number): Promise<void> {
   }
 }
 
-export async function measure(toolTurns: number): Promise<Cell> {
+export async function measure(toolTurns: number): Promise<LoopCell> {
   await warm(toolTurns);
   const samples: number[] = [];
   while (samples.length < samplesPerCell) samples.push(await sample(toolTurns));

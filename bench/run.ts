@@ -1,122 +1,87 @@
-// Measures the loop and the clients of the providers, and prints tables. Every cell of the loop is a process of its own, and rounds go through all cells, so that
-// neither a warm machine nor a noisy minute favours one of them.
-import { execFile } from "node:child_process";
-import { cpus } from "node:os";
+// Measures Capstan beside a hand-written floor and the other frameworks, and prints tables. See README.md.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { importCosts } from "./import.ts";
-import type { Cell } from "./loop.ts";
-import type { RequestRow, StreamRow, Wires } from "./wires.ts";
+import { parseArgs } from "node:util";
+import type { Effort } from "./cell.ts";
+import { type Peer, peerNamed, peers } from "./peers.ts";
+import { plot } from "./plot.ts";
+import { report } from "./report.ts";
+import { measureAll } from "./rounds.ts";
+import { allWorks, workNamed } from "./works.ts";
 
-const sizes = [25, 100, 400, 1600];
-const rounds = 5;
-/** A turn of the longest run may cost so many times what it costs in a run of a hundred. */
-const worstGrowth = 1.3;
-/** A client may cost so many times what a bare loop over the same bytes costs. */
-const worstRatio = 2;
+const help = `Measures Capstan beside a hand-written floor and other frameworks.
 
-const execute = promisify(execFile);
+  npm run bench                               all of it, about half an hour; writes bench/README.md and the plot
+  npm run bench -- --quick                    Capstan and the floor in under two minutes; shows that runs are right
+  npm run bench -- --peer pi --work burst     only these, beside the floor; both can be given several times
 
-/** Rejects when a run in it gave a wrong result. */
-async function cellOf(toolTurns: number): Promise<Cell> {
-  const program = join(import.meta.dirname, "loop.ts");
-  const { stdout } = await execute(process.execPath, [
-    "--conditions=capstan-source",
-    program,
-    String(toolTurns),
-  ]);
-  return JSON.parse(stdout);
+  --rounds <n>   how often everything is measured; by default 3, with --quick 1
+
+Peers: ${peers.map(({ name }) => name).join(", ")}
+Works: ${allWorks.join(", ")}
+Other frameworks are installed in bench/peers at first use.
+`;
+
+type Options = {
+  readonly peers: readonly Peer[];
+  readonly works: readonly string[];
+  readonly rounds: number;
+  readonly effort: Effort;
+  /** Everything, as it is published. */
+  readonly isWhole: boolean;
+};
+
+function optionsOf(args: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      peer: { type: "string", multiple: true },
+      work: { type: "string", multiple: true },
+      rounds: { type: "string" },
+      quick: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const { quick, peer = quick ? ["capstan"] : peers.map(({ name }) => name), work } = values;
+  for (const name of work ?? []) workNamed(name);
+  const rounds = Number(values.rounds ?? (quick ? 1 : 3));
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds must be a whole number above 0, not "${values.rounds}".`);
+  return {
+    // The floor is always there: every figure is a ratio to it.
+    peers: [...new Set(["floor", ...peer])].map(peerNamed),
+    works: work ?? allWorks.filter((name) => !quick || name !== "install"),
+    rounds,
+    effort: quick
+      ? { warmUpMs: 200, samples: 2, sampleMs: 150 }
+      : { warmUpMs: 1500, samples: 5, sampleMs: 500 },
+    isWhole: !quick && !values.peer && !work,
+  };
 }
 
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  const place = (sorted.length - 1) * share;
-  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low + (high - low) * (place - Math.floor(place));
-}
-
-const median = (values: readonly number[]): number => quantile(values, 0.5);
-
-async function measureAll(): Promise<Map<number, Cell[]>> {
-  const cells = new Map<number, Cell[]>(sizes.map((size) => [size, []]));
-  for (let round = 1; round <= rounds; round++) {
-    process.stderr.write(`round ${round} of ${rounds}\n`);
-    // There and back, so that no size is always measured first.
-    for (const size of round % 2 === 1 ? sizes : sizes.toReversed())
-      cells.get(size)?.push(await cellOf(size));
-  }
-  return cells;
-}
-
-function rowOf(toolTurns: number, cells: readonly Cell[]): string {
-  const samples = cells.flatMap((cell) => cell.samples);
-  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(samples, share).toFixed(1));
-  return `| ${toolTurns} | ${middle} | ${low} to ${high} | ${samples.length} |`;
-}
-
-/** Compared within each round, because the two were measured close together. */
-function growthOf(cells: ReadonlyMap<number, readonly Cell[]>): number {
-  const [base = [], long = []] = [cells.get(100), cells.get(1600)];
-  return median(base.map((cell, round) => median(long[round]?.samples ?? []) / median(cell.samples)));
-}
-
-/** On the built package, because a dependency has sources of its own under the name of the condition. */
-async function wires(): Promise<Wires> {
-  const { stdout } = await execute(process.execPath, [join(import.meta.dirname, "wires.ts")]);
-  return JSON.parse(stdout);
-}
-
-function reportStreams(rows: readonly StreamRow[]): void {
-  console.log("\n| client | piece | bare µs | client µs | ratio |\n| --- | --- | ---: | ---: | ---: |");
-  for (const { client, piece, bareUs, clientUs, ratio } of rows) {
-    console.log(
-      `| ${client} | ${piece} | ${bareUs.toFixed(2)} | ${clientUs.toFixed(2)} | ${ratio.toFixed(2)} |`,
-    );
-  }
-  const worst = Math.max(...rows.map(({ ratio }) => ratio));
-  const isGood = worst <= worstRatio;
-  const verdict = isGood ? `within ${worstRatio}` : `MORE THAN ${worstRatio}`;
-  console.log(`\nAt worst a client costs ${worst.toFixed(2)} times the bare loop: ${verdict}.`);
-  if (!isGood) process.exitCode = 1;
-}
-
-function reportRequests([bare, ...rows]: readonly RequestRow[]): void {
-  if (!bare) return;
-  console.log(
-    "\n| request | bytes per µs at turn 100 | at turn 400 | growth |\n| --- | ---: | ---: | ---: |",
-  );
-  // What a longer string costs anyone is no growth of ours.
-  const growthIn = ({ at100, at400 }: RequestRow) => at100 / bare.at100 / (at400 / bare.at400);
-  for (const row of [bare, ...rows]) {
-    const { client, at100, at400 } = row;
-    console.log(`| ${client} | ${at100.toFixed(0)} | ${at400.toFixed(0)} | ${growthIn(row).toFixed(2)} |`);
-  }
-  const worst = Math.max(...rows.map(growthIn));
-  const isLinear = worst <= worstGrowth;
-  const verdict = isLinear ? `within ${worstGrowth}` : `MORE THAN ${worstGrowth}`;
-  console.log(
-    `\nBeside the bare join, a byte at turn 400 costs at worst ${worst.toFixed(2)} times one at turn 100: ${verdict}.`,
-  );
-  if (!isLinear) process.exitCode = 1;
+function publish(tables: string, picture: string): void {
+  const readme = join(import.meta.dirname, "README.md");
+  const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- results -->");
+  const [, after = ""] = rest.split("<!-- end of results -->");
+  writeFileSync(readme, `${before}<!-- results -->\n\n${tables}\n<!-- end of results -->${after}`);
+  writeFileSync(join(import.meta.dirname, "results.svg"), picture);
 }
 
 async function main(): Promise<void> {
-  const cells = await measureAll();
-  const growth = growthOf(cells);
-  const isLinear = growth <= worstGrowth;
-  console.log(`Node ${process.version} on ${cpus()[0]?.model.trim() ?? "an unknown processor"}\n`);
-  console.log("| tool turns | µs per turn (median) | middle half | samples |\n| ---: | ---: | ---: | ---: |");
-  for (const [size, measured] of cells) console.log(rowOf(size, measured));
-  const verdict = isLinear ? `within ${worstGrowth}` : `MORE THAN ${worstGrowth}`;
-  console.log(`\nA turn at 1,600 costs ${growth.toFixed(2)} times a turn at 100: ${verdict}.`);
-  if (!isLinear) process.exitCode = 1;
-  const costs = await importCosts(15);
-  console.log(
-    `\nImporting the built package, cold: ${median(costs).toFixed(1)} ms of CPU (median of ${costs.length}).`,
-  );
-  const { streams, requests } = await wires();
-  reportStreams(streams);
-  reportRequests(requests);
+  const options = optionsOf(process.argv.slice(2));
+  if (!options) return console.log(help);
+  if (!existsSync(join(import.meta.dirname, "../packages/capstan/dist/index.js")))
+    throw new Error("Capstan is not built: run `npm run build` first.");
+  const results = await measureAll(options);
+  const tables = report(results);
+  console.log(tables);
+  if (options.isWhole) publish(tables, plot(results));
+  const wrong = results.failures.filter(({ peer }) => peer === "capstan" || peer === "floor");
+  if (wrong.length > 0) process.exitCode = 1;
 }
 
-await main();
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

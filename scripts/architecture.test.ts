@@ -55,7 +55,7 @@ const loop = [
     "perform/",
   ],
 ];
-const composition = ["session.ts", "open-run.ts", "index.ts", "testing/"];
+const composition = ["session.ts", "open-run.ts", "new-id.ts", "index.ts", "testing/"];
 
 const leaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -82,6 +82,7 @@ const nodeModulesIn = [
   "stores/sqlite.ts",
   "logs/file-logs.ts",
   "models/recorded.ts",
+  "models/post-by-node.ts",
   "testing/model-suite.ts",
 ];
 
@@ -96,7 +97,7 @@ const world: WorldRule = {
   },
   allowedIn: [
     ...["perform.ts", "perform/", "models/", "stores/", "engines/", "clock.ts"],
-    ...["session.ts", "open-run.ts", "lease.ts", "testing/"],
+    ...["session.ts", "open-run.ts", "new-id.ts", "lease.ts", "testing/"],
   ],
 };
 

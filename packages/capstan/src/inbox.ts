@@ -14,13 +14,13 @@ export interface Inbox {
   put(message: Message): void;
   /** The facts of all that is waiting, which is then waiting no more, and why some of it makes no sense. */
   take(run: RunState): { readonly facts: readonly FactBody[]; readonly problems: readonly unknown[] };
-  readonly size: number;
+  isEmpty(): boolean;
   /** Resolves as soon as something is waiting. */
   rung(): Promise<void>;
   /** The run ends: whatever comes now is refused. */
   close(): void;
   reopen(): void;
-  readonly isClosed: boolean;
+  isClosed(): boolean;
 }
 
 export function inbox(): Inbox {
@@ -48,9 +48,7 @@ export function inbox(): Inbox {
       }
       return { facts, problems };
     },
-    get size() {
-      return waiting.length;
-    },
+    isEmpty: () => waiting.length === 0,
     rung: () => bell.promise,
     close() {
       closed = true;
@@ -58,9 +56,7 @@ export function inbox(): Inbox {
     reopen() {
       closed = false;
     },
-    get isClosed() {
-      return closed;
-    },
+    isClosed: () => closed,
   };
 }
 

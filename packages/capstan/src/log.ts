@@ -35,7 +35,7 @@ type Writing = {
   /** The store has failed: nothing in flight can be recorded any more. */
   fail(error: unknown): void;
   /** What has been said and is not in the log yet. */
-  readonly inbox: Pick<Inbox, "size" | "close" | "reopen">;
+  readonly inbox: Pick<Inbox, "isEmpty" | "close" | "reopen">;
 };
 
 export function openLog({ store, lease, state, clock, runId, agent, tell, fail, inbox }: Writing): Log {
@@ -52,7 +52,7 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail, 
 
   async function commit(): Promise<void> {
     // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
-    const batch = queue.filter((facts) => inbox.size === 0 || !facts.some(isEnd)).flat();
+    const batch = queue.filter((facts) => inbox.isEmpty() || !facts.some(isEnd)).flat();
     queue = [];
     open = undefined;
     if (batch.length === 0) return;

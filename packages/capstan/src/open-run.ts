@@ -14,6 +14,7 @@ import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
 import { namedModel } from "./models/named-model.ts";
+import { newId } from "./new-id.ts";
 import type { CallHooks, Io } from "./perform/io.ts";
 import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
@@ -102,7 +103,7 @@ type Walk = {
 /** One leg: takes the session, catches up with its log, runs until rest, and lets the session go. */
 async function walk({ opening, state, stream, inbox, controller, rest }: Walk): Promise<Result> {
   const { agents, runId, store } = opening;
-  const held = await holdLease(store, state.sessionId, `${runId}.${crypto.randomUUID()}`);
+  const held = await holdLease(store, state.sessionId, newId(runId, "."));
   try {
     await catchUp(state, opening, stream);
     const log = writing({ opening, state, stream, inbox, controller, lease: held.lease });

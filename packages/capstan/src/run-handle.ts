@@ -85,7 +85,7 @@ export function runHandle(parts: RunParts): Run {
     then: (onResult, onError) => leg.result.then(onResult, onError),
     [Symbol.asyncIterator]: () => stream.read(),
     cancel(reason = "The run was cancelled.") {
-      if (parts.state()?.done || told.isClosed) return handle; // too late is not wrong
+      if (parts.state()?.done || told.isClosed()) return handle; // too late is not wrong
       tell(cancelling(reason));
       parts.abort(reason);
       return handle;

@@ -36,7 +36,7 @@ export async function loop(running: Running): Promise<Extract<Decision, { type: 
 
 /** What people and clients have said since the last decision becomes facts. */
 async function hear({ state, log, inbox }: Running): Promise<void> {
-  if (inbox.size === 0 || !state.run) return;
+  if (inbox.isEmpty() || !state.run) return;
   const { facts, problems } = inbox.take(state.run);
   await log.append(facts, `heard.${state.seq}`);
   if (problems.length > 0) throw problems[0];
@@ -52,7 +52,7 @@ export async function runUntilRest(running: Running): Promise<void> {
     const stop = await loop(running);
     if (stop.reason === "done" || !state.run) return rest();
     await Promise.race([stream.drained(), inbox.rung()]);
-    if (inbox.size > 0) continue;
+    if (!inbox.isEmpty()) continue;
     if (state.run.waiting) return rest();
     const callIds = pendingCalls(agents, state.run).map((call) => call.callId);
     await log.append([{ type: "waiting", callIds }], String(state.run.waits));

@@ -2,6 +2,7 @@ import { type Agent, agentsByName } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { Fact, FactBody } from "./event.ts";
 import { type RunInput, readInput } from "./input.ts";
+import { newId } from "./new-id.ts";
 import { openRun, type ResumeOptions } from "./open-run.ts";
 import { type PolicyLayer, resolvePolicy } from "./policy.ts";
 import type { Run } from "./run-handle.ts";
@@ -21,10 +22,12 @@ export type RunOptions = ResumeOptions & {
 };
 
 let processStore: Store | undefined;
+/** Asked for once: it costs as much as a turn of the loop. */
+let machineTimeZone: string | undefined;
 
 /** Starts a run at once. Await it for its result, or iterate it for its events. */
 export function run(agent: Agent, input: RunInput, options: RunOptions = {}): Run {
-  const { session = `ses_${crypto.randomUUID()}`, runId = `run_${crypto.randomUUID()}` } = options;
+  const { session = newId("ses_"), runId = newId("run_") } = options;
   processStore ??= memory();
   return openRun({
     ...options,
@@ -47,11 +50,12 @@ function assertFree({ sessionId, run }: State): void {
 
 function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
   const { entries, instructions } = readInput(input);
+  machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
     type: "run_start",
     input: entries,
     policy: resolvePolicy(policy, agent.policy),
-    timeZone: timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: timeZone ?? machineTimeZone,
     ...(instructions !== undefined && { instructions }),
   };
 }

@@ -1,5 +1,6 @@
 import { AgentError, type ErrorCode } from "../errors.ts";
 import { isRecord } from "../json.ts";
+import type { Reply } from "./post.ts";
 import type { Wire } from "./wire.ts";
 
 const longestMessage = 500;
@@ -7,13 +8,13 @@ const longestRetryAfterMs = 60_000;
 const mostBytes = 65_536;
 
 /** What an answer other than 200 means. Keys that a provider quotes are masked. */
-export async function failedResponse(response: Response, wire: Wire, id: string): Promise<AgentError> {
-  const { status, headers } = response;
-  const said = masked(messageIn(await beginning(response))).slice(0, longestMessage);
+export async function failedReply(reply: Reply, wire: Wire, id: string): Promise<AgentError> {
+  const { status, header } = reply;
+  const said = masked(messageIn(await beginning(reply))).slice(0, longestMessage);
   const text = `${id} answered ${status}${said ? `: ${said}` : ""}`;
   const code = wire.isOverflow(said) && status < 500 ? "context_overflow" : codeOf(status);
-  const retryAfterMs = retryAfter(headers);
-  const forbidden = headers.get("x-should-retry") === "false";
+  const retryAfterMs = retryAfter(header);
+  const forbidden = header("x-should-retry") === "false";
   return new AgentError(code, text, {
     ...(forbidden && { retryable: false }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -29,30 +30,26 @@ function codeOf(status: number): ErrorCode {
 }
 
 /** In milliseconds; nothing when it is missing, nonsense, or longer than anyone should sleep. */
-export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
-  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  const told = headers.get("retry-after");
-  const seconds = told === null || told.trim() === "" ? Number.NaN : Number(told);
+export function retryAfter(header: (name: string) => string | undefined): number | undefined {
+  const exact = Number(header("retry-after-ms") ?? Number.NaN);
+  const told = header("retry-after");
+  const seconds = told === undefined || told.trim() === "" ? Number.NaN : Number(told);
   const ms = Number.isFinite(exact) ? exact : seconds * 1000;
   return ms > 0 && ms <= longestRetryAfterMs ? ms : undefined;
 }
 
-async function beginning(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (!reader) return "";
+async function beginning({ body }: Reply): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || text.length > mostBytes) return text;
-      text += decoder.decode(value, { stream: true });
+    for await (const bytes of body) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > mostBytes) break;
     }
   } catch {
-    return text; // an error page that breaks off is still an error
-  } finally {
-    reader.cancel().catch(() => undefined);
+    // an error page that breaks off is still an error
   }
+  return text;
 }
 
 /** Providers say it as `{ error: { message } }`, `{ message }`, a list of the first, or in plain words. */

@@ -1,14 +1,12 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { streamedAnswer, wholeAnswer } from "./answer-reader.ts";
 import { type Circuit, type CircuitOptions, circuit } from "./circuit.ts";
 import { circuitKey } from "./circuit-key.ts";
-import { failedResponse, networkFailure } from "./http-failure.ts";
+import { failedReply, networkFailure } from "./http-failure.ts";
 import { type Patience, patient } from "./patience.ts";
+import { post } from "./post.ts";
 import type { Wire, WireSettings } from "./wire.ts";
-
-/** Larger pieces of a stream are refused before they fill the memory. */
-const mostCharactersPerEvent = 8_000_000;
 
 export type HttpModelOptions = {
   readonly id: string;
@@ -40,14 +38,20 @@ export function httpModel(options: HttpModelOptions): Model {
         const headers = await headersOf(options);
         breaker = closedCircuit(options, headers);
         const body = wire.toRequest(request, { ...settings, stream, ...roomFor(request, settings) });
-        const response = await post(options, { headers, body, signal: waiting.signal });
-        if (!response.ok) throw await failedResponse(response, wire, id);
+        const posting = { url: options.url(stream), headers, body, signal: waiting.signal };
+        const reply = await post(posting, options.fetch);
+        if (reply.status < 200 || reply.status > 299) throw await failedReply(reply, wire, id);
+        const answer = stream ? streamedAnswer(wire) : wholeAnswer(wire);
         let isWhole = false;
-        const answer = stream && response.body ? streamed(response.body, wire, waiting.heard) : undefined;
-        for await (const batch of answer ?? [wire.fromJson(await json(response))]) {
-          isWhole ||= batch.some(({ type }) => type === "finish");
-          yield batch;
+        for await (const bytes of reply.body) {
+          waiting.heard();
+          const batch = answer.read(bytes);
+          isWhole ||= hasFinish(batch);
+          if (batch.length > 0) yield batch;
         }
+        const rest = answer.end();
+        if (rest.length > 0) yield rest;
+        isWhole ||= hasFinish(rest);
         if (isWhole) breaker?.succeeded();
         else breaker?.failed({ code: "stream_truncated" });
       } catch (thrown) {
@@ -76,61 +80,8 @@ function closedCircuit(options: HttpModelOptions, headers: Record<string, string
   return breaker;
 }
 
-type Post = {
-  readonly headers: Record<string, string>;
-  readonly body: string;
-  readonly signal: AbortSignal;
-};
-
-function post(options: HttpModelOptions, init: Post): Promise<Response> {
-  // Looked up at each call, so that a global `fetch` replaced later is used.
-  const send = options.fetch ?? fetch;
-  return send(options.url(options.stream ?? true), { method: "POST", redirect: "error", ...init });
-}
-
-async function json(response: Response): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (cause) {
-    throw new AgentError("bad_chunk", "The provider's answer is not JSON.", { cause });
-  }
-}
-
-/** Each read from the network becomes one batch of chunks, parsed at once: no promise per token. */
-async function* streamed(
-  body: ReadableStream<Uint8Array>,
-  wire: Wire,
-  heard: () => void,
-): AsyncGenerator<readonly Chunk[]> {
-  const events = wire.reader();
-  const decoder = new TextDecoder();
-  let batch: Chunk[] = [];
-  const parser = createParser({
-    onEvent: ({ event, data }: EventSourceMessage) => {
-      for (const chunk of events.read({ event, data })) batch.push(chunk);
-    },
-    maxBufferSize: mostCharactersPerEvent,
-    onError(cause) {
-      if (cause.type === "max-buffer-size-exceeded")
-        throw new AgentError("chunk_too_large", "One piece of the stream is larger than 8 MB.", { cause });
-    },
-  });
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      heard();
-      parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
-      if (batch.length > 0) {
-        yield batch;
-        batch = [];
-      }
-      if (done) return;
-    }
-  } finally {
-    // Not awaited: a connection that hangs would hang here too.
-    reader.cancel().catch(() => undefined);
-  }
+function hasFinish(batch: readonly Chunk[]): boolean {
+  return batch.some(({ type }) => type === "finish");
 }
 
 /** What the request asks for, unless the client allows more anyway. */

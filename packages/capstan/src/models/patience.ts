@@ -56,7 +56,6 @@ export function patient(signal: AbortSignal, wanted: Partial<Patience> = {}): Wa
     end() {
       clearTimeout(timer);
       signal.removeEventListener("abort", forward);
-      controller.abort();
     },
   };
 }

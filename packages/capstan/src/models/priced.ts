@@ -92,14 +92,18 @@ async function knownCost({ provider, model }: PricedOptions): Promise<CostOf> {
   const seller = provider.includes(".")
     ? { providerApiUrl: `https://${provider}` }
     : { providerId: provider };
+  let isKnown = true;
   return (usage) => {
+    if (!isKnown) return undefined; // to look again would cost more than the rest of the turn
     const figures = {
       input_tokens: usage.inputTokens,
       cache_read_tokens: cachedOf(usage),
       output_tokens: usage.outputTokens,
     };
     try {
-      return list.calcPrice(figures, model, seller)?.total_price;
+      const price = list.calcPrice(figures, model, seller);
+      isKnown = price !== null;
+      return price?.total_price;
     } catch {
       // Figures that make no sense: an answer without a cost beats no answer.
       return undefined;

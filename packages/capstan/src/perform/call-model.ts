@@ -53,24 +53,29 @@ function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCal
   };
 }
 
-async function listen(
-  { model, message, io }: Asking,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<void> {
-  const reader = model.stream(request, { signal })[Symbol.asyncIterator]();
+async function listen(asking: Asking, request: ModelRequest, signal: AbortSignal): Promise<void> {
+  const reader = asking.model.stream(request, { signal })[Symbol.asyncIterator]();
   try {
-    for (;;) {
-      const read = await untilAborted(reader.next(), signal);
-      if (read.done) return;
-      for (const part of untilRestart(read.value)) {
-        for (const chunk of part) addChunk(message, chunk);
-        for (const delta of deltasOf(part, message)) io.emit(delta);
-      }
-    }
+    await untilAborted(hearAll(asking, reader, signal), signal);
   } finally {
     // Not awaited: a stream that hangs would hang here too.
     if (signal.aborted) Promise.resolve(reader.return?.()).catch(() => undefined);
+  }
+}
+
+async function hearAll(
+  { message, io }: Asking,
+  reader: AsyncIterator<readonly Chunk[]>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const read = await reader.next();
+    // Nobody waits for what comes after an abort.
+    if (read.done || signal.aborted) return;
+    for (const part of untilRestart(read.value)) {
+      for (const chunk of part) addChunk(message, chunk);
+      for (const delta of deltasOf(part, message)) io.emit(delta);
+    }
   }
 }
 

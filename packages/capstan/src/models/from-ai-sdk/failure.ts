@@ -15,7 +15,7 @@ export function aiSdkFailure(thrown: unknown, id: string): unknown {
   const { statusCode, isRetryable, responseHeaders } = fieldsOf(thrown);
   const said = masked(message).slice(0, longestMessage);
   const status = typeof statusCode === "number" ? statusCode : undefined;
-  const retryAfterMs = isRecord(responseHeaders) ? retryAfter(headersOf(responseHeaders)) : undefined;
+  const retryAfterMs = isRecord(responseHeaders) ? retryAfter(headerIn(responseHeaders)) : undefined;
   return new AgentError(
     codeOf(status, isRetryable, said),
     `${id} failed${status === undefined ? "" : ` with ${status}`}: ${said}`,
@@ -47,11 +47,9 @@ function codeOf(status: number | undefined, isRetryable: unknown, said: string):
   return status >= 400 ? "model_rejected" : "model_failed";
 }
 
-function headersOf(headers: Record<string, unknown>): Pick<Headers, "get"> {
-  return {
-    get: (name) => {
-      const value = headers[name];
-      return typeof value === "string" ? value : null;
-    },
+function headerIn(headers: Record<string, unknown>): (name: string) => string | undefined {
+  return (name) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
   };
 }

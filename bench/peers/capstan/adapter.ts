@@ -1,0 +1,43 @@
+import { defineAgent, defineTool, type Model, run } from "capstan";
+import { anthropic } from "capstan/models/anthropic";
+import { gemini } from "capstan/models/gemini";
+import { openai } from "capstan/models/openai";
+import { memory } from "capstan/stores/memory";
+import { type Adapter, apiKey, instructions, modelName, type Target } from "../../adapter.ts";
+
+export const adapter: Adapter = {
+  wires: ["chat", "responses", "anthropic", "gemini"],
+  connect(target) {
+    const { name, description, parameters, execute } = target.tool;
+    const tool = defineTool({ name, description, input: parameters, effects: "none", execute });
+    const agent = defineAgent({
+      name: "bench",
+      instructions,
+      model: modelOn(target),
+      tools: [tool],
+      // The measured model says the same things to every question, more often than a patient reader would let it.
+      policy: { maxTurns: target.maxTurns },
+    });
+    return async (prompt, hear) => {
+      const running = run(agent, prompt, { store: memory() });
+      for await (const event of running) if (event.type === "content_delta") hear(event.delta);
+      const { status, text, turns, error } = await running;
+      if (status !== "done") throw new Error(`The run ended as ${status}: ${error?.message}`);
+      return { text, turns };
+    };
+  },
+};
+
+function modelOn({ wire, baseUrl: baseURL }: Target): Model {
+  const options = { model: modelName, apiKey, baseURL };
+  switch (wire) {
+    case "chat":
+      return openai({ ...options, api: "chat" });
+    case "responses":
+      return openai(options);
+    case "anthropic":
+      return anthropic(options);
+    case "gemini":
+      return gemini(options);
+  }
+}

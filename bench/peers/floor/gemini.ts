@@ -1,0 +1,38 @@
+import { apiKey, instructions, modelName } from "../../adapter.ts";
+import type { Dialect } from "./adapter.ts";
+
+export const gemini: Dialect<object> = {
+  path: `/v1beta/models/${modelName}:streamGenerateContent?alt=sse`,
+  headers: { "x-goog-api-key": apiKey },
+  system: () => [],
+  user: (text) => ({ role: "user", parts: [{ text }] }),
+  body: (contents, { name, description, parameters }) => ({
+    systemInstruction: { parts: [{ text: instructions }] },
+    contents,
+    tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
+  }),
+  read(event, said) {
+    let heard = "";
+    for (const { text, functionCall } of event.candidates[0].content.parts) {
+      if (text) heard += text;
+      if (functionCall)
+        said.calls.push({
+          id: "",
+          name: functionCall.name,
+          arguments: JSON.stringify(functionCall.args),
+        });
+    }
+    said.text += heard;
+    return heard;
+  },
+  said: ({ calls }) => [
+    {
+      role: "model",
+      parts: calls.map((call) => ({ functionCall: { name: call.name, args: JSON.parse(call.arguments) } })),
+    },
+  ],
+  result: ({ name }, result) => ({
+    role: "user",
+    parts: [{ functionResponse: { name, response: { result } } }],
+  }),
+};

@@ -1,0 +1,93 @@
+import type { Script } from "./model/script.ts";
+
+/** One kind of work that is measured. */
+export type Work = {
+  readonly name: WorkName;
+  readonly title: string;
+  readonly script: Script;
+  /** Runs at the same time. */
+  readonly together: number;
+  /** What the figure is divided by: how many of `unit` a run has. */
+  readonly unit: string;
+  readonly perRun: number;
+};
+
+export type WorkName = `turns-${number}` | `concurrent-${number}` | "burst" | "paced" | "calls" | "memory";
+
+const plain: Script = {
+  toolTurns: 0,
+  callsPerTurn: 1,
+  fragments: 4,
+  textPieces: 12,
+  paceMs: 0,
+  hangs: false,
+};
+
+export const turnCounts = [25, 50, 100, 200, 400] as const;
+export const runCounts = [200, 1000] as const;
+
+export const works: readonly Work[] = [
+  {
+    name: "burst",
+    title: "text in a burst",
+    script: { ...plain, textPieces: 2000 },
+    together: 1,
+    unit: "µs per piece",
+    perRun: 2000,
+  },
+  {
+    name: "paced",
+    title: "200 streams, a piece each 5 ms",
+    script: { ...plain, textPieces: 120, paceMs: 5 },
+    together: 200,
+    unit: "µs per piece",
+    perRun: 120,
+  },
+  {
+    name: "calls",
+    title: "10 turns of 4 calls in 64 fragments",
+    script: { ...plain, toolTurns: 10, callsPerTurn: 4, fragments: 64 },
+    together: 1,
+    unit: "µs per run",
+    perRun: 1,
+  },
+  ...turnCounts.map(
+    (toolTurns): Work => ({
+      name: `turns-${toolTurns}`,
+      title: `${toolTurns} turns of one call`,
+      script: { ...plain, toolTurns },
+      together: 1,
+      unit: "µs per turn",
+      perRun: toolTurns + 1,
+    }),
+  ),
+  ...runCounts.map(
+    (together): Work => ({
+      name: `concurrent-${together}`,
+      title: `${together} runs with a tool, at once`,
+      script: { ...plain, toolTurns: 1 },
+      together,
+      unit: "µs per run",
+      perRun: 1,
+    }),
+  ),
+  {
+    name: "memory",
+    title: "live memory of a run in flight",
+    script: { ...plain, toolTurns: 1, hangs: true },
+    together: 500,
+    unit: "KB per run",
+    perRun: 1,
+  },
+];
+
+/** The names of all that can be measured; the last three need no server. */
+export const allWorks: readonly string[] = [...works.map(({ name }) => name), "import", "install", "loop"];
+
+/** Undefined for work that needs no server. */
+export function workNamed(name: string): Work | undefined {
+  const work = works.find((work) => work.name === name);
+  if (!work && !allWorks.includes(name))
+    throw new Error(`There is no work "${name}". There are: ${allWorks.join(", ")}.`);
+  return work;
+}

@@ -1,0 +1,61 @@
+import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
+import type { Post, Posting, Reply } from "./post.ts";
+
+type Builtin = typeof process.getBuiltinModule;
+type Client = { readonly request: typeof request; readonly agent: Agent };
+
+/** Asked for at run time and not imported: browsers and their bundlers know nothing of it. */
+const builtin = (globalThis as { process?: { getBuiltinModule?: Builtin } }).process?.getBuiltinModule;
+
+/** Node's own HTTP client. Redirects are not followed. */
+export const postByNode: Post | undefined =
+  builtin && (async (posting) => replyOf(await send(posting, clientFor(posting.url, builtin))));
+
+const clients = new Map<string, Client>();
+
+/** With the settings of the global agent, so that proxies are heeded where Node is told to. */
+function clientFor(url: string, builtin: Builtin): Client {
+  const protocol = url.startsWith("https:") ? "https" : "http";
+  const known = clients.get(protocol);
+  if (known) return known;
+  const { request, Agent, globalAgent } = builtin(protocol) as typeof import("node:http");
+  const { options } = globalAgent as Agent & { readonly options: AgentOptions };
+  // A thousand runs that pause for their tools keep a thousand connections, where the global agent would keep 256.
+  const agent = new Agent({ ...options, maxFreeSockets: 4096 });
+  const client = { request, agent };
+  clients.set(protocol, client);
+  return client;
+}
+
+function send(posting: Posting, { request, agent }: Client): Promise<IncomingMessage> {
+  const { url, body, signal } = posting;
+  const headers = { ...posting.headers, "content-length": String(Buffer.byteLength(body)) };
+  const { hostname, port, pathname, search } = new URL(url);
+  // Taken apart here: Node would keep a large object for each request. An address of version 6 has brackets in a URL.
+  const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    const sent = request({ ...address, method: "POST", headers, signal, agent }, (response) => {
+      isAnswered = true;
+      resolve(response);
+    });
+    sent.on("error", (error: Error & { code?: string }) => {
+      // The server had closed a connection that was kept alive: another one is tried.
+      const isStale = sent.reusedSocket && error.code === "ECONNRESET" && !isAnswered;
+      if (isStale && !signal.aborted) resolve(send(posting, { request, agent }));
+      else reject(error);
+    });
+    sent.end(body);
+  });
+}
+
+function replyOf(response: IncomingMessage): Reply {
+  return {
+    status: response.statusCode ?? 0,
+    header(name) {
+      const value = response.headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    },
+    body: response,
+  };
+}
