@@ -15,13 +15,17 @@ export const adapter: Adapter = {
       instructions,
       model: modelOn(target),
       tools: [tool],
-      // The measured model says the same things to every question, more often than a patient reader would let it.
       policy: { maxTurns: target.maxTurns },
     });
+    const store = memory();
+    let runs = 0;
     return async (prompt, hear) => {
-      const running = run(agent, prompt, { store: memory() });
+      const session = `session-${runs++}`;
+      const running = run(agent, prompt, { store, session });
       for await (const event of running) if (event.type === "content_delta") hear(event.delta);
       const { status, text, turns, error } = await running;
+      // What has ended is not measured with what has not.
+      await store.remove(session);
       if (status !== "done") throw new Error(`The run ended as ${status}: ${error?.message}`);
       return { text, turns };
     };

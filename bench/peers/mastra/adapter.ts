@@ -3,7 +3,7 @@ import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
 import { type Adapter, apiKey, instructions, modelName } from "../../adapter.ts";
 
-// It would tell its makers of the run, and fetch the list of models.
+// An agent on its own was not seen to call home; these make sure of it.
 process.env.MASTRA_TELEMETRY_DISABLED = "true";
 process.env.MASTRA_OFFLINE = "true";
 

@@ -252,17 +252,18 @@ function resultEntry(fact: FactOf<"tool_call_result">): ResultEntry {
   };
 }
 
+type Open<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
+const sometimes = ["cachedTokens", "reasoningTokens", "cost"] as const;
+
 function addUsage(left: Usage, right: Usage): Usage {
-  const sum = (key: "cachedTokens" | "reasoningTokens" | "cost") =>
-    left[key] === undefined && right[key] === undefined
-      ? {}
-      : { [key]: (left[key] ?? 0) + (right[key] ?? 0) };
-  return {
+  const sum: Open<Usage> = {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
-    ...sum("cachedTokens"),
-    ...sum("reasoningTokens"),
-    ...sum("cost"),
-    ...((left.estimated || right.estimated) && { estimated: true }),
   };
+  for (const field of sometimes) {
+    if (left[field] !== undefined || right[field] !== undefined)
+      sum[field] = (left[field] ?? 0) + (right[field] ?? 0);
+  }
+  if (left.estimated || right.estimated) sum.estimated = true;
+  return sum;
 }

@@ -52,7 +52,7 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail, 
 
   async function commit(): Promise<void> {
     // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
-    const batch = queue.filter((facts) => inbox.isEmpty() || !facts.some(isEnd)).flat();
+    const batch = (inbox.isEmpty() ? queue : queue.filter((facts) => !facts.some(isEnd))).flat();
     queue = [];
     open = undefined;
     if (batch.length === 0) return;

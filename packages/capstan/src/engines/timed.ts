@@ -5,7 +5,8 @@ import { AgentError } from "../errors.ts";
 /** Aborts an effect when its time is up, by one of its two limits; what it then says is still its own answer. */
 export function timed(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
   return async (effect, signal) => {
-    if (effect.type === "note") return step(effect, signal);
+    // No limit, no timer: `unlimited` is the largest number there is.
+    if (effect.type === "note" || effect[limit] === Number.MAX_SAFE_INTEGER) return step(effect, signal);
     const deadline = new AbortController();
     const forward = () => deadline.abort(signal.reason);
     if (signal.aborted) forward();

@@ -8,7 +8,7 @@ import { priced } from "./priced.ts";
 export function anthropic(options: ClientOptions): Model {
   const { model, stream, fetch, patience, circuit, headers } = options;
   const base = options.baseURL ?? environment("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
-  const client = httpModel({
+  return httpModel({
     id: `anthropic/${model}`,
     wire: anthropicMessages,
     settings: settingsOf(options),
@@ -16,10 +16,10 @@ export function anthropic(options: ClientOptions): Model {
     fetch,
     patience,
     circuit,
+    price: priced({ provider: "anthropic", model, prices: options.prices }),
     url: () => joinedUrl(base, "/v1/messages"),
     headers: () => ({ ...credentials(options.apiKey), "anthropic-version": "2023-06-01", ...headers }),
   });
-  return priced(client, { provider: "anthropic", model, prices: options.prices });
 }
 
 function credentials(apiKey: string | undefined): Record<string, string> {

@@ -16,7 +16,7 @@ export type CompatibleOptions = ClientOptions & {
 export function compatible(options: CompatibleOptions): Model {
   const { model, apiKey, baseURL, stream, fetch, patience, circuit, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
-  const client = httpModel({
+  return httpModel({
     id: `${provider}/${model}`,
     wire: chatWire({ name: provider, ...quirks }),
     settings: settingsOf(options),
@@ -24,8 +24,8 @@ export function compatible(options: CompatibleOptions): Model {
     fetch,
     patience,
     circuit,
+    price: priced({ provider, model, prices: options.prices }),
     url: () => joinedUrl(baseURL, "/chat/completions"),
     headers: () => ({ ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...headers }),
   });
-  return priced(client, { provider, model, prices: options.prices });
 }

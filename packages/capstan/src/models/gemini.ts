@@ -19,7 +19,7 @@ export function gemini(options: GeminiOptions): Model {
   const base =
     options.baseURL ?? (vertex ? vertexBase(vertex) : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
-  const client = httpModel({
+  return httpModel({
     id: `${provider}/${model}`,
     wire: geminiContent,
     settings: settingsOf(options),
@@ -27,6 +27,7 @@ export function gemini(options: GeminiOptions): Model {
     fetch,
     patience,
     circuit,
+    price: priced({ provider, model, prices: options.prices }),
     url: (streams) =>
       joinedUrl(base, `/models/${model}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`),
     headers: async () => ({
@@ -36,7 +37,6 @@ export function gemini(options: GeminiOptions): Model {
       ...headers,
     }),
   });
-  return priced(client, { provider, model, prices: options.prices });
 }
 
 function vertexBase({ project, location }: NonNullable<GeminiOptions["vertex"]>): string {

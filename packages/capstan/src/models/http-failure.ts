@@ -38,17 +38,14 @@ export function retryAfter(header: (name: string) => string | undefined): number
   return ms > 0 && ms <= longestRetryAfterMs ? ms : undefined;
 }
 
-async function beginning({ body }: Reply): Promise<string> {
+async function beginning(reply: Reply): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  try {
-    for await (const bytes of body) {
-      text += decoder.decode(bytes, { stream: true });
-      if (text.length > mostBytes) break;
-    }
-  } catch {
-    // an error page that breaks off is still an error
-  }
+  const read = reply.read((bytes) => {
+    text += decoder.decode(bytes, { stream: true });
+    return text.length > mostBytes ? false : undefined;
+  });
+  await read.catch(() => undefined); // an error page that breaks off is still an error
   return text;
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { assert, asyncProperty, constantFrom, double, integer, oneof, string } from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
+import type { Chunk, ModelRequest, Usage } from "../model.ts";
 import { masked, retryAfter } from "./http-failure.ts";
 import { type HttpModelOptions, httpModel } from "./http-model.ts";
 import type { Wire } from "./wire.ts";
@@ -295,6 +295,40 @@ describe("a provider that is silent", () => {
       code: "model_timeout",
       message: expect.stringContaining("in mid-answer"),
     });
+  });
+});
+
+describe("what an answer has used", () => {
+  const usage = (outputTokens: number): Chunk => ({ type: "usage", usage: { inputTokens: 0, outputTokens } });
+  const text: Chunk = { type: "text", text: "a" };
+  const finish: Chunk = { type: "finish", reason: "stop" };
+  const price = async (used: Usage) => ({ ...used, cost: used.outputTokens * 2 });
+  const sent = (events: Chunk[][]) => events.map((chunks) => `data: ${JSON.stringify(chunks)}\n\n`).join("");
+
+  it.each<Chunk[][]>([
+    [[finish]],
+    [[finish], [usage(30)]],
+    [[finish, usage(30)]],
+    [[text, usage(30), finish]],
+    [],
+  ])("is told once, with its cost, whatever the end is (S2-59)", async (...ending) => {
+    const events = [[text, usage(1)], [usage(30)], ...ending];
+    const chunks = await chunksOf({ respond: () => new Response(sent(events)), price });
+    const told = chunks.filter(({ type }) => type === "usage");
+    expect(told).toEqual([{ type: "usage", usage: { inputTokens: 0, outputTokens: 30, cost: 60 } }]);
+  });
+
+  it("is told before the error of an answer that breaks (S2-59)", async () => {
+    const told = sent([[text, usage(30)]]);
+    const bytes = new TextEncoder().encode(`${told}data: {broken\n\n`);
+    const respond = () => new Response(inPieces(bytes, [told.length]));
+    const chunks: Chunk[] = [];
+    await expect(async () => {
+      const { signal } = new AbortController();
+      for await (const batch of modelWith({ respond, price }).stream(request, { signal }))
+        chunks.push(...batch);
+    }).rejects.toMatchObject({ code: "bad_chunk" });
+    expect(chunks.at(-1)).toMatchObject({ type: "usage", usage: { cost: 60 } });
   });
 });
 

@@ -1,11 +1,13 @@
 import { AgentError } from "../errors.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
+import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
 import { streamedAnswer, wholeAnswer } from "./answer-reader.ts";
+import { type BatchQueue, batchQueue } from "./batch-queue.ts";
 import { type Circuit, type CircuitOptions, circuit } from "./circuit.ts";
 import { circuitKey } from "./circuit-key.ts";
 import { failedReply, networkFailure } from "./http-failure.ts";
-import { type Patience, patient } from "./patience.ts";
+import { type Patience, patient, type Waiting } from "./patience.ts";
 import { post } from "./post.ts";
+import type { Priced } from "./priced.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
 export type HttpModelOptions = {
@@ -18,6 +20,8 @@ export type HttpModelOptions = {
   /** Asked for every request, so that tokens can be renewed. */
   headers(): Record<string, string> | Promise<Record<string, string>>;
   readonly fetch?: typeof fetch | undefined;
+  /** Adds the cost to what was used. */
+  readonly price?: Priced | undefined;
   readonly patience?: Partial<Patience> | undefined;
   /** False asks a provider that is down again and again. */
   readonly circuit?: CircuitOptions | false | undefined;
@@ -25,44 +29,58 @@ export type HttpModelOptions = {
 
 /** A model behind HTTP: one POST, answered by server-sent events or by JSON. What the bytes mean is the wire's business. */
 export function httpModel(options: HttpModelOptions): Model {
-  const { id, wire, settings, stream = true } = options;
   return {
-    id,
-    async *stream(
-      request: ModelRequest,
-      { signal }: { readonly signal: AbortSignal },
-    ): AsyncGenerator<readonly Chunk[]> {
+    id: options.id,
+    stream(request, { signal }) {
       const waiting = patient(signal, options.patience);
-      let breaker: Circuit | undefined;
-      try {
-        const headers = await headersOf(options);
-        breaker = closedCircuit(options, headers);
-        const body = wire.toRequest(request, { ...settings, stream, ...roomFor(request, settings) });
-        const posting = { url: options.url(stream), headers, body, signal: waiting.signal };
-        const reply = await post(posting, options.fetch);
-        if (reply.status < 200 || reply.status > 299) throw await failedReply(reply, wire, id);
-        const answer = stream ? streamedAnswer(wire) : wholeAnswer(wire);
-        let isWhole = false;
-        for await (const bytes of reply.body) {
-          waiting.heard();
-          const batch = answer.read(bytes);
-          isWhole ||= hasFinish(batch);
-          if (batch.length > 0) yield batch;
-        }
-        const rest = answer.end();
-        if (rest.length > 0) yield rest;
-        isWhole ||= hasFinish(rest);
-        if (isWhole) breaker?.succeeded();
-        else breaker?.failed({ code: "stream_truncated" });
-      } catch (thrown) {
-        const failure = waiting.failure() ?? networkFailure(thrown, id, options.url(stream));
-        if (!signal.aborted && failure instanceof AgentError) breaker?.failed(failure);
-        throw failure;
-      } finally {
-        waiting.end();
-      }
+      const said = batchQueue(waiting.abandon);
+      converse(options, { request, waiting, said }).then(
+        () => said.end(),
+        (error) => said.end(error),
+      );
+      return said;
     },
   };
+}
+
+type Conversation = {
+  readonly request: ModelRequest;
+  readonly waiting: Waiting;
+  readonly said: BatchQueue;
+};
+
+async function converse(options: HttpModelOptions, conversation: Conversation): Promise<void> {
+  const { id, wire, settings, stream = true } = options;
+  const { request, waiting, said } = conversation;
+  const seen: Seen = { isWhole: false, usage: undefined };
+  let breaker: Circuit | undefined;
+  try {
+    const headers = await headersOf(options);
+    breaker = closedCircuit(options, headers);
+    const body = wire.toRequest(request, { ...settings, stream, ...roomFor(request, settings) });
+    const posting = { url: options.url(stream), headers, body, signal: waiting.signal };
+    const reply = await post(posting, options.fetch);
+    if (reply.status < 200 || reply.status > 299) throw await failedReply(reply, wire, id);
+    const answer = stream ? streamedAnswer(wire) : wholeAnswer(wire);
+    await reply.read((bytes) => {
+      waiting.heard();
+      said.push(noted(answer.read(bytes), seen));
+    });
+    said.push(noted(answer.end(), seen));
+    said.push(await usageIn(seen, options));
+    if (seen.isWhole) breaker?.succeeded();
+    else breaker?.failed({ code: "stream_truncated" });
+  } catch (thrown) {
+    // What a broken answer has used is paid for too.
+    said.push(await usageIn(seen, options));
+    const isAborted = waiting.signal.aborted && !waiting.failure();
+    const failure = waiting.failure() ?? networkFailure(thrown, id, options.url(stream));
+    // Whoever aborts it says nothing about the provider.
+    if (!isAborted && failure instanceof AgentError) breaker?.failed(failure);
+    throw failure;
+  } finally {
+    waiting.end();
+  }
 }
 
 async function headersOf({ stream = true, headers }: HttpModelOptions): Promise<Record<string, string>> {
@@ -80,8 +98,23 @@ function closedCircuit(options: HttpModelOptions, headers: Record<string, string
   return breaker;
 }
 
-function hasFinish(batch: readonly Chunk[]): boolean {
-  return batch.some(({ type }) => type === "finish");
+/** What is known of an answer by now. Figures are totals, and some providers tell them with every piece: the last ones count. */
+type Seen = { isWhole: boolean; usage: Usage | undefined };
+
+/** The batch without the figures of usage, which are told once, at the end. */
+function noted(batch: readonly Chunk[], seen: Seen): readonly Chunk[] {
+  let hasUsage = false;
+  for (const chunk of batch) {
+    if (chunk.type === "finish") seen.isWhole = true;
+    if (chunk.type !== "usage") continue;
+    seen.usage = chunk.usage;
+    hasUsage = true;
+  }
+  return hasUsage ? batch.filter(({ type }) => type !== "usage") : batch;
+}
+
+async function usageIn({ usage }: Seen, { price }: HttpModelOptions): Promise<readonly Chunk[]> {
+  return usage ? [{ type: "usage", usage: price ? await price(usage) : usage }] : [];
 }
 
 /** What the request asks for, unless the client allows more anyway. */

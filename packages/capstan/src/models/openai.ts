@@ -15,7 +15,7 @@ export function openai(options: OpenAiOptions): Model {
   const { api = "responses", model, apiKey, stream, fetch, patience, circuit, headers } = options;
   const base = options.baseURL ?? environment("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
-  const client = httpModel({
+  return httpModel({
     id: `openai/${model}`,
     wire: api === "responses" ? openAiResponses : openAiChat,
     settings: settingsOf(options),
@@ -23,8 +23,8 @@ export function openai(options: OpenAiOptions): Model {
     fetch,
     patience,
     circuit,
+    price: priced({ provider: "openai", model, prices: options.prices }),
     url: () => joinedUrl(base, path),
     headers: () => ({ authorization: `Bearer ${keyFrom("OpenAI", apiKey, ["OPENAI_API_KEY"])}`, ...headers }),
   });
-  return priced(client, { provider: "openai", model, prices: options.prices });
 }

@@ -17,6 +17,8 @@ export type Waiting = {
   heard(): void;
   /** Why it was given up, when silence was the reason. */
   failure(): AgentError | undefined;
+  /** Nobody waits any more: gives up what is still under way. */
+  abandon(): void;
   end(): void;
 };
 
@@ -53,6 +55,7 @@ export function patient(signal: AbortSignal, wanted: Partial<Patience> = {}): Wa
       heardAt = performance.now();
     },
     failure: () => failure,
+    abandon: () => controller.abort(),
     end() {
       clearTimeout(timer);
       signal.removeEventListener("abort", forward);

@@ -7,21 +7,18 @@ export const postByFetch =
     return {
       status,
       header: (name) => headers.get(name) ?? undefined,
-      body: bytesOf(body),
+      async read(onBytes) {
+        const reader = body?.getReader();
+        if (!reader) return;
+        try {
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done || onBytes(value) === false) return;
+          }
+        } finally {
+          // Not awaited: a connection that hangs would hang here too.
+          reader.cancel().catch(() => undefined);
+        }
+      },
     };
   };
-
-/** Browsers cannot iterate a stream; and whoever stops in the middle must not wait for a connection that hangs. */
-async function* bytesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (!body) return;
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
-}

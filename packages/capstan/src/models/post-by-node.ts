@@ -35,7 +35,7 @@ function send(posting: Posting, { request, agent }: Client): Promise<IncomingMes
   const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
   return new Promise((resolve, reject) => {
     let isAnswered = false;
-    const sent = request({ ...address, method: "POST", headers, signal, agent }, (response) => {
+    const sent = request({ ...address, method: "POST", headers, agent }, (response) => {
       isAnswered = true;
       resolve(response);
     });
@@ -45,7 +45,10 @@ function send(posting: Posting, { request, agent }: Client): Promise<IncomingMes
       if (isStale && !signal.aborted) resolve(send(posting, { request, agent }));
       else reject(error);
     });
-    sent.end(body);
+    // Not as an option of the request: that costs as much as half of sending it.
+    signal.addEventListener("abort", () => sent.destroy(signal.reason), { once: true });
+    if (signal.aborted) sent.destroy(signal.reason);
+    else sent.end(body);
   });
 }
 
@@ -56,6 +59,26 @@ function replyOf(response: IncomingMessage): Reply {
       const value = response.headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
-    body: response,
+    read: (onBytes) => bytesOf(response, onBytes),
   };
+}
+
+/** By its events: Node's iterator asks the stream anew for each read, which costs as much as parsing what was read. */
+function bytesOf(response: IncomingMessage, onBytes: Parameters<Reply["read"]>[0]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    function stop(): void {
+      response.destroy();
+      resolve();
+    }
+    response.on("data", (bytes: Uint8Array) => {
+      try {
+        if (onBytes(bytes) === false) stop();
+      } catch (thrown) {
+        reject(thrown);
+        response.destroy();
+      }
+    });
+    response.on("end", resolve);
+    response.on("error", reject);
+  });
 }

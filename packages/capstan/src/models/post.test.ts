@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { post } from "./post.ts";
+import { post, type Reply } from "./post.ts";
 
 const { signal } = new AbortController();
 const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
@@ -31,9 +31,11 @@ const echo: RequestListener = async (request, response) => {
   response.end(`${request.method} ${body}`);
 };
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(reply: Reply): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
+  await reply.read((bytes) => {
+    parts.push(bytes);
+  });
   return Buffer.concat(parts).toString();
 }
 
@@ -50,7 +52,26 @@ describe("a post", () => {
     expect(reply.header("x-path")).toBe("/v1/chat?alt=sse");
     expect(reply.header("x-said")).toBe("hello");
     expect(reply.header("x-none")).toBeUndefined();
-    expect(await textOf(reply.body)).toBe("POST Hé 😀");
+    expect(await textOf(reply)).toBe("POST Hé 😀");
+  });
+
+  it.each([
+    ["Node's own client", undefined],
+    ["a fetch that was given", globalThis.fetch],
+  ])("by %s can be stopped in the middle, and hands on what its listener throws", async (_by, fetch) => {
+    const closed: Promise<void>[] = [];
+    const { port } = await serve((_request, response) => {
+      closed.push(new Promise((resolve) => response.on("close", resolve)));
+      response.write("one");
+    });
+    const asking = () => post(asked(`http://127.0.0.1:${port}/`), fetch);
+    await (await asking()).read(() => false);
+    const broken = (await asking()).read(() => {
+      throw new Error("unreadable");
+    });
+    await expect(broken).rejects.toThrow("unreadable");
+    await Promise.all(closed);
+    expect(closed).toHaveLength(2);
   });
 
   it("follows no redirect", async () => {
@@ -67,7 +88,7 @@ describe("a post", () => {
 
   it("goes through a global fetch that somebody has replaced", async () => {
     vi.stubGlobal("fetch", async (url: string) => new Response(`replaced for ${url}`));
-    expect(await textOf((await post(asked("http://models.test/v1"))).body)).toBe(
+    expect(await textOf(await post(asked("http://models.test/v1")))).toBe(
       "replaced for http://models.test/v1",
     );
   });
@@ -77,7 +98,7 @@ describe("a post", () => {
     vi.stubGlobal("fetch", async () => new Response("by fetch"));
     vi.resetModules();
     const fresh = await import("./post.ts");
-    expect(await textOf((await fresh.post(asked("http://models.test/v1"))).body)).toBe("by fetch");
+    expect(await textOf(await fresh.post(asked("http://models.test/v1")))).toBe("by fetch");
   });
 
   it("is sent again when the server had closed a connection that was kept alive (F04)", async () => {
@@ -97,7 +118,7 @@ describe("a post", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     for (let n = 0; n < 3; n++) {
-      expect(await textOf((await post(asked(url))).body)).toBe("ok");
+      expect(await textOf(await post(asked(url)))).toBe("ok");
       await new Promise((resolve) => setTimeout(resolve, 5)); // until the connection is back in its pool
     }
     expect(answered).toBe(3);

@@ -14,7 +14,8 @@ export type Reply = {
   readonly status: number;
   /** By its name in lower case. */
   header(name: string): string | undefined;
-  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives the body as it comes; `false` asks for no more. Rejects when it breaks off, and with what `onBytes` throws. */
+  read(onBytes: (bytes: Uint8Array) => undefined | false): Promise<void>;
 };
 
 export type Post = (posting: Posting) => Promise<Reply>;

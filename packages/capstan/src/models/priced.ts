@@ -1,4 +1,4 @@
-import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
+import type { Usage } from "../model.ts";
 
 /** In US dollars per million tokens. */
 export type Price = {
@@ -21,55 +21,18 @@ export type PricedOptions = {
 
 type CostOf = (usage: Usage) => number | undefined;
 
-/** The model with the cost of what it used. What a provider says itself stands; what has no known price has no cost. */
-export function priced(model: Model, options: PricedOptions): Model {
+/** What was used, with its cost. */
+export type Priced = (usage: Usage) => Promise<Usage>;
+
+/** What a provider says itself stands; what has no known price has no cost. */
+export function priced(options: PricedOptions): Priced {
   let costOf = ownCost(options);
-  const withCost = async (usage: Usage): Promise<Chunk> => {
+  return async (usage) => {
+    if (usage.cost !== undefined) return usage;
     costOf ??= await knownCost(options);
     const cost = costOf(usage);
-    return { type: "usage", usage: cost === undefined ? usage : { ...usage, cost } };
+    return cost === undefined ? usage : { ...usage, cost };
   };
-  return {
-    id: model.id,
-    async *stream(
-      request: ModelRequest,
-      settings: { readonly signal: AbortSignal },
-    ): AsyncGenerator<readonly Chunk[]> {
-      const reading: Reading = { isOver: false, usage: undefined };
-      try {
-        for await (const batch of model.stream(request, settings)) {
-          for (const chunk of batch) note(reading, chunk);
-          const { isOver, usage } = reading;
-          if (!isOver || !usage) {
-            yield batch;
-            continue;
-          }
-          reading.usage = undefined;
-          yield [await withCost(usage), ...batch.filter(({ type }) => type !== "usage")];
-        }
-      } catch (thrown) {
-        // What a broken answer has used is paid for too.
-        if (reading.usage) yield [await withCost(reading.usage)];
-        throw thrown;
-      }
-      if (reading.usage) yield [await withCost(reading.usage)];
-    },
-  };
-}
-
-/**
- * `usage` is what was told and has no cost yet. Figures are totals and some providers tell them with every piece, while
- * a look at the price list costs more than reading a piece: so it waits for the end of the answer.
- */
-type Reading = { isOver: boolean; usage: Usage | undefined };
-
-function note(reading: Reading, chunk: Chunk): void {
-  if (chunk.type === "usage") reading.usage = chunk.usage.cost === undefined ? chunk.usage : undefined;
-  else if (chunk.type === "finish") reading.isOver = true;
-  else if (chunk.type === "restart") {
-    reading.isOver = false;
-    reading.usage = undefined;
-  }
 }
 
 function ownCost({ provider, model, prices = {} }: PricedOptions): CostOf | undefined {

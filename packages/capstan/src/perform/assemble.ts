@@ -1,4 +1,4 @@
-import type { AssistantPart, CallPart } from "../history.ts";
+import type { AssistantPart, CallPart, OpaquePart, ReasoningPart, TextPart } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Finish, Usage } from "../model.ts";
 import { parseArguments } from "./parse-arguments.ts";
@@ -13,7 +13,8 @@ type OpenCall = {
   text: string;
   opaque: Json | undefined;
 };
-type OpenPart = Exclude<AssistantPart, CallPart> | OpenCall;
+type Open<Part> = { -readonly [Field in keyof Part]: Part[Field] };
+type OpenPart = Open<TextPart> | Open<ReasoningPart> | OpenCall | OpaquePart;
 
 /** A message under construction. Any split and any interleaving of the chunks gives the same message. */
 export type Assembly = {
@@ -109,11 +110,8 @@ function extend(message: Assembly, chunk: Extract<Chunk, { type: "text" | "reaso
   message.size += chunk.text.length;
   // Opaque data closes a block: what follows is another one, with its own.
   if (last?.type === chunk.type && last.opaque === undefined) {
-    open[open.length - 1] = {
-      ...last,
-      text: last.text + chunk.text,
-      ...(opaque !== undefined && { opaque }),
-    };
+    last.text += chunk.text;
+    if (opaque !== undefined) last.opaque = opaque;
   } else if (chunk.text || opaque !== undefined) {
     open.push({ type: chunk.type, text: chunk.text, ...(opaque !== undefined && { opaque }) });
   }

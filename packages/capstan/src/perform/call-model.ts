@@ -32,9 +32,8 @@ export async function callModel(
   const message = assembly(namingCalls(effect.turn, io.state.callIds));
   const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
   try {
-    await listen(asking, await untilAborted(requestFor(effect, io), signal), signal);
-    const problem = problemOf(message);
-    return problem ? failure(asking, problem) : await untilAborted(finishedMessage(asking), signal);
+    // What ignores its signal is left behind: a model, instructions, a repair.
+    return await untilAborted(answerTo(asking, signal), signal);
   } catch (thrown) {
     if (signal.aborted && !isDeadline(signal)) return partialMessage(asking);
     return failure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
@@ -53,53 +52,49 @@ function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCal
   };
 }
 
+async function answerTo(asking: Asking, signal: AbortSignal): Promise<readonly FactBody[]> {
+  await listen(asking, await requestFor(asking.effect, asking.io), signal);
+  const problem = problemOf(asking.message);
+  return problem ? failure(asking, problem) : finishedMessage(asking);
+}
+
 async function listen(asking: Asking, request: ModelRequest, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
   const reader = asking.model.stream(request, { signal })[Symbol.asyncIterator]();
+  const leave = () => {
+    Promise.resolve(reader.return?.()).catch(() => undefined); // not awaited: a stream that hangs would hang here too
+  };
+  signal.addEventListener("abort", leave, { once: true });
   try {
-    await untilAborted(hearAll(asking, reader, signal), signal);
-  } finally {
-    // Not awaited: a stream that hangs would hang here too.
-    if (signal.aborted) Promise.resolve(reader.return?.()).catch(() => undefined);
-  }
-}
-
-async function hearAll(
-  { message, io }: Asking,
-  reader: AsyncIterator<readonly Chunk[]>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const read = await reader.next();
-    // Nobody waits for what comes after an abort.
-    if (read.done || signal.aborted) return;
-    for (const part of untilRestart(read.value)) {
-      for (const chunk of part) addChunk(message, chunk);
-      for (const delta of deltasOf(part, message)) io.emit(delta);
+    for (;;) {
+      const read = await reader.next();
+      signal.throwIfAborted();
+      if (read.done) return;
+      hear(read.value, asking);
     }
+  } finally {
+    signal.removeEventListener("abort", leave);
   }
 }
 
-/** A batch in parts that each begin with a restart, if they hold one: what is void must not be told after it. */
-function untilRestart(chunks: readonly Chunk[]): readonly (readonly Chunk[])[] {
-  const at = chunks.findLastIndex((chunk) => chunk.type === "restart");
-  return at <= 0 ? [chunks] : [chunks.slice(0, at), chunks.slice(at)];
-}
+/** A delta that still grows. */
+type Piece = Extract<DeltaBody, { delta: string }> & { delta: string };
 
-type Piece = Extract<DeltaBody, { delta: string }>;
-
-/** What one read said, with neighbouring pieces of the same kind made one. */
-function deltasOf(chunks: readonly Chunk[], message: Assembly): readonly DeltaBody[] {
-  const deltas: (Piece | Extract<DeltaBody, { type: "message_restart" }>)[] = [];
-  for (const chunk of chunks) {
-    if (chunk.type === "restart") deltas.push({ type: "message_restart", reason: chunk.reason });
+/** Adds what one read said to the message and tells it, with neighbouring pieces of the same kind made one. */
+function hear(batch: readonly Chunk[], { message, io }: Asking): void {
+  let open: Piece | undefined;
+  for (const chunk of batch) {
+    addChunk(message, chunk);
     const piece = pieceOf(chunk, message);
-    if (!piece) continue;
-    const last = deltas.at(-1);
-    if (last?.type === piece.type && callOf(last) === callOf(piece))
-      deltas[deltas.length - 1] = { ...piece, delta: last.delta + piece.delta };
-    else deltas.push(piece);
+    if (open && piece && open.type === piece.type && callOf(open) === callOf(piece)) {
+      open.delta += piece.delta;
+    } else if (piece || chunk.type === "restart") {
+      if (open) io.emit(open);
+      open = piece;
+    }
+    if (chunk.type === "restart") io.emit({ type: "message_restart", reason: chunk.reason });
   }
-  return deltas;
+  if (open) io.emit(open);
 }
 
 function pieceOf(chunk: Chunk, message: Assembly): Piece | undefined {
@@ -107,14 +102,8 @@ function pieceOf(chunk: Chunk, message: Assembly): Piece | undefined {
   if (chunk.type === "reasoning" && chunk.text) return { type: "reasoning_delta", delta: chunk.text };
   if (chunk.type !== "call_start" && chunk.type !== "call_delta") return undefined;
   const call = message.calls.get(chunk.index);
-  return (
-    call && {
-      type: "tool_call_delta",
-      id: call.id,
-      name: call.name,
-      delta: chunk.type === "call_delta" ? chunk.text : "",
-    }
-  );
+  const delta = chunk.type === "call_delta" ? chunk.text : "";
+  return call && { type: "tool_call_delta", id: call.id, name: call.name, delta };
 }
 
 function callOf(piece: Piece): string | undefined {

@@ -11,6 +11,7 @@ import type { AssistantEntry, Entry, Part } from "../../history.ts";
 import { callsOf, plainText, textOf } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { joinedHistory } from "../joined-history.ts";
 import { ownData, type WireSettings } from "../wire.ts";
 import { chatToolNames, shaped, wireIds } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -22,26 +23,19 @@ export function chatRequest(
   name: string,
   quirks: ChatQuirks,
 ): (request: ModelRequest, settings: WireSettings) => string {
-  const written = new WeakMap<Entry, string>();
+  const messagesOf = joinedHistory((entry, place) =>
+    JSON.stringify(messageOf(entry, place, { name, quirks })),
+  );
   const toolTexts = new WeakMap<ToolSpec, string>();
 
   return (request, settings) => {
     const { instructions, history } = request;
-    const messages: string[] = [];
-    if (instructions !== "")
-      messages.push(JSON.stringify({ role: quirks.systemRole ?? "system", content: instructions }));
-    for (let at = 0; at < history.length; at++) {
-      const entry = history[at] as Entry;
-      let text = written.get(entry);
-      if (text === undefined) {
-        text = JSON.stringify(messageOf(entry, { history, at }, { name, quirks }));
-        written.set(entry, text);
-      }
-      messages.push(text);
-    }
+    const system =
+      instructions && JSON.stringify({ role: quirks.systemRole ?? "system", content: instructions });
+    const messages = [system, messagesOf(history)].filter((text) => text !== "").join(",");
     const fields = settingFields(request, settings, quirks);
     const parts = [JSON.stringify(fields).slice(1, -1)];
-    if (fields.messages === undefined) parts.push(`"messages":[${messages.join(",")}]`);
+    if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
     if (request.tools.length > 0 && fields.tools === undefined)
       parts.push(`"tools":[${request.tools.map((tool) => toolText(tool, toolTexts)).join(",")}]`);
     return `{${parts.join(",")}}`;
