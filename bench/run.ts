@@ -55,7 +55,7 @@ function optionsOf(args: readonly string[]): Options | undefined {
     rounds,
     effort: quick
       ? { warmUpMs: 200, samples: 2, sampleMs: 150 }
-      : { warmUpMs: 1500, samples: 5, sampleMs: 500 },
+      : { warmUpMs: 1500, samples: 4, sampleMs: 400 },
     isWhole: !quick && !values.peer && !work,
   };
 }

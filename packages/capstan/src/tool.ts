@@ -9,6 +9,9 @@ import type { Blob } from "./store.ts";
 /** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */
 export type Effects = "none" | "ui" | "state" | "send";
 
+/** What a tool may bring into the conversation: words of strangers, or what not everybody may know. */
+export type Reads = "public" | "private" | "untrusted";
+
 /** What a tool is given beside its input. */
 export type ToolContext = {
   /** Aborted when the run is cancelled or the tool's time is up. */
@@ -44,6 +47,8 @@ type ToolSettings = {
   readonly description: string;
   /** Left out: runs in parallel, is not retried, and is not run again after a crash. */
   readonly effects?: Effects;
+  /** Left out: private, for what a program reads is seldom meant for all. Declare `untrusted` where strangers write. */
+  readonly reads?: readonly Reads[];
   /** May run twice with the same key without harm: it is retried, and run again after a crash. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
@@ -64,6 +69,8 @@ export interface Tool extends ToolSettings {
   // Methods, whose parameters are compared leniently: that makes a tool with typed input also a `Tool`.
   execute?(input: unknown, context: ToolContext): unknown;
   needsApproval?(input: unknown, asking: { readonly context: unknown }): Approval | Promise<Approval>;
+  /** Where a call goes or whom it reaches. What the person named themselves, the safety gate lets pass. */
+  target?(input: unknown): string | undefined;
 }
 
 /** Whether a person must agree first; a text is the reason that person reads. */
@@ -75,6 +82,8 @@ export interface ToolDefinition<Input extends SchemaInput> extends ToolSettings 
   readonly output?: SchemaInput;
   /** What the model is shown, for a library's schema that does not give its JSON Schema (valibot), or instead of it. */
   readonly jsonSchema?: object;
+  /** Where a call goes or whom it reaches (a URL, an address). What the person named, the safety gate lets pass. */
+  target?(input: Infer<Input>): string | undefined;
   /** A function decides from the validated input. */
   readonly needsApproval?:
     | Approval
@@ -130,6 +139,8 @@ const toolFields: readonly string[] = [
     "jsonSchema",
     "execute",
     "effects",
+    "reads",
+    "target",
     "idempotent",
     "timeoutMs",
     "retry",

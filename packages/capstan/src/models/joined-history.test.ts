@@ -13,7 +13,7 @@ describe("a joined history", () => {
     expect(join([user("a"), user("b")])).toBe(`${text(user("a"))},${text(user("b"))}`);
   });
 
-  it("writes each entry once, though the list grows or is another one (S1-52)", () => {
+  it("writes each entry once, though the list grows or is another one", () => {
     const written: Entry[] = [];
     const join = joinedHistory((entry) => {
       written.push(entry);
