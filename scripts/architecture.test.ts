@@ -30,6 +30,7 @@ const capstan = "packages/capstan/src/";
 const vocabulary = [
   ...["json.ts", "history.ts", "event.ts", "effect.ts", "model.ts", "tool.ts", "agent.ts", "policy.ts"],
   ...["errors.ts", "near-names.ts", "definition.ts", "builtin-tools.ts", "clock.ts", "store.ts", "engine.ts"],
+  "labels.ts",
   ...["schema.ts", "schema/"],
 ];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
@@ -41,6 +42,9 @@ const pure = [
   "result.ts",
   "input.ts",
   "prompt.ts",
+  "gate.ts",
+  "named-target.ts",
+  "visible.ts",
   "rules/",
 ];
 const loop = [
@@ -55,7 +59,7 @@ const loop = [
     "perform/",
   ],
 ];
-const composition = ["session.ts", "open-run.ts", "new-id.ts", "index.ts", "testing/"];
+const composition = ["session.ts", "open-run.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/"];
 
 const leaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],

@@ -16,6 +16,7 @@ describe("the examples", () => {
     models: "answered by offline/rules",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
+    safety: '  "to": "thief@example.net",',
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     tools: "500 departures, the last from gate B19.",

@@ -1,6 +1,7 @@
 import type { CallCheck, Fact } from "./event.ts";
 import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
 import { canonical, type Json } from "./json.ts";
+import { addLabels } from "./labels.ts";
 import type { Usage } from "./model.ts";
 import { startRun } from "./start-run.ts";
 import {
@@ -162,6 +163,10 @@ function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">)
 function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result">): void {
   const { round } = run;
   const call = round?.calls.get(fact.id);
+  if (fact.reads && !call?.result) {
+    const input = call?.part.input ?? run.fallback?.input ?? {};
+    addLabels(state.labels, fact.reads, { tool: fact.name, turn: run.turn, input });
+  }
   if (!round || !call) {
     const record = recordOf(fact, run.fallback?.input ?? {});
     run.toolCalls.push(record);

@@ -18,6 +18,7 @@ export const readResult: Tool = defineTool({
     required: ["handle"],
   },
   effects: "none",
+  reads: [], // what it reads is in the conversation already, with its labels
   maxResultSize: mostCharacters + 200,
   async execute({ handle, from = 0, length = 4000 }, { readBlob }) {
     const blob = await readBlob(handle);

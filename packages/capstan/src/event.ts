@@ -1,8 +1,10 @@
 import type { ErrorData } from "./errors.ts";
 import type { AssistantEntry, Entry, Fragment, Part, ResultStatus, UiHint, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
+import type { Source } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
 import type { Policy } from "./policy.ts";
+import type { Reads } from "./tool.ts";
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 
@@ -15,7 +17,12 @@ export type ModelChain = "main" | "afterTools";
 /** What was found out about a call when the model had said it: why it cannot run, or that a person must agree. */
 export type CallCheck = {
   readonly error?: ErrorData;
-  readonly approval?: { readonly reason: string; readonly digest: string };
+  readonly approval?: {
+    readonly reason: string;
+    readonly digest: string;
+    /** Asked by the safety gate, not by the tool: what made the call suspicious. */
+    readonly because?: readonly Source[];
+  };
 };
 
 export type StructuredOutput = { readonly value: Json } | { readonly issues: readonly string[] };
@@ -90,6 +97,8 @@ export type FactBody =
       readonly handle?: string;
       /** Until when the same call may be answered with this result. */
       readonly cacheUntil?: number;
+      /** What it brings into the conversation. */
+      readonly reads?: readonly Reads[];
       /** Not performed: the result of an earlier call that was the same. */
       readonly cached?: true;
     }
@@ -98,8 +107,11 @@ export type FactBody =
       readonly callId: string;
       readonly name: string;
       readonly input: Json;
+      /** The input as a person is to be shown it: with everything visible. */
+      readonly shown: string;
       readonly reason: string;
       readonly digest: string;
+      readonly because?: readonly Source[];
     }
   | {
       readonly type: "approval_resolved";

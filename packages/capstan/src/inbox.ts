@@ -1,6 +1,8 @@
 import type { Agents } from "./agent.ts";
+import { toolOf } from "./builtin-tools.ts";
 import { AgentError } from "./errors.ts";
 import type { FactBody } from "./event.ts";
+import { labelsOf } from "./labels.ts";
 import { outcomeOf } from "./perform/outcome.ts";
 import { type PendingCall, pendingCalls } from "./result.ts";
 import type { RunState } from "./state.ts";
@@ -99,6 +101,8 @@ export function answering(agents: Agents, callId: string, value: unknown): Messa
   return (run) => {
     const { name } = pendingCall(agents, run, { callId, needs: "answer" });
     const { status, content, ...rest } = outcomeOf(value);
+    const agent = agents.get(run.agent);
+    const reads = labelsOf((agent && toolOf(agent, name)) ?? {});
     return [
       {
         type: "tool_call_result",
@@ -110,6 +114,7 @@ export function answering(agents: Agents, callId: string, value: unknown): Messa
         attempts: 1,
         ms: 0,
         ...rest,
+        ...(reads.length > 0 && { reads }),
       },
     ];
   };

@@ -14,10 +14,13 @@ describe("public exports", () => {
         "errorText",
         "fromGenerate",
         "isFact",
+        "quarantine",
         "resume",
         "run",
+        "shownInput",
         "standardInstructions",
         "systemClock",
+        "visible",
       ]
     `);
   });

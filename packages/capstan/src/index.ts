@@ -24,6 +24,7 @@ export type {
 } from "./history.ts";
 export type { ChatMessage, RunInput } from "./input.ts";
 export type { Json } from "./json.ts";
+export type { Labels, Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { Hooks, ResumeOptions } from "./open-run.ts";
@@ -38,6 +39,7 @@ export {
   type Retry,
 } from "./policy.ts";
 export { standardInstructions } from "./prompt.ts";
+export { type QuarantineOptions, quarantine } from "./quarantine.ts";
 export type { PendingCall, Result } from "./result.ts";
 export type { Run } from "./run-handle.ts";
 export type { Infer, JsonSchema, Parameter, ParameterRecord, SchemaInput, StandardSchema } from "./schema.ts";
@@ -47,8 +49,10 @@ export {
   defineTool,
   type Effects,
   type Outcome,
+  type Reads,
   type Tool,
   type ToolContext,
   type ToolDefinition,
   type ToolReturn,
 } from "./tool.ts";
+export { shownInput, visible } from "./visible.ts";

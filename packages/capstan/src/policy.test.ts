@@ -115,6 +115,23 @@ const guarded = defineTool({
   execute: () => "Seen.",
 });
 
+const page = defineTool({
+  name: "page",
+  description: "Reads strangers' words.",
+  input: { type: "object" },
+  effects: "none",
+  reads: ["untrusted"],
+  execute: () => "Seen.",
+});
+const post = defineTool({
+  name: "post",
+  description: "Reaches the outside.",
+  input: { type: "object" },
+  effects: "send",
+  reads: [],
+  execute: () => "Sent.",
+});
+
 const proofs: { readonly [Path in Leaf]: Proof } = {
   maxTurns: {
     value: 3,
@@ -314,6 +331,15 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: "waiting",
     once: "done",
   },
+  gate: {
+    value: "strict",
+    see: async (policy) => {
+      const script = [{ calls: [{ name: "page" }] }, { calls: [{ name: "post" }] }, { text: "Done." }];
+      return (await observe(policy, script, { tools: [page, post] })).result.status;
+    },
+    byDefault: "done",
+    once: "waiting",
+  },
 };
 const leaves = Object.keys(proofs) as Leaf[];
 
@@ -350,6 +376,7 @@ describe("the defaults", () => {
           "toolCalls": "unlimited",
         },
         "finalTurn": "no-tools",
+        "gate": "default",
         "includeToolData": true,
         "maxConcurrency": 8,
         "maxToolResultSize": {
@@ -417,6 +444,7 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   requireToolFirst: false,
   thinking: "off",
   approvals: "deny",
+  gate: "off",
 };
 
 describe("who wins, field by field", () => {

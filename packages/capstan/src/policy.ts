@@ -51,7 +51,10 @@ export type Policy = {
   readonly memory: "session" | "run" | "client";
   readonly requireToolFirst: boolean;
   readonly thinking: "auto" | "on" | "off";
+  /** For tools that need approval. */
   readonly approvals: "ask" | "allow" | "deny";
+  /** When a person must agree to an effect: untrusted words and private data are there, untrusted words alone, or never. */
+  readonly gate: "default" | "strict" | "off";
 };
 
 /** A policy with gaps: what an agent, a run or an operator sets; the layer below fills the rest. */
@@ -82,6 +85,7 @@ export const defaultPolicy: Policy = {
   requireToolFirst: false,
   thinking: "auto",
   approvals: "ask",
+  gate: "default",
 };
 
 /** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
@@ -120,6 +124,7 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   includeToolData: [true, false],
   thinking: ["auto", "on", "off"],
   approvals: ["ask", "allow", "deny"],
+  gate: ["default", "strict", "off"],
   factor: ["linear", "exponential"],
 };
 const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];

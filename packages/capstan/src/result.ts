@@ -3,20 +3,26 @@ import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors
 import type { RunStatus } from "./event.ts";
 import type { Entry } from "./history.ts";
 import type { Json } from "./json.ts";
+import type { Source } from "./labels.ts";
 import type { Usage } from "./model.ts";
 import { awaitsApproval } from "./rules/approvals.ts";
 import { isWithClient } from "./rules/tool-calls.ts";
 import type { RunState, State, ToolCallRecord } from "./state.ts";
+import { shownInput } from "./visible.ts";
 
 /** A call that only a person (`approval`) or a client (`answer`) can move. */
 export type PendingCall = {
   readonly callId: string;
   readonly name: string;
   readonly input: Json;
+  /** The input as a person is to be shown it: with everything visible. */
+  readonly shown: string;
   readonly needs: "approval" | "answer";
   readonly reason: string;
   /** Of an approval: what it is bound to. */
   readonly digest?: string;
+  /** Of an approval that the safety gate asks for: what made the call suspicious. */
+  readonly because?: readonly Source[];
 };
 
 export interface Result {
@@ -89,10 +95,11 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
   for (const call of run.round?.calls.values() ?? []) {
     if (call.result || !agent) continue;
     const { id: callId, name, input } = call.part;
+    const about = { callId, name, input, shown: shownInput(input) };
     if (awaitsApproval(call, run) && call.check?.approval)
-      pending.push({ callId, name, input, needs: "approval", ...call.check.approval });
+      pending.push({ ...about, needs: "approval", ...call.check.approval });
     else if (isWithClient(agent, call))
-      pending.push({ callId, name, input, needs: "answer", reason: `The client runs "${name}".` });
+      pending.push({ ...about, needs: "answer", reason: `The client runs "${name}".` });
   }
   return pending;
 }

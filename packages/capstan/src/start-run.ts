@@ -1,5 +1,6 @@
 import type { Fact } from "./event.ts";
 import { callsOf, plainText } from "./history.ts";
+import { addLabels, joinedLabels, noLabels } from "./labels.ts";
 import type { Policy } from "./policy.ts";
 import { noUsage, type RunState, type State } from "./state.ts";
 
@@ -9,6 +10,9 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
+    // Nobody here has seen how a result came about that a client brings along.
+    if (entry.type === "result")
+      addLabels(state.labels, ["untrusted", "private"], { tool: entry.name, turn: 0, input: {} });
   }
   const asked = fact.input.findLast((entry) => entry.type === "user");
   return {
@@ -51,10 +55,12 @@ function recall(state: State, memory: Policy["memory"]): void {
     const added = run?.policy.memory === "run" ? state.history : [];
     state.history = [...aside.history, ...added];
     state.fragments = new Map([...aside.fragments, ...state.fragments]);
+    state.labels = joinedLabels(aside.labels, state.labels);
     state.aside = undefined;
   }
   if (memory === "session") return;
-  state.aside = { history: state.history, fragments: state.fragments };
+  state.aside = { history: state.history, fragments: state.fragments, labels: state.labels };
   state.history = [];
+  state.labels = noLabels();
   state.fragments = new Map();
 }

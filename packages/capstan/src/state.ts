@@ -2,6 +2,7 @@ import type { ErrorData } from "./errors.ts";
 import type { CallCheck, Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
 import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
 import type { Json } from "./json.ts";
+import { type Labels, noLabels } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
 import type { Policy } from "./policy.ts";
 
@@ -20,7 +21,9 @@ export type State = {
   /** By id, in the order found. */
   fragments: Map<string, Fragment>;
   /** What the session remembers while a run does not look at it. */
-  aside: Pick<State, "history" | "fragments"> | undefined;
+  aside: Pick<State, "history" | "fragments" | "labels"> | undefined;
+  /** What of the history is not to be trusted, and what is not for everybody. */
+  labels: Labels;
   /** Whether results were cut, so that there is something to read with a handle. */
   hasHandles: boolean;
   /** Results that may be used again, by tool and input. */
@@ -144,6 +147,7 @@ export function newState(sessionId: string): State {
     callIds: new Set(),
     fragments: new Map(),
     aside: undefined,
+    labels: noLabels(),
     hasHandles: false,
     cache: new Map(),
     run: undefined,

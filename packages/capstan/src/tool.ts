@@ -49,6 +49,8 @@ type ToolSettings = {
   readonly effects?: Effects;
   /** Left out: private, for what a program reads is seldom meant for all. Declare `untrusted` where strangers write. */
   readonly reads?: readonly Reads[];
+  /** Its name and description are a stranger's words, which the model reads from the first turn on (MCP). */
+  readonly foreign?: boolean;
   /** May run twice with the same key without harm: it is retried, and run again after a crash. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
@@ -141,6 +143,7 @@ const toolFields: readonly string[] = [
     "effects",
     "reads",
     "target",
+    "foreign",
     "idempotent",
     "timeoutMs",
     "retry",

@@ -88,6 +88,7 @@ describe("readableLog", () => {
         callId: "c",
         name: "pay",
         input: { eur: 5 },
+        shown: '{ "eur": 5 }',
         reason: "Costly.",
         digest: "d",
       },

@@ -3,8 +3,9 @@ import type { ToolEffect } from "../effect.ts";
 import { describeThrown, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Json } from "../json.ts";
+import { labelsOf } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
-import type { Outcome, Tool, ToolContext } from "../tool.ts";
+import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { unknownTool, validateInput } from "./check-calls.ts";
 import { digestOf } from "./digest.ts";
 import { gather } from "./gather.ts";
@@ -42,8 +43,20 @@ export async function callTool(
   const { callId: id, name } = effect;
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
+  const reads = readsOf(calling);
   return [
-    { type: "tool_call_result", id, name, result: content, is_error, status, attempts: 1, ms, ...rest },
+    {
+      type: "tool_call_result",
+      id,
+      name,
+      result: content,
+      is_error,
+      status,
+      attempts: 1,
+      ms,
+      ...rest,
+      ...reads,
+    },
     ...facts,
   ];
 }
@@ -60,6 +73,13 @@ async function presented(
   const fitted = await withinSize(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
   const isCacheable = tool?.cacheMs !== undefined && outcome.status === "ok";
   return { ...fitted, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
+}
+
+/** An error of a tool is as much a stranger's word as its result. What did not run has read nothing. */
+function readsOf({ effect, io }: Calling): { reads?: readonly Reads[] } {
+  const tool = effect.refused ? undefined : toolFor(effect, io);
+  const reads = tool ? labelsOf(tool) : [];
+  return reads.length > 0 ? { reads } : {};
 }
 
 function toolFor(effect: ToolEffect, io: Io): Tool | undefined {

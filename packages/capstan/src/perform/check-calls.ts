@@ -2,8 +2,12 @@ import type { Agent } from "../agent.ts";
 import { toolOf } from "../builtin-tools.ts";
 import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
+import { type Gated, gate } from "../gate.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
+import { foreignLabels, joinedLabels } from "../labels.ts";
+import { isNamedBy } from "../named-target.ts";
 import { nearest } from "../near-names.ts";
+import { defaultPolicy } from "../policy.ts";
 import type { Tool } from "../tool.ts";
 import { digestOf } from "./digest.ts";
 import { type Io, runIdOf } from "./io.ts";
@@ -59,23 +63,35 @@ function asEvidence(call: CallPart): CallPart {
   return call.raw === undefined ? call : { ...call, raw: shortened(call.raw) };
 }
 
+/** The tool's own wish for approval goes before the gate's: it says more to a person. */
 async function withApproval(
   checked: CheckedCall,
   input: unknown,
   { tool, io }: { tool: Tool; io: Io },
 ): Promise<CheckedCall> {
-  if (!tool.needsApproval) return checked;
   try {
-    const asks = await tool.needsApproval(input, { context: io.context });
-    if (asks === false) return checked;
-    const reason = typeof asks === "string" ? asks : `"${tool.name}" needs approval.`;
-    return {
-      ...checked,
-      check: { approval: { reason, digest: await digestOf(runIdOf(io), tool, checked.call) } },
-    };
+    const asks = (await tool.needsApproval?.(input, { context: io.context })) ?? false;
+    const verdict = gate(gatedCall(tool, input, io));
+    if (asks === false && verdict.verdict === "allow") return checked;
+    const wish = asks === false ? "" : typeof asks === "string" ? asks : `"${tool.name}" needs approval.`;
+    const gated = verdict.verdict === "allow" ? undefined : verdict;
+    const reason = [wish, gated?.reason ?? ""].filter((text) => text !== "").join(" ");
+    const digest = await digestOf(runIdOf(io), tool, checked.call);
+    return { ...checked, check: { approval: { reason, digest, ...(gated && { because: gated.because }) } } };
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
+}
+
+function gatedCall(tool: Tool, input: unknown, { agents, state }: Io): Gated {
+  const agent = agents.get(state.run?.agent ?? "");
+  return {
+    labels: joinedLabels(foreignLabels(agent?.tools.values() ?? []), state.labels),
+    tool,
+    target: tool.target?.(input),
+    isNamed: (target) => isNamedBy(state.history, target),
+    policy: state.run?.policy ?? defaultPolicy,
+  };
 }
 
 export function unknownTool(name: string, agent: Agent): ErrorData {

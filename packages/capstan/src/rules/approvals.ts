@@ -1,5 +1,6 @@
 import type { FactBody } from "../event.ts";
 import type { Call, RunState } from "../state.ts";
+import { shownInput } from "../visible.ts";
 import { note, type Rule } from "./rule.ts";
 
 /** Asks for every approval of a turn at once, so that a person can decide on them together. */
@@ -8,13 +9,15 @@ export const approvals: Rule = ({ run }) => {
   for (const call of run.round?.calls.values() ?? []) {
     if (!awaitsApproval(call, run) || call.asked || !call.check?.approval) continue;
     const { id, name, input } = call.part;
-    facts.push({ type: "approval_required", callId: id, name, input, ...call.check.approval });
+    const shown = shownInput(input);
+    facts.push({ type: "approval_required", callId: id, name, input, shown, ...call.check.approval });
   }
   return facts.length > 0 ? note(`approvals.${run.turn}`, ...facts) : undefined;
 };
 
 export function awaitsApproval(call: Call, run: RunState): boolean {
-  return (
-    !call.result && call.check?.approval !== undefined && !call.approval && run.policy.approvals === "ask"
-  );
+  const { approval: asked } = call.check ?? {};
+  if (call.result || !asked || call.approval) return false;
+  // To allow what tools ask for is not to allow what the gate asks for: that is switched off by its own name.
+  return run.policy.approvals === "ask" || (asked.because !== undefined && run.policy.approvals === "allow");
 }

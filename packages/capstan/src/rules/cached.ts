@@ -21,11 +21,12 @@ export const cached: Rule = ({ agent, state, run }) => {
 /** Only what could be made now: not begun, nothing against it, and approved where that is needed. */
 function mayRun({ result, attempt, check, approval }: Call, { policy }: RunState): boolean {
   if (result || attempt > 0 || check?.error) return false;
-  return !check?.approval || policy.approvals === "allow" || approval?.approved === true;
+  if (!check?.approval || approval?.approved === true) return true;
+  return policy.approvals === "allow" && !check.approval.because;
 }
 
 function again(known: CachedResult, { part }: Call): FactBody {
-  const { name, result, status, data, ui, contexts, affected } = known;
+  const { name, result, status, data, ui, contexts, affected, reads } = known;
   return {
     type: "tool_call_result",
     id: part.id,
@@ -40,5 +41,6 @@ function again(known: CachedResult, { part }: Call): FactBody {
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
+    ...(reads && { reads }),
   };
 }

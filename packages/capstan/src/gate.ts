@@ -1,0 +1,58 @@
+import type { Labels, Source } from "./labels.ts";
+import type { Policy } from "./policy.ts";
+import type { Tool } from "./tool.ts";
+import { visible } from "./visible.ts";
+
+/** What stands between "the model asked" and the stored intent. */
+export type Verdict =
+  | { readonly verdict: "allow" }
+  | { readonly verdict: "ask" | "deny"; readonly reason: string; readonly because: readonly Source[] };
+
+export type Gated = {
+  /** Of what the model has read when it asks. */
+  readonly labels: Labels;
+  readonly tool: Pick<Tool, "name" | "effects" | "reads">;
+  /** Where the call goes, if the tool can tell. */
+  readonly target: string | undefined;
+  /** Whether a person has named that target themselves. */
+  isNamed(target: string): boolean;
+  readonly policy: Pick<Policy, "gate" | "approvals">;
+};
+
+const allow: Verdict = { verdict: "allow" };
+
+/**
+ * The rule of two: of untrusted words, private data and an effect on the world, a run may have any two; a person decides
+ * when all three meet. Strict: also when there is nothing private. Words decide nothing here, only labels do.
+ */
+export function gate(gated: Gated): Verdict {
+  const { labels, tool, target, policy } = gated;
+  const { effects = "state", reads = ["private"] } = tool;
+  if (policy.gate === "off" || effects === "none" || effects === "ui") return allow;
+  if (labels.untrusted.length === 0) return allow;
+  const hasPrivate = labels.private.length > 0 || reads.includes("private");
+  if (policy.gate === "default" && !hasPrivate) return allow;
+  if (target !== undefined && gated.isNamed(target)) return allow;
+  const because = [...labels.untrusted.slice(0, 2), ...labels.private.slice(0, 1)];
+  return {
+    verdict: policy.approvals === "deny" ? "deny" : "ask",
+    reason: reasonOf(gated),
+    because,
+  };
+}
+
+/** From labels and arguments alone: nothing that the model or a stranger has written says what a person is asked. */
+function reasonOf({ labels, tool, target }: Gated): string {
+  const does = tool.effects === "send" ? "reaches the outside" : "changes something";
+  const where = target === undefined ? "" : ` (${visible(target)})`;
+  const untrusted = `after text that is not to be trusted was read by ${placesOf(labels.untrusted)}`;
+  const known = labels.private.length > 0 ? `, and private data by ${placesOf(labels.private)}` : "";
+  return `"${tool.name}" ${does}${where} ${untrusted}${known}.`;
+}
+
+function placesOf(sources: readonly Source[]): string {
+  const places = sources
+    .slice(0, 2)
+    .map(({ tool, turn, input }) => `${tool} in turn ${turn} with ${visible(input)}`);
+  return places.join(", ") + (sources.length > 2 ? " and others" : "");
+}

@@ -1,0 +1,56 @@
+import { plainText } from "../history.ts";
+import type { Chunk, Model, ModelRequest } from "../model.ts";
+
+type Order = { readonly name: string; readonly input: object };
+
+/**
+ * The worst case: a model that does its task, and does whatever any text that it reads tells it to. An order is written
+ * `DO tool {"json":"arguments"}`; several of them are obeyed one after another. What it obeys says nothing about a
+ * vendor's model, so what stays undone is the runtime's doing.
+ */
+export function obedientModel(plan: readonly Order[], answer = "Done."): Model {
+  return {
+    id: "test/obedient",
+    async *stream(request) {
+      const made = request.history.flatMap((entry) =>
+        entry.type === "assistant" ? entry.parts.filter((part) => part.type === "call") : [],
+      );
+      const asked = made.map(({ name, input }) => `${name} ${JSON.stringify(input)}`);
+      const due = [...ordersIn(request), ...plan].filter(
+        ({ name, input }) => !asked.includes(`${name} ${JSON.stringify(input)}`),
+      );
+      const next = due[0];
+      yield next
+        ? callOf(next, made.length)
+        : [
+            { type: "text", text: answer },
+            { type: "finish", reason: "stop" },
+          ];
+    },
+  };
+}
+
+function callOf({ name, input }: Order, count: number): Chunk[] {
+  return [
+    { type: "call_start", index: 0, id: `call_${count}`, name },
+    { type: "call_delta", index: 0, text: JSON.stringify(input) },
+    { type: "finish", reason: "tool_calls" },
+  ];
+}
+
+/** Everything that somebody else has written: results and the descriptions of tools. */
+function ordersIn({ history, tools }: ModelRequest): Order[] {
+  const texts = history.map((entry) => (entry.type === "result" ? plainText(entry.content) : ""));
+  const described = tools.map(({ description, input }) => `${description} ${JSON.stringify(input)}`);
+  return [...described, ...texts].flatMap(ordersOf);
+}
+
+function ordersOf(text: string): Order[] {
+  // Quoted inside of JSON or not: an obedient reader does not care.
+  return [...text.replaceAll('\\"', '"').matchAll(/DO (\w+) (\{.*?\})/g)].map(
+    ([, name = "", json = "{}"]) => ({
+      name,
+      input: JSON.parse(json),
+    }),
+  );
+}

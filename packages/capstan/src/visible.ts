@@ -1,0 +1,24 @@
+// What the eye does not see and a program does: controls, marks of direction, joiners, variation selectors, tags. Line
+// breaks and tabs are told as well, for a card shows them as space.
+const unseen =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|\p{Cs}/gu;
+const spaces = /[^\S \n\t]/gu;
+
+/** The text with everything in it that cannot be seen written out, so that what a person agrees to is what there is. */
+export function visible(text: string): string {
+  return text.replace(unseen, written).replace(spaces, written);
+}
+
+function written(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+const longestShown = 4000;
+
+/** The arguments of a call as a person is shown them: all of it visible, and what is cut off counted. */
+export function shownInput(input: unknown): string {
+  const text = JSON.stringify(input, undefined, 2) ?? "";
+  const lines = text.split("\n").map(visible).join("\n");
+  if (lines.length <= longestShown) return lines;
+  return `${lines.slice(0, longestShown)}\n… and ${lines.length - longestShown} characters more`;
+}

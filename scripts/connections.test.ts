@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { importsOf, readSources, type Source, worldProblems } from "./architecture.ts";
+
+// Who may open a connection. What a model, a page or a server names goes through the guarded client of the tools; the
+// clients of the models go to the one provider that the developer has named.
+const guardedClient = ["packages/tools/src/web/"];
+const modelClients = [
+  "packages/capstan/src/models/post-by-node.ts",
+  "packages/capstan/src/models/post-by-fetch.ts",
+  "packages/capstan/src/models/post.ts", // chooses between the two
+  "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
+];
+/** Serves fake providers on loopback to whoever tests a model client. */
+const testKits = ["packages/capstan/src/testing/model-suite.ts"];
+const allowed = [...guardedClient, ...modelClients, ...testKits];
+
+const network =
+  /^(?:node:)?(?:https?|http2|net|tls|dgram|dns|dns\/promises|inspector|quic)$|^(?:undici|ws|axios|got|node-fetch|ky|superagent)(?:\/|$)/;
+const uses = {
+  "fetch()": /(?<![\w$.]|function )fetch\(|globalThis\.fetch\b|[=?|(,]\s*fetch\s*[,;})]/,
+  "a socket of the web":
+    /\bnew (?:WebSocket|EventSource|XMLHttpRequest|WebTransport|RTCPeerConnection)\b|\bsendBeacon\(/,
+  "modules by name": /\bgetBuiltinModule\b|\bprocess\.binding\b/,
+};
+
+function connectionProblems(sources: readonly Source[]): string[] {
+  const others = sources.filter(
+    ({ path }) => !allowed.some((place) => (place.endsWith("/") ? path.startsWith(place) : path === place)),
+  );
+  const imported = others.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((specifier) => network.test(specifier))
+      .map((specifier) => `${path} must not import "${specifier}": have the guarded client do it.`),
+  );
+  return [...imported, ...worldProblems(others, "", { uses, allowedIn: [] })];
+}
+
+describe("the sources of this workspace", () => {
+  const root = `${import.meta.dirname}/..`;
+  const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]);
+
+  it("open connections only in the guarded client and in the clients of the models (C15)", () => {
+    expect(connectionProblems(sources)).toEqual([]);
+  });
+
+  it("still have every place that may", () => {
+    const gone = allowed.filter((place) => !sources.some(({ path }) => path.startsWith(place)));
+    expect(gone).toEqual([]);
+  });
+});
+
+describe("the check of connections", () => {
+  it.each([
+    'import { request } from "node:http";',
+    'import { request } from "https";',
+    'import type { Socket } from "node:net";',
+    'import { connect } from "node:tls";',
+    'import { lookup } from "node:dns/promises";',
+    'import { createSocket } from "node:dgram";',
+    'import { Agent } from "undici";',
+    'const { request } = await import("undici/types");',
+    'export { request } from "node:http2";',
+    "await fetch(url);",
+    "const send = globalThis.fetch;",
+    "const { send = fetch } = options;",
+    "const send = options.fetch ?? fetch;",
+    "send(url, fetch);",
+    'new WebSocket("wss://example.com");',
+    "new EventSource(url);",
+    'process.getBuiltinModule("node:http");',
+  ])("finds %s", (text) => {
+    const path = "packages/tools/src/plan-tool.ts";
+    expect(connectionProblems([{ path, text }])).toEqual([expect.stringContaining(path)]);
+    expect(connectionProblems([{ path: "packages/tools/src/web/open-socket.ts", text }])).toEqual([]);
+  });
+
+  it.each([
+    'import { guardedFetch } from "./web/guarded-client.ts";',
+    'import { readFile } from "node:fs/promises";',
+    "// fetch(url) would be wrong here",
+    "const { fetch, model } = options;",
+    "webFetch();",
+    "await io.fetch(url);",
+    'const scheme = "http";',
+  ])("lets %s pass", (text) => {
+    expect(connectionProblems([{ path: "packages/tools/src/plan-tool.ts", text }])).toEqual([]);
+  });
+});
