@@ -11,7 +11,7 @@ import { allWorks, workNamed } from "./works.ts";
 
 const help = `Measures Capstan beside a hand-written floor and other frameworks.
 
-  npm run bench                               all of it, about half an hour; writes bench/README.md and the plot
+  npm run bench                               all of it, about three quarters of an hour; writes bench/README.md and the plot
   npm run bench -- --quick                    Capstan and the floor in under two minutes; shows that runs are right
   npm run bench -- --peer pi --work burst     only these, beside the floor; both can be given several times
 

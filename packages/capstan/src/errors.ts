@@ -30,6 +30,7 @@ export type ErrorCode =
   | "instructions_failed"
   | "unknown_tool"
   | "bad_arguments"
+  | "not_found"
   | "tool_failed"
   | "tool_timeout"
   | "tool_denied"
@@ -86,6 +87,7 @@ export const errorCodes: Readonly<
   instructions_failed: { status: 500, retryable: false },
   unknown_tool: { status: 404, retryable: false },
   bad_arguments: { status: 400, retryable: false },
+  not_found: { status: 404, retryable: false },
   tool_failed: { status: 500, retryable: true },
   tool_timeout: { status: 504, retryable: true },
   tool_denied: { status: 403, retryable: false },
