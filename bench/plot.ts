@@ -12,7 +12,7 @@ const colours: Readonly<Record<string, string>> = {
   strands: "#c4573b",
   pi: "#5b8f8f",
 };
-const size = { width: 860, left: 230, right: 30, top: 70, row: 34, bottom: 44 };
+const size = { width: 860, margin: 20, left: 230, right: 30, top: 70, row: 34, bottom: 44 };
 const ticks = [0.5, 1, 2, 5, 10, 20, 50];
 
 export function plot(results: Results): string {
@@ -53,7 +53,7 @@ export function plot(results: Results): string {
     ({ name, title }, index) =>
       `<circle cx="${20 + index * step}" cy="44" r="${name === "capstan" ? 7.5 : 5}" fill="${colours[name] ?? "#888"}"/><text class="legend" x="${32 + index * step}" y="48">${title}</text>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" role="img" aria-label="CPU and memory of each framework as a multiple of a hand-written floor; lower is better">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-size.margin} 0 ${size.width + size.margin} ${height}" role="img" aria-label="CPU and memory of each framework as a multiple of a hand-written floor; lower is better">
 <style>
 text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .row { text-anchor: end; } .tick { text-anchor: middle; font-size: 12px; } .title { font-size: 15px; font-weight: 600; }
