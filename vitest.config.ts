@@ -20,6 +20,7 @@ const config: ViteUserConfig = defineConfig({
       "**/*.live.test.ts",
       ...(long ? [] : ["**/*.long.test.ts"]),
     ],
+    setupFiles: ["scripts/loopback-only.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: long ? 600_000 : 10_000,

@@ -11,6 +11,7 @@ describe("the examples", () => {
     "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
     approvals: "denied: The call was denied: we do not know them.",
     events: "#10  complete   done",
+    files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
     models: "answered by offline/rules",

@@ -13,7 +13,11 @@ const loopback = new net.BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-const leaks: string[] = [];
+// With the process, not with this module: the hooks are set once, and this file is read anew for each test file.
+const place = Symbol.for("capstan.loopback-only");
+const isFirst = !Reflect.has(globalThis, place);
+if (isFirst) Reflect.set(globalThis, place, []);
+const leaks = Reflect.get(globalThis, place) as string[];
 
 /** Whether an address, or a name that is asked for, is this machine. */
 export function isLoopback(host: string): boolean {
@@ -144,9 +148,7 @@ function failOnLeaks(): void {
   if (found.length > 0) throw new Error(`This test tried to leave this machine: ${found.join("; ")}.`);
 }
 
-const installed = Symbol.for("capstan.loopback-only");
-if (!Reflect.has(globalThis, installed)) {
-  Reflect.set(globalThis, installed, leaks);
+if (isFirst) {
   hookConnections();
   hookDatagrams();
   hookLookups();

@@ -13,6 +13,12 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
+import { knownSecrets } from "./logs/known-secrets.ts";
+import { maskedError } from "./logs/masked-error.ts";
+import { maskedIo } from "./logs/masked-io.ts";
+import { maskedLog } from "./logs/masked-log.ts";
+import { type Masking, maskingOf } from "./logs/masking.ts";
+import { environment } from "./models/client-options.ts";
 import { namedModel } from "./models/named-model.ts";
 import { newId } from "./new-id.ts";
 import type { CallHooks, Io } from "./perform/io.ts";
@@ -36,6 +42,14 @@ export type ResumeOptions = {
   readonly signal?: AbortSignal;
   readonly hooks?: Hooks;
   readonly clock?: Clock;
+  /**
+   * Masked by their value, of at least six characters each, in all that leaves the run: facts (so also the store, the
+   * history and the result), deltas, what the model is sent, errors. The keys of model providers in the environment are
+   * masked without being named here. The mask is part of the history: a secret that a person types, or a model says in
+   * the arguments of a call, is `***` from then on, for tools too. Hand tools their secrets by `context`, and never by
+   * way of the model. Not found: a secret that is reversed, cut up, or encoded together with other text.
+   */
+  readonly secrets?: readonly string[];
 };
 
 export type Opening = ResumeOptions & {
@@ -62,8 +76,13 @@ export function openRun(opening: Opening): Run {
     };
     controller = new AbortController();
     const result = before.then(async () => {
-      state ??= newState(await opening.find());
-      return walk({ opening, state, stream, inbox, controller, rest });
+      const masking = maskingOf(knownSecrets(opening.secrets ?? [], environment));
+      try {
+        state ??= newState(await opening.find());
+        return await walk({ opening, masking, state, stream, inbox, controller, rest });
+      } catch (thrown) {
+        throw masking ? maskedError(thrown, masking) : thrown;
+      }
     });
     const settle = (error?: unknown) => {
       rest();
@@ -93,6 +112,8 @@ export function openRun(opening: Opening): Run {
 
 type Walk = {
   readonly opening: Opening;
+  /** Undefined without secrets: then nothing is looked at. */
+  readonly masking: Masking | undefined;
   readonly state: State;
   readonly stream: EventStream;
   readonly inbox: Inbox;
@@ -101,16 +122,17 @@ type Walk = {
 };
 
 /** One leg: takes the session, catches up with its log, runs until rest, and lets the session go. */
-async function walk({ opening, state, stream, inbox, controller, rest }: Walk): Promise<Result> {
+async function walk(walking: Walk): Promise<Result> {
+  const { opening, state, stream, inbox, controller, rest } = walking;
   const { agents, runId, store } = opening;
   const held = await holdLease(store, state.sessionId, newId(runId, "."));
   try {
-    await catchUp(state, opening, stream);
-    const log = writing({ opening, state, stream, inbox, controller, lease: held.lease });
+    await catchUp(walking);
+    const log = writing(walking, held.lease);
     if (state.run?.id !== runId) await opening.enter(log, state);
     if (state.run?.id !== runId)
       throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
-    const engine = direct(steps(opening, log, state), controller.signal);
+    const engine = direct(steps(walking, log), controller.signal);
     await runUntilRest({ agents, state, engine, log, inbox, stream, rest });
     return resultOf(agents, state, state.run);
   } finally {
@@ -119,40 +141,37 @@ async function walk({ opening, state, stream, inbox, controller, rest }: Walk): 
 }
 
 /** Folds what is in the log and not yet in the state, up to the end of this run. */
-async function catchUp(state: State, { store, runId }: Opening, stream: EventStream): Promise<void> {
+async function catchUp({ opening, masking, state, stream }: Walk): Promise<void> {
+  const { store, runId } = opening;
   const known = state.seq;
-  for (const fact of await store.read(state.sessionId, known)) {
-    if (state.run?.id === runId && fact.type === "run_start") return;
+  for (const stored of await store.read(state.sessionId, known)) {
+    if (state.run?.id === runId && stored.type === "run_start") return;
+    // It may have been stored by someone who did not know the secrets.
+    const fact = masking ? masking.fact(stored) : stored;
     apply(state, fact);
     if (known > 0) stream.push(fact); // written elsewhere while this run waited
   }
 }
 
-function steps(
-  { agents, store, context, hooks = {}, clock = systemClock }: Opening,
-  log: Log,
-  state: State,
-): Step {
+function steps({ opening, masking, state }: Walk, log: Log): Step {
+  const { agents, store, context, hooks = {}, clock = systemClock } = opening;
   const { sessionId } = state;
   const blobs: Io["blobs"] = {
     put: (blob) => store.putBlob(sessionId, blob),
     get: (handle) => store.getBlob(sessionId, handle),
   };
-  const io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelNamed: namedModel };
+  const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelNamed: namedModel };
+  const io = masking ? maskedIo(plain, masking) : plain;
   const act: Step = (effect, signal) => perform(effect, io, signal);
   const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
   const bounded = timed(patient, clock, "deadlineMs");
   return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);
 }
 
-type Writing = Pick<Walk, "opening" | "state" | "stream" | "inbox" | "controller"> & {
-  readonly lease: Lease;
-};
-
-function writing({ opening, state, stream, inbox, controller, lease }: Writing): Log {
+function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Log {
   const { store, runId, agents, hooks = {}, clock = systemClock } = opening;
   let listening = hooks.onEvent !== undefined;
-  const log = openLog({
+  const plain = openLog({
     store,
     lease,
     state,
@@ -175,5 +194,6 @@ function writing({ opening, state, stream, inbox, controller, lease }: Writing):
     fail: (error) => controller.abort(error),
     inbox,
   });
+  const log = masking ? maskedLog(plain, masking) : plain;
   return log;
 }

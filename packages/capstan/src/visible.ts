@@ -1,7 +1,7 @@
 // What the eye does not see and a program does: controls, marks of direction, joiners, variation selectors, tags. Line
 // breaks and tabs are told as well, for a card shows them as space.
 const unseen =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|\p{Cs}/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
 const spaces = /[^\S \n\t]/gu;
 
 /** The text with everything in it that cannot be seen written out, so that what a person agrees to is what there is. */

@@ -1,7 +1,8 @@
 import { describeThrown } from "../errors.ts";
 import { type Delta, type Event, isFact } from "../event.ts";
 import { jsonText, type Mask } from "./json-text.ts";
-import { type MaskedStream, maskedStreams, maskWith } from "./mask-secrets.ts";
+import { maskedStreams, maskWith } from "./mask-secrets.ts";
+import { isPiece, type MaskedPieces, maskedPieces, type Piece } from "./masked-pieces.ts";
 
 export type JsonLinesOptions = {
   /** Whether deltas are written too; by default facts alone. */
@@ -20,17 +21,21 @@ export function jsonLines(
 ): (event: Event) => void {
   const newStream = maskedStreams(secrets);
   const mask = secrets.length > 0 ? maskWith(newStream) : undefined;
-  const maskPiece = maskedPieces(newStream);
+  const runs = new Map<string, MaskedPieces<Delta & Piece>>();
   const writeEvent = (event: Event) => write(`${lineOf(event, mask)}\n`);
   return (event) => {
     if (!isFact(event) && !deltas) return;
     if (isPiece(event)) {
-      const shown = maskPiece(event);
+      const pieces = runs.get(event.runId) ?? maskedPieces(newStream);
+      runs.set(event.runId, pieces);
+      const shown = pieces.push(event);
       if (shown) writeEvent(shown);
       return;
     }
-    if (isFact(event) || event.type === "message_restart")
-      for (const rest of maskPiece.end(event.runId)) writeEvent(rest);
+    if (isFact(event) || event.type === "message_restart") {
+      for (const rest of runs.get(event.runId)?.end() ?? []) writeEvent(rest);
+      runs.delete(event.runId);
+    }
     writeEvent(event);
   };
 }
@@ -44,42 +49,4 @@ function lineOf(event: Event, mask: Mask | undefined): string {
     const problem = `This event is not JSON: ${describeThrown(thrown, "result_invalid").message}`;
     return jsonText({ type, runId, sessionId, agent, turn, problem }, mask);
   }
-}
-
-/** A delta that is a piece of a longer text. */
-type Piece = Extract<Delta, { readonly delta: string }>;
-
-function isPiece(event: Event): event is Piece {
-  return "delta" in event;
-}
-
-/** A secret may be spread over several pieces, so those of one text are masked as one. */
-interface MaskedPieces {
-  /** The piece with what can be shown by now, or nothing when all of it is held back. */
-  (piece: Piece): Piece | undefined;
-  /** What was held back of a run's texts, which are over. */
-  end(runId: string): readonly Piece[];
-}
-
-function maskedPieces(newStream: () => MaskedStream): MaskedPieces {
-  const runs = new Map<string, Map<string, { stream: MaskedStream; last: Piece }>>();
-  const maskPiece = (piece: Piece): Piece | undefined => {
-    const texts = runs.get(piece.runId) ?? new Map();
-    const name = piece.type === "tool_call_delta" ? `${piece.type}/${piece.id}` : piece.type;
-    const { stream } = texts.get(name) ?? { stream: newStream() };
-    texts.set(name, { stream, last: piece });
-    runs.set(piece.runId, texts);
-    const delta = stream.push(piece.delta);
-    // An empty piece says that a call has begun.
-    return delta || !piece.delta ? { ...piece, delta } : undefined;
-  };
-  const end = (runId: string): readonly Piece[] => {
-    const texts = [...(runs.get(runId)?.values() ?? [])];
-    runs.delete(runId);
-    return texts.flatMap(({ stream, last }) => {
-      const delta = stream.end();
-      return delta ? [{ ...last, delta }] : [];
-    });
-  };
-  return Object.assign(maskPiece, { end });
 }

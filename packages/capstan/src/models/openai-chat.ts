@@ -31,4 +31,5 @@ export const openAiChat: Wire = chatWire({
   maxTokensField: "max_completion_tokens",
   outputBesideTools: true,
   brokenArguments: "text",
+  specialTokens: "kept",
 });

@@ -1,5 +1,5 @@
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { dialectHistory } from "./text-dialect/history.ts";
+import { type DialectOptions, dialectHistory, type Say, sayWith } from "./text-dialect/history.ts";
 import { dialectParser } from "./text-dialect/parser.ts";
 import { dialectInstructions } from "./text-dialect/prompt.ts";
 
@@ -7,13 +7,14 @@ import { dialectInstructions } from "./text-dialect/prompt.ts";
  * Gives tools to a model that has none of its own: they are described in the instructions, called with `TOOL_CALL:`
  * and `ARGUMENTS:`, and answered with `TOOL_RESULT:`, all as text. The runtime sees calls like any other model's.
  */
-export function textDialect(model: Model): Model {
-  const toText = dialectHistory();
+export function textDialect(model: Model, options: DialectOptions = {}): Model {
+  const say = sayWith(options);
+  const toText = dialectHistory(say);
   return {
     id: model.id,
-    async *stream(request, options) {
+    async *stream(request, streaming) {
       const answer = answerReader(request);
-      for await (const chunks of model.stream(textRequest(request, toText), options)) {
+      for await (const chunks of model.stream(textRequest(request, toText, say), streaming)) {
         const read = chunks.flatMap((chunk) => answer.read(chunk));
         if (read.length > 0) yield read;
       }
@@ -23,12 +24,16 @@ export function textDialect(model: Model): Model {
   };
 }
 
-function textRequest(request: ModelRequest, toText: ReturnType<typeof dialectHistory>): ModelRequest {
+function textRequest(
+  request: ModelRequest,
+  toText: ReturnType<typeof dialectHistory>,
+  say: Say,
+): ModelRequest {
   const { output, ...rest } = request;
   const { tools } = request;
   return {
     ...rest,
-    instructions: dialectInstructions(request),
+    instructions: say(dialectInstructions(request)),
     history: toText(request.history),
     tools: [],
     toolChoice: "none",

@@ -1,4 +1,5 @@
 import type { Json } from "../../json.ts";
+import type { SpecialTokens } from "../special-tokens.ts";
 
 type Fields = { readonly [field: string]: Json };
 
@@ -34,6 +35,8 @@ export type ChatQuirks = {
   /** False where only text is taken; what is left out is named. */
   readonly images?: boolean;
   readonly files?: boolean;
+  /** `kept` where names of control tokens in texts are text (OpenAI). By default they are broken, to be read as such. */
+  readonly specialTokens?: SpecialTokens;
   /** Fields for the body when thinking is wanted and when not. */
   readonly thinking?: { readonly on?: Fields; readonly off?: Fields };
 };

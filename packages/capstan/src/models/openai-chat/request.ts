@@ -6,12 +6,15 @@
  *   user       a text, or a list of text, image_url, input_audio and file parts
  *   assistant  the text beside the calls, or null; tool_calls; reasoning in the field in which this server gave it
  *   tool       one per result, as text
+ *
+ * Names of control tokens are broken in all of it, unless the server is known to take them for text.
  */
 import type { AssistantEntry, Entry, Part } from "../../history.ts";
 import { callsOf, plainText, textOf } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { joinedHistory } from "../joined-history.ts";
+import { textsWithoutTokens } from "../special-tokens.ts";
 import { ownData, type WireSettings } from "../wire.ts";
 import { chatToolNames, shaped, wireIds } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
@@ -23,21 +26,23 @@ export function chatRequest(
   name: string,
   quirks: ChatQuirks,
 ): (request: ModelRequest, settings: WireSettings) => string {
+  const say: Say = quirks.specialTokens === "kept" ? (texts) => texts : textsWithoutTokens;
   const messagesOf = joinedHistory((entry, place) =>
-    JSON.stringify(messageOf(entry, place, { name, quirks })),
+    JSON.stringify(messageOf(entry, place, { name, quirks, say })),
   );
   const toolTexts = new WeakMap<ToolSpec, string>();
 
   return (request, settings) => {
     const { instructions, history } = request;
     const system =
-      instructions && JSON.stringify({ role: quirks.systemRole ?? "system", content: instructions });
+      instructions &&
+      JSON.stringify({ role: quirks.systemRole ?? "system", content: saidBy(say, instructions) });
     const messages = [system, messagesOf(history)].filter((text) => text !== "").join(",");
     const fields = settingFields(request, settings, quirks);
     const parts = [JSON.stringify(fields).slice(1, -1)];
     if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
     if (request.tools.length > 0 && fields.tools === undefined)
-      parts.push(`"tools":[${request.tools.map((tool) => toolText(tool, toolTexts)).join(",")}]`);
+      parts.push(`"tools":[${request.tools.map((tool) => toolText(tool, say, toolTexts)).join(",")}]`);
     return `{${parts.join(",")}}`;
   };
 }
@@ -70,36 +75,47 @@ function responseFormat({ output, tools }: ModelRequest, quirks: ChatQuirks): Fi
   return { type: "json_schema", json_schema: { name: "answer", schema } };
 }
 
-function toolText(tool: ToolSpec, known: WeakMap<ToolSpec, string>): string {
+function toolText(tool: ToolSpec, say: Say, known: WeakMap<ToolSpec, string>): string {
   let text = known.get(tool);
   if (text === undefined) {
     const { description, input } = tool;
     const parameters = functionParameters(input);
-    text = JSON.stringify({
-      type: "function",
-      function: { name: chatToolNames.offered(tool.name), description, parameters },
-    });
+    const name = chatToolNames.offered(tool.name);
+    // Descriptions may be a stranger's words; the rest of a schema is compared with what the model says.
+    const described = (key: string, value: unknown) =>
+      key === "description" && typeof value === "string" ? saidBy(say, value) : value;
+    text = JSON.stringify({ type: "function", function: { name, description, parameters } }, described);
     known.set(tool, text);
   }
   return text;
 }
 
 type Place = { readonly history: readonly Entry[]; readonly at: number };
-type Speaker = { readonly name: string; readonly quirks: ChatQuirks };
+type Speaker = { readonly name: string; readonly quirks: ChatQuirks; readonly say: Say };
+
+/** Texts that stand next to each other, as they are sent. */
+type Say = (texts: readonly string[]) => readonly string[];
+
+function saidBy(say: Say, text: string): string {
+  return say([text])[0] ?? "";
+}
 
 function messageOf(entry: Entry, place: Place, speaker: Speaker): Fields {
   switch (entry.type) {
     case "user":
-      return { role: "user", content: userContent(entry.content, speaker.quirks) };
+      return { role: "user", content: userContent(entry.content, speaker) };
     case "summary":
-      return { role: "user", content: `Summary of the conversation so far:\n${entry.text}` };
+      return {
+        role: "user",
+        content: `Summary of the conversation so far:\n${saidBy(speaker.say, entry.text)}`,
+      };
     case "assistant":
       return assistantMessage(entry, speaker);
     case "result":
       return {
         role: "tool",
         tool_call_id: resultId(entry.callId, place, speaker.quirks),
-        content: plainText(entry.content),
+        content: saidBy(speaker.say, plainText(entry.content)),
       };
   }
 }
@@ -114,17 +130,18 @@ function resultId(callId: string, { history, at }: Place, quirks: ChatQuirks): s
   return shaped(callId, quirks.callIds);
 }
 
-function assistantMessage(entry: AssistantEntry, { name, quirks }: Speaker): Fields {
+function assistantMessage(entry: AssistantEntry, speaker: Speaker): Fields {
+  const { name, quirks, say } = speaker;
   const ids = wireIds(entry, quirks);
-  const text = textOf(entry);
+  const text = saidBy(say, textOf(entry));
   const calls = callsOf(entry).map((call) => ({
     ...extraOf(ownData(name, call.opaque)),
     id: ids.get(call.id),
     type: "function",
-    function: { name: chatToolNames.sent(call.name), arguments: argumentText(call, quirks) },
+    function: { name: chatToolNames.sent(call.name), arguments: saidBy(say, argumentText(call, quirks)) },
   }));
   const { thinking, ...fields } =
-    quirks.replayReasoning === false ? { thinking: "" } : reasoningOf(entry, name);
+    quirks.replayReasoning === false ? { thinking: "" } : reasoningOf(entry, speaker);
   const content = text === "" && calls.length > 0 ? null : text;
   return {
     role: "assistant",
@@ -148,28 +165,35 @@ function thinkingPart(text: string): Fields {
 }
 
 /** The reasoning that this server gave, in the fields in which it gave it. */
-function reasoningOf(entry: AssistantEntry, name: string): { thinking: string; [field: string]: unknown } {
+function reasoningOf(
+  entry: AssistantEntry,
+  { name, say }: Speaker,
+): { thinking: string; [field: string]: unknown } {
   const texts: Record<string, string> = {};
   const details: unknown[] = [];
   for (const part of entry.parts) {
     const data = part.type === "reasoning" ? ownData(name, part.opaque) : undefined;
     if (part.type !== "reasoning" || !isRecord(data)) continue;
-    if (typeof data.field === "string") texts[data.field] = (texts[data.field] ?? "") + part.text;
+    if (typeof data.field === "string")
+      texts[data.field] = (texts[data.field] ?? "") + saidBy(say, part.text);
     if (Array.isArray(data.details)) details.push(...data.details);
   }
   const { thinking = "", ...fields } = texts;
   return { thinking, ...fields, ...(details.length > 0 && { reasoning_details: details }) };
 }
 
-function userContent(content: string | readonly Part[], quirks: ChatQuirks): unknown {
-  if (typeof content === "string") return content;
-  const parts = content.map((part) => userPart(part, quirks));
+function userContent(content: string | readonly Part[], speaker: Speaker): unknown {
+  const { say } = speaker;
+  if (typeof content === "string") return saidBy(say, content);
+  const texts = say(content.map((part) => (part.type === "text" ? part.text : "")));
+  const parts = content.map((part, index) =>
+    part.type === "text" ? { type: "text", text: texts[index] } : mediaPart(part, speaker),
+  );
   const [only] = parts;
   return parts.length === 1 && only?.type === "text" ? only.text : parts;
 }
 
-function userPart(part: Part, quirks: ChatQuirks): Fields {
-  if (part.type === "text") return { type: "text", text: part.text };
+function mediaPart(part: Exclude<Part, { readonly type: "text" }>, { quirks, say }: Speaker): Fields {
   const { mediaType, data, url } = part;
   const isImage = part.type === "image" || mediaType.startsWith("image/");
   const inline = data === undefined ? undefined : `data:${mediaType};base64,${data}`;
@@ -180,5 +204,5 @@ function userPart(part: Part, quirks: ChatQuirks): Fields {
     if (audio) return { type: "input_audio", input_audio: { data, format: audio === "wav" ? "wav" : "mp3" } };
     return { type: "file", file: { filename: `file.${mediaType.replace(/^.*\//, "")}`, file_data: inline } };
   }
-  return { type: "text", text: `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]` };
+  return { type: "text", text: saidBy(say, `[${part.type} ${mediaType}${url ? `: ${url}` : ""}]`) };
 }

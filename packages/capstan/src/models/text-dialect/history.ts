@@ -4,7 +4,8 @@
 //   user        per result of a turn          TOOL_RESULT: name \n STATUS: success|error \n CONTENT: … \n ---
 //
 // What was thought, and what the provider gave for its own use, is not sent back: it belongs to an answer in a form
-// that the provider never saw.
+// that the provider never saw. Our markers in what people, pages and summaries say become a quotation, and names of
+// control tokens are broken: nobody can write what the model would take for a tool, or for the system.
 import {
   type AssistantEntry,
   callsOf,
@@ -15,31 +16,57 @@ import {
   textOf,
   type UserEntry,
 } from "../../history.ts";
+import { type SpecialTokens, withoutTokens } from "../special-tokens.ts";
+import { quoted } from "./quoted.ts";
 
 type Results = { readonly last: ResultEntry; readonly entry: UserEntry };
 
+export type DialectOptions = {
+  /** `kept` where the model takes names of control tokens for text. By default they are broken. */
+  readonly specialTokens?: SpecialTokens;
+};
+
+/** A text as it is sent. */
+export type Say = (text: string) => string;
+
+/** How texts are sent with these options. */
+export function sayWith({ specialTokens = "broken" }: DialectOptions): Say {
+  return specialTokens === "kept" ? (text) => text : withoutTokens;
+}
+
 /** Turns histories into text. An entry is converted once, and gives the same object every time. */
-export function dialectHistory(): (history: readonly Entry[]) => Entry[] {
-  const entries = new WeakMap<UserEntry | AssistantEntry, Entry>();
+export function dialectHistory(say: Say): (history: readonly Entry[]) => Entry[] {
+  const entries = new WeakMap<Entry, Entry>();
   const results = new WeakMap<ResultEntry, Results>();
   return (history) => {
     const converted: Entry[] = [];
     for (let at = 0; at < history.length; at++) {
       const entry = history[at] as Entry;
-      if (entry.type === "summary") converted.push(entry);
-      else if (entry.type === "result") {
+      if (entry.type === "result") {
         const turn = resultsFrom(history, at);
-        converted.push(resultsEntry(turn, results));
+        converted.push(resultsEntry(turn, results, say));
         at += turn.length - 1;
       } else {
-        const known =
-          entries.get(entry) ?? (entry.type === "user" ? userEntry(entry) : assistantEntry(entry));
+        const known = entries.get(entry) ?? textEntry(entry, say);
         entries.set(entry, known);
         if (known.type !== "assistant" || known.parts.length > 0) converted.push(known);
       }
     }
     return converted;
   };
+}
+
+function textEntry(entry: Exclude<Entry, ResultEntry>, say: Say): Entry {
+  switch (entry.type) {
+    case "user":
+      return userEntry(entry, say);
+    case "assistant":
+      return assistantEntry(entry, say);
+    case "summary": {
+      const text = say(quoted(entry.text));
+      return text === entry.text ? entry : { type: "summary", text };
+    }
+  }
 }
 
 type Turn = readonly [ResultEntry, ...ResultEntry[]];
@@ -50,11 +77,11 @@ function resultsFrom(history: readonly Entry[], from: number): Turn {
   return history.slice(from, end) as unknown as Turn;
 }
 
-function resultsEntry(turn: Turn, known: WeakMap<ResultEntry, Results>): UserEntry {
+function resultsEntry(turn: Turn, known: WeakMap<ResultEntry, Results>, say: Say): UserEntry {
   const last = turn.at(-1) ?? turn[0];
   const cached = known.get(turn[0]);
   if (cached?.last === last) return cached.entry;
-  const text = turn.map(resultText).join("\n");
+  const text = turn.map((result) => resultText(result, say)).join("\n");
   const media = turn.flatMap(mediaOf);
   const entry: UserEntry = {
     type: "user",
@@ -64,39 +91,52 @@ function resultsEntry(turn: Turn, known: WeakMap<ResultEntry, Results>): UserEnt
   return entry;
 }
 
-function resultText({ name, status, content }: ResultEntry): string {
+/** A result ends with a line of its own, after which the person speaks: it must not write that line itself. */
+const ends = /^(?=[ \t]*---[ \t]*$)/gm;
+
+function resultText({ name, status, content }: ResultEntry, say: Say): string {
   const outcome = status === "ok" ? "success" : "error";
-  return `TOOL_RESULT: ${name}\nSTATUS: ${outcome}\nCONTENT: ${quoted(plainText(content))}\n---`;
+  const text = say(quoted(plainText(content)).replace(ends, "> "));
+  // The model may have called something by a name of several lines.
+  return `TOOL_RESULT: ${say(name.replace(/\s+/g, " "))}\nSTATUS: ${outcome}\nCONTENT: ${text}\n---`;
 }
 
 function mediaOf({ content }: ResultEntry): readonly Part[] {
   return typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
 }
 
-const markers = /^(?=[ \t]*(?:TOOL_RESULT|TOOL_CALL):)/gm;
-
-/** A page or a person may write our markers, to be taken for a tool: they become a quotation. */
-function quoted(text: string): string {
-  return text.replace(markers, "> ");
-}
-
-function userEntry(entry: UserEntry): UserEntry {
+function userEntry(entry: UserEntry, say: Say): UserEntry {
   const { content } = entry;
   if (typeof content === "string") {
-    const text = quoted(content);
+    const text = say(quoted(content));
     return text === content ? entry : { type: "user", content: text };
   }
-  const parts = content.map((part) => (part.type === "text" ? { ...part, text: quoted(part.text) } : part));
-  return { type: "user", content: parts };
+  const parts = joinedTexts(content);
+  return {
+    type: "user",
+    content: parts.map((part) => (part.type === "text" ? { ...part, text: say(quoted(part.text)) } : part)),
+  };
 }
 
-function assistantEntry(entry: AssistantEntry): AssistantEntry {
-  const isPlain = entry.parts.every((part) => part.type === "text" && part.opaque === undefined);
-  if (isPlain) return entry;
+/** Texts side by side become one, or a marker could begin in one of them and end in the next. */
+function joinedTexts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.type === "text" && part.type === "text")
+      joined[joined.length - 1] = { type: "text", text: `${last.text}\n${part.text}` };
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function assistantEntry(entry: AssistantEntry, say: Say): AssistantEntry {
   const said = textOf(entry);
+  const isPlain = entry.parts.every((part) => part.type === "text" && part.opaque === undefined);
+  if (isPlain && say(said) === said) return entry;
   const calls = callsOf(entry).map(
     ({ name, input, raw }) => `TOOL_CALL: ${name}\nARGUMENTS: ${raw ?? JSON.stringify(input)}`,
   );
-  const text = [...(said ? [said] : []), ...calls].join("\n\n");
+  const text = say([...(said ? [said] : []), ...calls].join("\n\n"));
   return { type: "assistant", parts: text ? [{ type: "text", text }] : [] };
 }

@@ -1,5 +1,6 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { quoted } from "./quoted.ts";
 
 const choices: Readonly<Record<ModelRequest["toolChoice"], string>> = {
   auto: "Respond with tool calls if you need more information, or with your final answer if you have enough. When you have all you need, give your final answer without tool calls.",
@@ -35,7 +36,7 @@ const described = new WeakMap<ToolSpec, string>();
 function describe(tool: ToolSpec): string {
   const known = described.get(tool);
   if (known !== undefined) return known;
-  const text = `- ${tool.name}: ${tool.description}\n  Parameters: ${JSON.stringify(tool.input)}`;
+  const text = `- ${tool.name}: ${quoted(tool.description)}\n  Parameters: ${JSON.stringify(tool.input)}`;
   described.set(tool, text);
   return text;
 }

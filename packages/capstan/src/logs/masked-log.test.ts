@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { DeltaBody, FactBody } from "../event.ts";
+import { maskedLog } from "./masked-log.ts";
+import { type Masking, maskingOf } from "./masking.ts";
+
+const secret = "tok-en-12345";
+
+function recorded() {
+  const told: (DeltaBody | FactBody)[] = [];
+  const log = maskedLog(
+    {
+      async append(bodies) {
+        told.push(...bodies);
+      },
+      emit: (delta) => void told.push(delta),
+    },
+    maskingOf([secret]) as Masking,
+  );
+  return { told, log };
+}
+
+const words = (delta: string): DeltaBody => ({ type: "content_delta", delta });
+const thought = (delta: string): DeltaBody => ({ type: "reasoning_delta", delta });
+const said = (id: string, delta: string): DeltaBody => ({ type: "tool_call_delta", id, name: "t", delta });
+const usage = { inputTokens: 1, outputTokens: 1 };
+const message = (text: string, finish: "stop" | "aborted" = "stop"): FactBody => ({
+  ...{ type: "message", entry: { type: "assistant", parts: [{ type: "text", text }] } },
+  ...{ model: "m", usage, ms: 1, finish },
+});
+const warning: FactBody = { type: "warning", code: "hook_failed", message: "It threw." };
+
+describe("a log with secrets", () => {
+  it("tells words, thoughts and each call apart, and holds back only what may be a secret (A111)", () => {
+    const { told, log } = recorded();
+    const deltas = [words("a tok-"), thought("tok-en"), said("1", "tok-en-1"), said("2", ""), said("2", "x")];
+    for (const delta of deltas) log.emit(delta);
+    for (const delta of [said("1", "2345!"), thought("-12345."), words("day")]) log.emit(delta);
+    expect(told).toEqual([
+      ...[words("a "), said("2", ""), said("2", "x")],
+      ...[said("1", "***!"), thought("***."), words("tok-day")],
+    ]);
+  });
+
+  it("tells what it held back before the message that ends it (A111)", async () => {
+    const { told, log } = recorded();
+    log.emit(words("a tok"));
+    await log.append([message("a tok"), warning], "1");
+    expect(told).toEqual([words("a "), words("tok"), message("a tok"), warning]);
+  });
+
+  it("is not confused by a warning in the middle of a message (A111)", async () => {
+    const { told, log } = recorded();
+    log.emit(words("tok-en"));
+    await log.append([warning], "hook");
+    log.emit(words("-12345"));
+    expect(told).toEqual([warning, words("***")]);
+  });
+
+  it("drops what it held back when the message is said anew (A111)", async () => {
+    const { told, log } = recorded();
+    const restart: DeltaBody = { type: "message_restart", reason: secret };
+    for (const delta of [words("tok-en"), restart, words("-12345")]) log.emit(delta);
+    expect(told).toEqual([{ ...restart, reason: "***" }, words("-12345")]);
+  });
+
+  it("does not tell half of a secret in which a message broke off (A111)", async () => {
+    const { told, log } = recorded();
+    log.emit(words("It is tok-en-1"));
+    await log.append([message("It is tok-en-1", "aborted")], "1");
+    expect(told).toEqual([words("It is "), words("***"), message("It is ***", "aborted")]);
+  });
+
+  it("masks progress and the names of retries (A110)", () => {
+    const { told, log } = recorded();
+    log.emit({ type: "tool_progress", id: "1", data: { [secret]: [secret] } });
+    log.emit({ type: "retry", attempt: 1, code: secret, waitMs: 0 });
+    expect(told).toEqual([
+      { type: "tool_progress", id: "1", data: { "***": ["***"] } },
+      { type: "retry", attempt: 1, code: "***", waitMs: 0 },
+    ]);
+  });
+});

@@ -1,0 +1,3 @@
+import { canarySuite } from "../testing/canary-suite.ts";
+
+canarySuite(300);

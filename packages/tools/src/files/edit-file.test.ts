@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+
+let place: TemporaryRoot;
+beforeEach(() => {
+  place = temporaryRoot();
+});
+afterEach(() => place.remove());
+
+const edit = (...edits: { find: string; replace: string; all?: boolean }[]) =>
+  place.call("edit_file", { path: "a.txt", edits });
+const content = () => readFileSync(join(place.path, "a.txt"), "utf8");
+
+describe("edit_file", () => {
+  it("replaces a text that is there once, and shows people the difference (S1-23)", async () => {
+    place.put("a.txt", "one\ntwo\nthree\n");
+    expect(await edit({ find: "two", replace: "2" })).toEqual({
+      content: 'Changed "a.txt" (lines: 1 added, 1 removed).',
+      ui: {
+        kind: "diff",
+        props: { path: "a.txt", diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n" },
+      },
+    });
+    expect(content()).toBe("one\n2\nthree\n");
+  });
+
+  it("makes several edits one after the other, or none", async () => {
+    place.put("a.txt", "one two");
+    await edit({ find: "one", replace: "1" }, { find: "1 two", replace: "1 2" });
+    expect(content()).toBe("1 2");
+    await expect(edit({ find: "1", replace: "x" }, { find: "three", replace: "3" })).rejects.toThrow(
+      'The text to find of edit 2, "three", is not in "a.txt".',
+    );
+    expect(content()).toBe("1 2");
+  });
+
+  it("says how often a text is there, and replaces all when told to", async () => {
+    place.put("a.txt", "x x x");
+    await expect(edit({ find: "x", replace: "y" })).rejects.toMatchObject({
+      code: "bad_arguments",
+      message: expect.stringContaining('"x", is 3 times in "a.txt"'),
+    });
+    await edit({ find: "x", replace: "$&", all: true });
+    expect(content()).toBe("$& $& $&");
+  });
+
+  it("says what may be wrong with a text that is not found", async () => {
+    place.put("a.txt", "one\r\n  two\r\n");
+    await expect(edit({ find: "one\n  two", replace: "" })).rejects.toThrow(
+      "The file ends its lines with \\r\\n.",
+    );
+    await expect(edit({ find: "one two", replace: "" })).rejects.toThrow("with other spaces or line ends");
+    await expect(edit({ find: "three", replace: "" })).rejects.toThrow(
+      '"three", is not in "a.txt". Nothing was',
+    );
+  });
+
+  it("keeps line ends, marks and the missing end as they are", async () => {
+    place.put("a.txt", "\ufeffone\r\ntwo");
+    await edit({ find: "two", replace: "2" });
+    expect(content()).toBe("\ufeffone\r\n2");
+  });
+
+  it("changes nothing that is missing, no text, or too large", async () => {
+    await expect(edit({ find: "a", replace: "b" })).rejects.toMatchObject({ code: "not_found" });
+    place.put("a.txt", Buffer.from("ä", "latin1"));
+    await expect(edit({ find: "a", replace: "b" })).rejects.toThrow("cannot be edited");
+    place.put("a.txt", "x".repeat(10_000_001));
+    await expect(edit({ find: "x", replace: "b", all: true })).rejects.toThrow("cannot be edited");
+  });
+
+  it("does not build a text that would be too large (A41)", async () => {
+    place.put("a.txt", "x".repeat(100_000));
+    const before = process.memoryUsage().rss;
+    await expect(edit({ find: "x", replace: "y".repeat(1_000_000), all: true })).rejects.toThrow(
+      "larger than",
+    );
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+    expect(content()).toHaveLength(100_000);
+  });
+});

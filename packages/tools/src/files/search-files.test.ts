@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+
+let place: TemporaryRoot;
+beforeEach(() => {
+  place = temporaryRoot();
+});
+afterEach(() => place.remove());
+
+describe("search_files", () => {
+  it("names file and line of what it finds (S1-23)", async () => {
+    place.put("src/a.ts", "one\n  two (x)\nthree\n");
+    place.put("b.md", "two\n");
+    const search = (input: object) => place.text("search_files", input);
+    expect(await search({ query: "two" })).toBe("b.md:1: two\nsrc/a.ts:2: two (x)");
+    expect(await search({ query: "two", glob: "*.ts" })).toBe("src/a.ts:2: two (x)");
+    expect(await search({ query: "two", path: "src", glob: "a.*" })).toBe("src/a.ts:2: two (x)");
+    expect(await search({ query: "(x)" })).toBe("src/a.ts:2: two (x)");
+    expect(await search({ query: "^T\\w+$", regex: true })).toBe("No line was found.");
+    expect(await search({ query: "(?i)^T\\w+$", regex: true })).toBe("b.md:1: two\nsrc/a.ts:3: three");
+  });
+
+  it("passes by what is no text, dependencies and empty files", async () => {
+    place.put("a.bin", "find\0me");
+    place.put("node_modules/a/b.js", "find me");
+    place.put("empty", "");
+    place.put("b.txt", "find me");
+    expect(await place.text("search_files", { query: "find" })).toBe("b.txt:1: find me");
+    expect(await place.text("search_files", { query: "find", path: "node_modules/a" })).toBe(
+      "node_modules/a/b.js:1: find me",
+    );
+  });
+
+  it.each(["(a+)+$", "(a|aa)+$", "(.*)*x", "(a*)*b"])("takes little time for %j (A42)", async (query) => {
+    place.put("a.txt", `${"a".repeat(30_000)}!\n`.repeat(5));
+    const startedAt = performance.now();
+    await place.call("search_files", { query, regex: true });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  it("lets others work while it searches, and ends when its time is up (A42)", async () => {
+    const slow = temporaryRoot({ limits: { timeMs: 600 } });
+    // In text without a pattern the engine's own shortcuts do not help.
+    const line = () => Array.from({ length: 2000 }, () => (Math.random() < 0.5 ? "a" : "b")).join("");
+    slow.put("a.txt", Array.from({ length: 500 }, line).join("\n"));
+    let longest = 0;
+    let at = performance.now();
+    const beat = setInterval(() => {
+      longest = Math.max(longest, performance.now() - at);
+      at = performance.now();
+    }, 1);
+    const startedAt = performance.now();
+    const found = await slow.text("search_files", { query: "a[ab]{900}[cd]", regex: true });
+    clearInterval(beat);
+    expect(found).toContain("it took too long");
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect(longest).toBeLessThan(500);
+    slow.remove();
+  });
+
+  it("ends at its count of lines, and says so (A42)", async () => {
+    const small = temporaryRoot({ limits: { matches: 3 } });
+    small.put("a.txt", "x\n".repeat(1000));
+    expect(await small.text("search_files", { query: "x" })).toBe(
+      "a.txt:1: x\na.txt:2: x\na.txt:3: x\n\n[Not all: there are more. Narrow it down with a path or a glob.]",
+    );
+    small.remove();
+  });
+
+  it.each(["", "a\nb", "x".repeat(1001)])("asks for another query than %.5j", async (query) => {
+    await expect(place.call("search_files", { query })).rejects.toMatchObject({ code: "bad_arguments" });
+  });
+
+  it("cuts long lines", async () => {
+    place.put("a.txt", `${"y".repeat(5000)}\n`);
+    expect((await place.text("search_files", { query: "yyy" })).length).toBeLessThan(320);
+  });
+});

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { inDirectory } from "./directory.ts";
+import { openFile } from "./open-file.ts";
+import { rootAt } from "./root.ts";
+import { attackBySwapping } from "./testing/swapping.ts";
+import { canary, temporaryRoot } from "./testing/temporary-root.ts";
+
+it("folders and files that are exchanged for links for five seconds let nothing in or out (A36)", {
+  timeout: 30_000,
+}, async () => {
+  const place = temporaryRoot();
+  const until = performance.now() + 5000;
+  const tally = await attackBySwapping(place, () => performance.now() > until);
+  expect(tally.escaped).toBe(0);
+  expect(readdirSync(place.outside)).toEqual(["outside-only.txt", "secret.txt"]);
+  expect(readFileSync(join(place.outside, "secret.txt"), "utf8")).toBe(canary);
+  // The attack was one: it reached who opens by path, and both sides of the exchange were met.
+  expect(tally.naive).toBeGreaterThan(0);
+  expect(tally.inside).toBeGreaterThan(0);
+  expect(tally.refused).toBeGreaterThan(0);
+  place.remove();
+});
+
+it("without handles for directories, nothing is read outside either (A36)", { timeout: 20_000 }, async () => {
+  const place = temporaryRoot();
+  const root = { ...rootAt({ root: place.path }), byHandle: false };
+  const read = () =>
+    inDirectory(root, ["swap"], async (directory) => {
+      const { handle } = await openFile(directory, "secret.txt");
+      return handle.readFile("utf8").finally(() => handle.close());
+    });
+  const until = performance.now() + 2000;
+  const byPath = { ...place, call: read };
+  const tally = await attackBySwapping(byPath, () => performance.now() > until);
+  expect(tally.escaped).toBe(0);
+  expect(tally.naive).toBeGreaterThan(0);
+  expect(tally.inside).toBeGreaterThan(0);
+  place.remove();
+});

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Tool } from "capstan";
+import { type FileToolsOptions, fileTools } from "../../file-tools.ts";
+
+/** What is in a file that no tool may reach. */
+export const canary = "CANARY-7f3a: nobody may read this";
+
+/** A root for tests beside a folder that must stay as it is. */
+export type TemporaryRoot = {
+  readonly path: string;
+  /** Has `secret.txt`, with the canary. */
+  readonly outside: string;
+  /** Writes a file as anybody could. */
+  put(path: string, content: string | Uint8Array): string;
+  /** Calls a tool as the loop does: the input is validated first. */
+  call(tool: string, input: object, options?: CallOptions): Promise<unknown>;
+  /** The result of a tool that gives a text. */
+  text(tool: string, input: object): Promise<string>;
+  remove(): void;
+};
+
+/** Whose call it is, and what may end it. */
+export type CallOptions = { readonly runId?: string; readonly signal?: AbortSignal };
+
+/** Makes the two folders, and the tools for one of them. */
+export function temporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): TemporaryRoot {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "capstan-files-")));
+  const path = join(base, "root");
+  const outside = join(base, "outside");
+  for (const folder of [path, outside]) mkdirSync(folder);
+  writeFileSync(join(outside, "secret.txt"), canary);
+  const tools = fileTools({ root: path, ...options });
+  const call: TemporaryRoot["call"] = (tool, input, context) => callTool(tools, tool, { input, ...context });
+  return {
+    path,
+    outside,
+    put(name, content) {
+      const file = join(path, name);
+      mkdirSync(join(file, ".."), { recursive: true });
+      writeFileSync(file, content);
+      return file;
+    },
+    call,
+    text: async (tool, input) => String(await call(tool, input)),
+    remove: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+type Called = CallOptions & { readonly input: object };
+
+/** Calls one of the tools with an input that the loop would have let through. */
+export async function callTool(
+  tools: readonly Tool[],
+  name: string,
+  { input, runId = "run", signal = new AbortController().signal }: Called,
+): Promise<unknown> {
+  const tool = tools.find((candidate) => candidate.name === name);
+  const checked = await tool?.schema.validate(input);
+  if (!tool?.execute || !checked?.valid) throw new Error(`${name} does not take ${JSON.stringify(input)}`);
+  return tool.execute(checked.value, {
+    signal,
+    runId,
+    sessionId: "session",
+    callId: "call",
+    idempotencyKey: "key",
+    context: undefined,
+    progress: () => undefined,
+    readBlob: async () => undefined,
+  });
+}

@@ -1,0 +1,26 @@
+import { defineTool, type Tool } from "capstan";
+import { changeFile, type WritableWorkspace } from "./change-file.ts";
+import { reasonToAsk } from "./reason-to-ask.ts";
+
+/** `write_file`: a file with new content. */
+export function writeFileTool(workspace: WritableWorkspace): Tool {
+  return defineTool({
+    name: "write_file",
+    description:
+      "Writes a text file: makes it, with its folders, or replaces all its content. To change a part, use edit_file.",
+    input: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "Relative to the root, with slashes." },
+        content: { type: "string", description: "The whole content." },
+      },
+      required: ["path", "content"],
+      additionalProperties: false,
+    },
+    effects: "state",
+    reads: ["private"],
+    needsApproval: ({ path }) => reasonToAsk("Writes", path, workspace.root),
+    execute: ({ path, content }, context) =>
+      changeFile(workspace, { path, context, create: true, after: () => content }),
+  });
+}

@@ -1,0 +1,11 @@
+export { type FileToolsOptions, fileTools } from "./file-tools.ts";
+export { type PlanItem, planning, planTool, trackPlan } from "./plan-tool.ts";
+export { checkPublicUrl } from "./web/check-url.ts";
+export type { GuardOptions } from "./web/guard.ts";
+export {
+  type GuardedFetch,
+  type GuardedRequest,
+  type GuardedResponse,
+  guardedFetch,
+} from "./web/guarded-client.ts";
+export { type WebFetchOptions, webFetch } from "./web-fetch.ts";

@@ -1,0 +1,153 @@
+import { defineAgent, defineTool, type Json, type Outcome, run } from "capstan";
+import { collect, type ScriptedStep, scriptedModel } from "capstan/testing";
+import { describe, expect, it } from "vitest";
+import { type PlanItem, planning, planTool, trackPlan } from "./plan-tool.ts";
+
+const items = (...statuses: PlanItem["status"][]): PlanItem[] =>
+  statuses.map((status, index) => ({ text: `step ${index + 1}`, status }));
+
+const planned = (list: readonly PlanItem[]): ScriptedStep => ({
+  calls: [{ name: "plan", input: { items: list } }],
+});
+const look: ScriptedStep = { calls: [{ name: "look" }] };
+const done: ScriptedStep = { text: "Done." };
+
+const agentOf = (steps: ScriptedStep[], found: unknown = "found", settings: object = {}) => {
+  const model = scriptedModel(steps);
+  const tool = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: { type: "object" },
+    effects: "none",
+    execute: () => found,
+  });
+  return { model, agent: defineAgent({ name: "planner", model, tools: [planTool(), tool], ...settings }) };
+};
+const resultsOf = (history: readonly { type: string }[]) =>
+  history.flatMap((entry) => (entry.type === "result" ? [(entry as { content?: unknown }).content] : []));
+
+describe("the plan tool", () => {
+  it("keeps a list that people see (S2-41, C-20)", async () => {
+    const list = items("done", "doing", "open");
+    const { facts } = await collect(run(agentOf([planned(list), done]).agent, "Go."));
+    expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
+      status: "ok",
+      result: "Plan: 1 of 3 done.\n- doing: step 2\n- open: step 3",
+      ui: { kind: "plan", props: { items: list } },
+    });
+  });
+
+  it("changes only what is shown, and reads nothing (C-20)", () => {
+    expect(planTool()).toMatchObject({ effects: "ui", reads: [] });
+    expect(planTool().needsApproval).toBeUndefined();
+  });
+
+  it.each([
+    [[{ text: "a", status: "later" }]],
+    [[{ text: "", status: "open" }]],
+    [[{ status: "open" }]],
+    [Array.from({ length: 51 }, () => ({ text: "a", status: "open" }))],
+  ])("takes no list that is not one: %.40j", async (list) => {
+    const { agent } = agentOf([{ calls: [{ name: "plan", input: { items: list as Json } }] }, done]);
+    const result = await run(agent, "Go.");
+    expect(result.toolCalls).toMatchObject([{ status: "error" }]);
+  });
+});
+
+describe("planning in instructions", () => {
+  it("says how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
+    const { agent, model } = agentOf([done], "found", { instructions: `You help.\n\n${planning.steps}` });
+    await run(agent, "Go.");
+    const { instructions = "" } = model.requests[0] ?? {};
+    const places = ["information", "Choose the tools", "is it enough", "put the answer together"].map(
+      (words) => instructions.indexOf(words),
+    );
+    expect(places).toEqual([...places].sort((left, right) => left - right));
+    expect(places[0]).toBeGreaterThan(0);
+  });
+
+  it("has a variant with a list of sub-tasks, to be updated after every call (S3-44)", () => {
+    expect(planning.checklist).toMatch(
+      /sub-tasks[\s\S]*choose the tools[\s\S]*After every tool call[\s\S]*answer together/,
+    );
+  });
+
+  it("is not there by itself (S3-43, C-20)", async () => {
+    const { agent, model } = agentOf([look, done]);
+    await run(agent, "Go.");
+    expect(model.requests[0]?.instructions ?? "").not.toContain("How to proceed");
+    expect(resultsOf(model.requests[1]?.history ?? [])).toEqual(["found"]);
+  });
+});
+
+describe("tracking the plan", () => {
+  it("puts what is open behind the results of other tools (S3-45)", async () => {
+    const steps = [look, planned(items("doing", "open")), look, planned(items("done", "doing")), look, done];
+    const { agent, model } = agentOf(steps);
+    await run(agent, "Go.", { hooks: trackPlan() });
+    expect(resultsOf(model.requests.at(-1)?.history ?? [])).toEqual([
+      "found",
+      "Plan: 0 of 2 done.\n- doing: step 1\n- open: step 2",
+      "found\n\nPlan: 0 of 2 done.\n- doing: step 1\n- open: step 2",
+      "Plan: 1 of 2 done.\n- doing: step 2",
+      "found\n\nPlan: 1 of 2 done.\n- doing: step 2",
+    ]);
+  });
+
+  it("says nothing any more when all is done (S3-45)", async () => {
+    const { agent, model } = agentOf([planned(items("done", "done")), look, done]);
+    await run(agent, "Go.", { hooks: trackPlan() });
+    expect(resultsOf(model.requests.at(-1)?.history ?? []).at(-1)).toBe("found");
+  });
+
+  it("reminds after a failure too (S3-45)", async () => {
+    const steps = [planned(items("open")), { calls: [{ name: "missing" }] }, done];
+    const { agent, model } = agentOf(steps);
+    await run(agent, "Go.", { hooks: trackPlan() });
+    expect(resultsOf(model.requests.at(-1)?.history ?? []).at(-1)).toMatch(
+      /missing[\s\S]*\n\nPlan: 0 of 1 done/,
+    );
+  });
+
+  it("takes the plan up again from the facts of a run before (S3-45)", async () => {
+    const first = await collect(run(agentOf([planned(items("open")), done]).agent, "Go."));
+    const { agent, model } = agentOf([look, done]);
+    await run(agent, "Go on.", { hooks: trackPlan(first.facts) });
+    expect(resultsOf(model.requests.at(-1)?.history ?? [])).toEqual([
+      "found\n\nPlan: 0 of 1 done.\n- open: step 1",
+    ]);
+  });
+
+  it("leaves data valid JSON, and hidden where it is not for the model (S3-45)", async () => {
+    for (const found of [{ secret: 7 }, { data: { secret: 7 }, message: "One found." }]) {
+      const seen = async (settings: object) => {
+        const { agent, model } = agentOf([planned(items("open")), look, done], found, settings);
+        await run(agent, "Go.", { hooks: trackPlan() });
+        return String(resultsOf(model.requests.at(-1)?.history ?? []).at(-1));
+      };
+      const shown = await seen({});
+      expect(JSON.parse(shown)).toMatchObject({ data: { secret: 7 } });
+      expect(shown).toContain("Plan: 0 of 1 done.");
+      const hidden = await seen({ policy: { includeToolData: false } });
+      expect(hidden).not.toContain("secret");
+      expect(hidden).toContain("Plan: 0 of 1 done.");
+    }
+  });
+
+  it("keeps parts, and does not take another tool's hint for a plan (S3-45)", async () => {
+    const { onAfterTool } = trackPlan();
+    const call = { id: "1", input: {}, context: undefined };
+    const ui = { kind: "plan", props: { items: items("open") } };
+    const parts: Outcome = { status: "ok", content: [{ type: "text", text: "a" }] };
+    expect(await onAfterTool({ ...call, name: "other" }, { status: "ok", content: "", ui })).toBeUndefined();
+    expect(await onAfterTool({ ...call, name: "other" }, parts)).toBeUndefined();
+    expect(await onAfterTool({ ...call, name: "plan" }, { status: "ok", content: "", ui })).toBeUndefined();
+    expect(await onAfterTool({ ...call, name: "other" }, parts)).toEqual({
+      status: "ok",
+      content: [
+        { type: "text", text: "a" },
+        { type: "text", text: "Plan: 0 of 1 done.\n- open: step 1" },
+      ],
+    });
+  });
+});
