@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode, visible } from "capstan";
+import { AgentError, visible } from "capstan";
 
 const longestShown = 200;
 
@@ -21,7 +21,7 @@ export function refused(message: string, cause?: unknown): AgentError {
 /** There is no such file. */
 export function notFound(message: string): AgentError {
   // A tool's own code; the table of codes has none for this.
-  return new AgentError("not_found" as ErrorCode, message, { retryable: false });
+  return new AgentError("not_found", message, { retryable: false });
 }
 
 /** The call itself is wrong, and the model can correct it. */

@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
@@ -48,11 +48,11 @@ describe("list_files", () => {
     ];
     for (const { limits, note } of cases) {
       const small = temporaryRoot({ limits });
+      onTestFinished(small.remove);
       for (const name of ["a", "b", "c", "d/e/f"]) small.put(`${name}.txt`, "");
       const listed = await small.text("list_files", { depth: 9 });
       expect(listed).toContain(`[Not all: ${note}.`);
       expect(listed.split("\n").length).toBeLessThan(7);
-      small.remove();
     }
   });
 

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync } from "node:fs";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
@@ -67,14 +67,15 @@ describe("read_file", () => {
 
   it("ends at its limit when the lines asked for lie too far in (A43)", async () => {
     const limited = temporaryRoot({ limits: { scanBytes: 100_000 } });
+    onTestFinished(limited.remove);
     limited.put("a.txt", numbered(20_000));
     const called = limited.call("read_file", { path: "a.txt", from: 19_000 });
     await expect(called).rejects.toThrow(/lies too far in: only its first \d+ lines/);
-    limited.remove();
   });
 
   it("comes to an end on a file that grows while it is read (A43)", async () => {
     const limited = temporaryRoot({ limits: { scanBytes: 3_000_000 } });
+    onTestFinished(limited.remove);
     const file = limited.put("a.log", numbered(10));
     const more = numbered(20_000);
     const growing = setInterval(() => appendFileSync(file, more), 0);
@@ -82,7 +83,6 @@ describe("read_file", () => {
       expect(error.code).toBe("bad_arguments");
     });
     clearInterval(growing);
-    limited.remove();
   });
 
   it("cuts lines that are very long, and results that are (A43)", async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { attackBySwapping } from "./testing/swapping.ts";
 import { canary, temporaryRoot } from "./testing/temporary-root.ts";
 
@@ -8,6 +8,7 @@ it("100,000 tries on folders and files that are exchanged for links: none escape
   timeout: 1_800_000,
 }, async () => {
   const place = temporaryRoot();
+  onTestFinished(place.remove);
   const tally = await attackBySwapping(place, (tries) => tries >= 100_000, 20);
   expect(tally.escaped).toBe(0);
   expect(readdirSync(place.outside)).toEqual(["outside-only.txt", "secret.txt"]);
@@ -15,5 +16,4 @@ it("100,000 tries on folders and files that are exchanged for links: none escape
   expect(tally.naive).toBeGreaterThan(0);
   expect(tally.inside).toBeGreaterThan(1000);
   expect(tally.refused).toBeGreaterThan(1000);
-  place.remove();
 });

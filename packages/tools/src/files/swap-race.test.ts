@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { inDirectory } from "./directory.ts";
 import { openFile } from "./open-file.ts";
 import { rootAt } from "./root.ts";
@@ -11,6 +11,7 @@ it("folders and files that are exchanged for links for five seconds let nothing 
   timeout: 30_000,
 }, async () => {
   const place = temporaryRoot();
+  onTestFinished(place.remove);
   const until = performance.now() + 5000;
   const tally = await attackBySwapping(place, () => performance.now() > until);
   expect(tally.escaped).toBe(0);
@@ -20,11 +21,11 @@ it("folders and files that are exchanged for links for five seconds let nothing 
   expect(tally.naive).toBeGreaterThan(0);
   expect(tally.inside).toBeGreaterThan(0);
   expect(tally.refused).toBeGreaterThan(0);
-  place.remove();
 });
 
 it("without handles for directories, nothing is read outside either (A36)", { timeout: 20_000 }, async () => {
   const place = temporaryRoot();
+  onTestFinished(place.remove);
   const root = { ...rootAt({ root: place.path }), byHandle: false };
   const read = () =>
     inDirectory(root, ["swap"], async (directory) => {
@@ -37,5 +38,4 @@ it("without handles for directories, nothing is read outside either (A36)", { ti
   expect(tally.escaped).toBe(0);
   expect(tally.naive).toBeGreaterThan(0);
   expect(tally.inside).toBeGreaterThan(0);
-  place.remove();
 });

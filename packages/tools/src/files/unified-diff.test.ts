@@ -72,7 +72,7 @@ describe("a unified diff", () => {
     const text = (letter: string) => Array.from({ length: 20_000 }, (_, n) => `${letter}${n}\n`).join("");
     const startedAt = performance.now();
     const { text: diff, added, removed } = unifiedDiff("x", text("a"), text("b"));
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
     expect({ added, removed }).toEqual({ added: 20_000, removed: 20_000 });
     expect(diff.length).toBeLessThan(41_000);
     expect(diff).toMatch(/… \d+ more lines\n$/);

@@ -184,6 +184,18 @@ describe("a connection", () => {
   });
 });
 
+describe("a request that is over", () => {
+  it("leaves no timer behind that would keep the process", async () => {
+    await internet.site(says("x"));
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    await textOf("https://example.com/", { totalMs: 60_000 });
+    await failureOf("https://127.0.0.1/", { totalMs: 60_000 });
+    await failureOf("https://nowhere.example.com/", { totalMs: 60_000 });
+    expect(timers()).toBe(before);
+  });
+});
+
 describe("TLS", () => {
   it("to a name that the certificate does not have is refused, and no setting of the environment helps (A28)", async () => {
     let requests = 0;
@@ -522,6 +534,18 @@ describe("headers", () => {
       expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
     });
     expect(grown).toBeLessThan(30);
+  });
+
+  it("are read up to 64 KB (A24)", async () => {
+    const lines = (bytes: number) => `X-Large: ${"x".repeat(1000)}\r\n`.repeat(bytes / 1000);
+    await internet.rawSite((socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(60_000)}\r\nx`);
+    });
+    expect(await textOf("http://example.com/", { allowHttp: true })).toBe("x");
+    await internet.rawSite((socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(70_000)}\r\nx`);
+    });
+    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
   });
 
   it("of announcements without end, or of another protocol, are refused (A24)", async () => {
