@@ -1,3 +1,4 @@
+import { AgentError } from "capstan";
 import { describe, expect, it } from "vitest";
 import { countRequests } from "./fetch-limits.ts";
 
@@ -5,13 +6,14 @@ describe("the count of requests", () => {
   it("stops a run of 10,000 at 100, and one host at 60 in a minute (A31)", () => {
     const count = countRequests({}, () => 0);
     let counted = 0;
+    const codes = new Set<string>();
     const flood = (host: (index: number) => string, run: string) => {
       for (let index = 0; index < 10_000; index += 1) {
         try {
           count(host(index), run);
           counted += 1;
         } catch (error) {
-          expect(error).toMatchObject({ code: "too_many_calls", retryable: false });
+          codes.add(error instanceof AgentError ? `${error.code} ${error.retryable}` : "unknown");
         }
       }
     };
@@ -19,6 +21,7 @@ describe("the count of requests", () => {
     expect(counted).toBe(100);
     flood(() => "example.org", "two");
     expect(counted).toBe(160);
+    expect([...codes]).toEqual(["too_many_calls false"]);
   });
 
   it("forgets what is old, so that a long life costs no memory", () => {

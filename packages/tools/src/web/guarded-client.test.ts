@@ -189,10 +189,12 @@ describe("a request that is over", () => {
     await internet.site(says("x"));
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
-    await textOf("https://example.com/", { totalMs: 60_000 });
-    await failureOf("https://127.0.0.1/", { totalMs: 60_000 });
-    await failureOf("https://nowhere.example.com/", { totalMs: 60_000 });
-    expect(timers()).toBe(before);
+    for (let times = 0; times < 10; times += 1) {
+      await textOf("https://example.com/", { totalMs: 60_000 });
+      await failureOf("https://127.0.0.1/", { totalMs: 60_000 });
+      await failureOf("https://nowhere.example.com/", { totalMs: 60_000 });
+    }
+    expect(timers() - before).toBeLessThan(5); // one or two may be of others
   });
 });
 
@@ -504,7 +506,7 @@ describe("a body", () => {
       response.writeHead(200, { "content-type": "text/plain" });
       response.write("x");
     });
-    await guardedFetch({ ...internet.options, totalMs: 100 })("https://example.com/");
+    await guardedFetch({ ...internet.options, totalMs: 2000 })("https://example.com/");
     await closed.promise;
   });
 

@@ -2,25 +2,19 @@
 // URL; look its name up once and judge every address; connect to one of those addresses; compare where it led; send.
 // A redirect begins again at the first step.
 import type { IncomingMessage } from "node:http";
-import { AgentError } from "capstan";
-import { type Asked, asked, checkedAddresses, checkUrl } from "./check-url.ts";
+import { asked, checkedAddresses, checkUrl } from "./check-url.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
+import { type GuardedRequest, sendingOf } from "./guarded-request.ts";
 import { parseMediaType } from "./media-types.ts";
 import { bareHost } from "./names.ts";
 import { openSocket } from "./open-socket.ts";
-import { acceptedCodings, codingOf, readBody } from "./read-body.ts";
+import { codingOf, readBody } from "./read-body.ts";
+import { type Arrived, type Hop, redirectOf } from "./redirect.ts";
 import { failureOf, refusal } from "./refusal.ts";
-import { type Sending, sendRequest } from "./send-request.ts";
+import { sendRequest } from "./send-request.ts";
 
-/** What to send. */
-export type GuardedRequest = {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  readonly signal?: AbortSignal;
-  /** Whose requests are counted together. */
-  readonly run?: string;
-};
+export type { GuardedRequest };
 
 /** An answer. Its body is read once, by `bytes` or by `body`; who reads neither calls `close`. */
 export type GuardedResponse = {
@@ -52,46 +46,6 @@ export function guardedFetch(options: GuardOptions = {}): GuardedFetch {
     }
   };
 }
-
-type Deadline = {
-  readonly signal: AbortSignal;
-  /** Ends the connection, and gives the error to throw. */
-  fail(thrown: unknown, host: string): unknown;
-  end(): void;
-};
-
-function startDeadline({ totalMs }: Guard, outer: AbortSignal | undefined): Deadline {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const isLate = () =>
-    controller.abort(
-      new AgentError("tool_timeout", `There was no whole answer within ${totalMs} ms. Try another source.`, {
-        retryable: false,
-      }),
-    );
-  const timer = totalMs === "unlimited" ? undefined : setTimeout(isLate, totalMs);
-  const stop = () => controller.abort(outer?.reason);
-  outer?.addEventListener("abort", stop, { once: true });
-  if (outer?.aborted) stop();
-  const end = () => {
-    clearTimeout(timer);
-    outer?.removeEventListener("abort", stop);
-  };
-  return {
-    signal,
-    end,
-    fail(thrown, host) {
-      end();
-      if (signal.aborted) return signal.reason;
-      const failure = failureOf(thrown, host);
-      controller.abort(failure);
-      return failure;
-    },
-  };
-}
-
-type Hop = { readonly asked: Asked; readonly request: GuardedRequest };
-type Arrived = { readonly url: URL; readonly response: IncomingMessage; readonly method: string };
 
 /** Follows redirects by hand: each is a new URL that somebody else has named. */
 async function followed(first: Hop, guard: Guard, { signal }: Deadline): Promise<Arrived> {
@@ -126,72 +80,6 @@ async function arrivedAt({ asked, request }: Hop, guard: Guard, signal: AbortSig
       asked.base ? `the place that ${bareHost(asked.base.hostname)} redirects to` : host,
     );
   }
-}
-
-/** Where to go on, already judged; nothing when this is the answer. */
-function redirectOf({ url, response }: Arrived, request: GuardedRequest, guard: Guard): Hop | undefined {
-  const location = locationOf(response, url);
-  if (location === undefined) return undefined;
-  const asked = { text: location, subject: `A redirect of ${url.hostname}`, base: url };
-  const target = checkUrl(asked, guard);
-  if (url.protocol === "https:" && target.protocol !== "https:")
-    throw refusal("redirect", `${url.hostname} redirects from https to http, which is not followed.`);
-  const after = requestAfter(request, response.statusCode ?? 0, target.origin === url.origin);
-  if (!after) throw refusal("redirect", `${url.hostname} redirects what was to be sent to another origin.`);
-  return { asked, request: after };
-}
-
-function locationOf({ statusCode = 0, headersDistinct }: IncomingMessage, url: URL): string | undefined {
-  if (![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
-  const [location, ...others] = headersDistinct.location ?? [];
-  if (others.length > 0)
-    throw refusal("redirect", `${url.hostname} redirects to several places at once, which is not followed.`);
-  // Headers are read byte by byte; servers write what is not ASCII in UTF-8.
-  return location === undefined ? undefined : Buffer.from(location, "latin1").toString("utf8");
-}
-
-/** What is sent to the place of a redirect, or nothing when it is not to be sent there. */
-function requestAfter(
-  request: GuardedRequest,
-  status: number,
-  isSameOrigin: boolean,
-): GuardedRequest | undefined {
-  const { body, headers = {}, ...rest } = request;
-  const method = methodOf(request);
-  const isRead = method === "GET" || method === "HEAD";
-  const becomesGet = !isRead && (status === 303 || (status < 303 && method === "POST"));
-  if (!isSameOrigin && !isRead && !becomesGet) return undefined;
-  const agents = Object.entries(headers).filter(([name]) => name.toLowerCase() === "user-agent");
-  return {
-    ...rest,
-    method: becomesGet ? "GET" : method,
-    headers: isSameOrigin ? headers : Object.fromEntries(agents),
-    ...(body !== undefined && !becomesGet && { body }),
-  };
-}
-
-/** Headers that belong to the connection, and so to this file. */
-const connectionHeaders =
-  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|accept-encoding|upgrade|expect)$/;
-
-const methodOf = ({ method = "GET" }: GuardedRequest): string => method.toUpperCase();
-
-function sendingOf(url: URL, request: GuardedRequest, guard: Guard): Sending {
-  const { headers = {}, body } = request;
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
-    url,
-    method: methodOf(request),
-    headers: {
-      "user-agent": guard.userAgent,
-      accept: "text/html, text/markdown, application/json, text/*, application/pdf;q=0.9, */*;q=0.1",
-      ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.test(name))),
-      "accept-encoding": acceptedCodings,
-      host: url.host,
-      connection: "close",
-    },
-    ...(body !== undefined && { body }),
-  };
 }
 
 function answered({ url, response, method }: Arrived, guard: Guard, deadline: Deadline): GuardedResponse {
