@@ -77,7 +77,8 @@ const layers: readonly Layer[] = [
   leaf("agents/"),
   leaf("safety/"),
   leaf("trace/"),
-  leaf("logs/"),
+  leaf("secrets/"),
+  leaf("logs/", ["secrets/"]),
   leaf("client/", ["state.ts"]),
   { files: composition, imports: "anything", packages: "anything" },
 ];

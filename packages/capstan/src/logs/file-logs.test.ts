@@ -15,13 +15,13 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Event, Fact } from "../event.ts";
+import { secretForms } from "../secrets/secret-forms.ts";
 import { run } from "../session.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { fileLogs, sessionFolder } from "./file-logs.ts";
-import { secretForms } from "./secret-forms.ts";
 
 let directory = "";
 

@@ -12,8 +12,8 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describeThrown } from "../errors.ts";
 import type { Event } from "../event.ts";
+import { withoutUnseen } from "../secrets/json-text.ts";
 import { jsonLines } from "./json-lines.ts";
-import { withoutUnseen } from "./json-text.ts";
 import { readableLog } from "./readable-log.ts";
 import { reasoningLog } from "./reasoning-log.ts";
 

@@ -1,5 +1,5 @@
-import { jsonText, withoutUnseen } from "./json-text.ts";
-import { maskSecrets } from "./mask-secrets.ts";
+import { jsonText, withoutUnseen } from "../secrets/json-text.ts";
+import { maskSecrets } from "../secrets/mask-secrets.ts";
 
 const longestName = 128;
 const longestText = 200;
