@@ -1,6 +1,6 @@
-import type { Labels, Source } from "./labels.ts";
+import { type Labels, labelsOf, type Source } from "./labels.ts";
 import type { Policy } from "./policy.ts";
-import type { Tool } from "./tool.ts";
+import { hasEffect, type Tool } from "./tool.ts";
 import { visible } from "./visible.ts";
 
 /** What stands between "the model asked" and the stored intent. */
@@ -19,7 +19,7 @@ export type Gated = {
   readonly policy: Pick<Policy, "gate" | "approvals">;
 };
 
-const allow: Verdict = { verdict: "allow" };
+export const allow: Verdict = { verdict: "allow" };
 
 /**
  * The rule of two: of untrusted words, private data and an effect on the world, a run may have any two; a person decides
@@ -27,10 +27,9 @@ const allow: Verdict = { verdict: "allow" };
  */
 export function gate(gated: Gated): Verdict {
   const { labels, tool, target, policy } = gated;
-  const { effects = "state", reads = ["private"] } = tool;
-  if (policy.gate === "off" || effects === "none" || effects === "ui") return allow;
+  if (policy.gate === "off" || !hasEffect(tool)) return allow;
   if (labels.untrusted.length === 0) return allow;
-  const hasPrivate = labels.private.length > 0 || reads.includes("private");
+  const hasPrivate = labels.private.length > 0 || labelsOf(tool).includes("private");
   if (policy.gate === "default" && !hasPrivate) return allow;
   if (target !== undefined && gated.isNamed(target)) return allow;
   const because = [...labels.untrusted.slice(0, 2), ...labels.private.slice(0, 1)];

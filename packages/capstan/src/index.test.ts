@@ -17,7 +17,6 @@ describe("public exports", () => {
         "quarantine",
         "resume",
         "run",
-        "shownInput",
         "standardInstructions",
         "systemClock",
         "visible",

@@ -24,7 +24,7 @@ export type {
 } from "./history.ts";
 export type { ChatMessage, RunInput } from "./input.ts";
 export type { Json } from "./json.ts";
-export type { Labels, Source } from "./labels.ts";
+export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { Hooks, ResumeOptions } from "./open-run.ts";
@@ -55,4 +55,4 @@ export {
   type ToolDefinition,
   type ToolReturn,
 } from "./tool.ts";
-export { shownInput, visible } from "./visible.ts";
+export { visible } from "./visible.ts";

@@ -1,12 +1,12 @@
 import { defineAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import { plainText } from "./history.ts";
+import { labelsOf } from "./labels.ts";
 import type { Model } from "./model.ts";
 import { gather } from "./perform/gather.ts";
 import { outcomeOf } from "./perform/outcome.ts";
 import { assertClosed } from "./safety/closed-schema.ts";
-import type { SchemaInput } from "./schema.ts";
-import { toSchema } from "./schema.ts";
+import { type SchemaInput, toSchema } from "./schema.ts";
 import { run } from "./session.ts";
 import { memory } from "./stores/memory.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -54,7 +54,7 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     name,
     description: options.description ?? `${tool.description}. Gives only the answer to: ${question}`,
     outputSchema: schema,
-    reads: (tool.reads ?? ["private"]).filter((label) => label !== "untrusted"),
+    reads: labelsOf(tool).filter((label) => label !== "untrusted"),
     async execute(input, context) {
       const text = await untrustedText(() => execute.call(tool, input, context), context);
       if (text === undefined) return failure(tool, "failed");

@@ -164,6 +164,11 @@ export function isOrdered(tool: Pick<Tool, "effects">): boolean {
   return tool.effects !== undefined && tool.effects !== "none";
 }
 
+/** Whether calls leave more than words behind: only those are a matter for the safety gate. */
+export function hasEffect({ effects = "state" }: Pick<Tool, "effects">): boolean {
+  return effects === "state" || effects === "send";
+}
+
 /** What became of a call, whatever the tool returned or threw. */
 export type Outcome = {
   readonly status: "ok" | "error" | "denied" | "skipped" | "interrupted";

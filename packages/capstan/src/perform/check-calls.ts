@@ -2,13 +2,13 @@ import type { Agent } from "../agent.ts";
 import { toolOf } from "../builtin-tools.ts";
 import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
-import { type Gated, gate } from "../gate.ts";
+import { allow, type Gated, gate } from "../gate.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
 import { foreignLabels, joinedLabels } from "../labels.ts";
 import { isNamedBy } from "../named-target.ts";
 import { nearest } from "../near-names.ts";
 import { defaultPolicy } from "../policy.ts";
-import type { Tool } from "../tool.ts";
+import { hasEffect, type Tool } from "../tool.ts";
 import { digestOf } from "./digest.ts";
 import { type Io, runIdOf } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
@@ -71,7 +71,8 @@ async function withApproval(
 ): Promise<CheckedCall> {
   try {
     const asks = (await tool.needsApproval?.(input, { context: io.context })) ?? false;
-    const verdict = gate(gatedCall(tool, input, io));
+    // Most calls change nothing: for those nothing is gathered.
+    const verdict = hasEffect(tool) ? gate(gatedCall(tool, input, io)) : allow;
     if (asks === false && verdict.verdict === "allow") return checked;
     const wish = asks === false ? "" : typeof asks === "string" ? asks : `"${tool.name}" needs approval.`;
     const gated = verdict.verdict === "allow" ? undefined : verdict;

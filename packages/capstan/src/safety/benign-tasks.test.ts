@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { run } from "../session.ts";
 import { memory } from "../stores/memory.ts";
-import { obedientModel } from "./obedient-model.ts";
-import { type Deeds, smallWorld } from "./small-world.ts";
+import { obedientModel } from "../testing/obedient-model.ts";
+import { type Deeds, smallWorld } from "../testing/small-world.ts";
 
 type Task = readonly [asks: string, ...calls: (readonly [name: string, input?: object])[]];
 

@@ -5,9 +5,9 @@ import type { PolicyLayer } from "../policy.ts";
 import { run } from "../session.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
+import { obedientModel } from "../testing/obedient-model.ts";
+import { type Contents, type Deeds, smallWorld } from "../testing/small-world.ts";
 import { defineTool } from "../tool.ts";
-import { obedientModel } from "./obedient-model.ts";
-import { type Contents, type Deeds, smallWorld } from "./small-world.ts";
 
 type Call = { readonly name: string; readonly input: object };
 const call = (name: string, input: object = {}): Call => ({ name, input });
