@@ -10,8 +10,6 @@ export type LockEntry = {
   readonly inBundle?: boolean;
   readonly hasInstallScript?: boolean;
   readonly dev?: boolean;
-  readonly optional?: boolean;
-  readonly os?: string | readonly string[];
 };
 export type Lock = { readonly packages: Readonly<Record<string, LockEntry>> };
 
@@ -31,6 +29,8 @@ const elsewhere = /^(?:git|github:|gitlab:|bitbucket:|gist:|https?:|file:|link:|
 const harmlessScripts: Readonly<Record<string, string>> = {
   "fsevents@2.3.3":
     "macOS only, optional, for development only; its prebuilt binary works without the script",
+  "@modelcontextprotocol/inspector@2.12.0":
+    "for development only; its script installs the clients of a source checkout and does nothing in node_modules",
 };
 
 /** One line for each problem: what, which, what to do. */
@@ -79,11 +79,9 @@ function entryProblems(path: string, entry: LockEntry, folders: ReadonlySet<stri
   return problems;
 }
 
+/** What users install has no scripts at all. */
 function isHarmless(name: string, entry: LockEntry): boolean {
-  const systems = [entry.os ?? "linux"].flat();
-  return (
-    Object.hasOwn(harmlessScripts, name) && !!entry.dev && !!entry.optional && !systems.includes("linux")
-  );
+  return Object.hasOwn(harmlessScripts, name) && !!entry.dev;
 }
 
 /** The settings that hold the same line at the moment somebody adds a dependency. */

@@ -40,6 +40,10 @@ export type ErrorCode =
   | "approval_mismatch"
   | "result_invalid"
   | "security"
+  | "mcp_config"
+  | "mcp_disconnected"
+  | "mcp_protocol"
+  | "mcp_untrusted"
   | "aborted"
   | "cancelled"
   | "max_turns"
@@ -97,6 +101,10 @@ export const errorCodes: Readonly<
   approval_mismatch: { status: 409, retryable: false },
   result_invalid: { status: 500, retryable: false },
   security: { status: 403, retryable: false },
+  mcp_config: { status: 500, retryable: false },
+  mcp_disconnected: { status: 502, retryable: true },
+  mcp_protocol: { status: 502, retryable: false },
+  mcp_untrusted: { status: 403, retryable: false },
   aborted: { status: 499, retryable: false },
   cancelled: { status: 499, retryable: false },
   max_turns: { status: 422, retryable: false },

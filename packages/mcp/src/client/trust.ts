@@ -1,0 +1,68 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AgentError } from "capstan";
+import { isRecord } from "./config.ts";
+
+/** What was trusted of a tool: its fingerprint, and its definition as JSON, to show a person what has changed. */
+export type Trusted = { readonly fingerprint: string; readonly definition: string };
+
+/** Which definitions are trusted, by server and tool. */
+export interface Trust {
+  get(server: string, tool: string): Trusted | undefined;
+  set(server: string, tool: string, trusted: Trusted): void;
+  /** Resolves when all that was set is kept. */
+  saved(): Promise<void>;
+}
+
+/** Trust that lasts as long as the process; with a file it lasts. */
+export async function trustIn(file: string | undefined): Promise<Trust> {
+  const known = new Map<string, Trusted>(file === undefined ? [] : await read(file));
+  let saving = Promise.resolve();
+  let dirty = false;
+  const keyOf = (server: string, tool: string) => JSON.stringify([server, tool]);
+  async function save(): Promise<void> {
+    if (!dirty || file === undefined) return;
+    dirty = false;
+    await write(file, known);
+  }
+  return {
+    get: (server, tool) => known.get(keyOf(server, tool)),
+    set(server, tool, trusted) {
+      known.set(keyOf(server, tool), trusted);
+      dirty = true;
+    },
+    saved() {
+      saving = saving.then(save, save);
+      return saving;
+    },
+  };
+}
+
+async function read(file: string): Promise<[string, Trusted][]> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "{}";
+    throw error;
+  });
+  try {
+    const entries = Object.entries(JSON.parse(text) as Record<string, Trusted>);
+    if (entries.every(([, trusted]) => isRecord(trusted) && typeof trusted.fingerprint === "string"))
+      return entries;
+  } catch {
+    // Said below.
+  }
+  throw new AgentError(
+    "mcp_config",
+    `The file of trusted tools ${file} is damaged. Look at it, then repair or remove it; without it every tool is trusted anew.`,
+  );
+}
+
+/** Whole or not at all: beside the file first, then in its place. */
+async function write(file: string, known: ReadonlyMap<string, Trusted>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const beside = `${file}.${process.pid}.new`;
+  await writeFile(beside, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  await rename(beside, file);
+}
