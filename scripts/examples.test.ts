@@ -10,6 +10,7 @@ describe("the examples", () => {
   const lines: { readonly [name: string]: string } = {
     "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
     approvals: "denied: The call was denied: we do not know them.",
+    "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     limits: "limit (max_turns)",

@@ -33,7 +33,8 @@ export type AgentDefinition = {
   /** Other models for some turns: a smaller one may do to digest what tools gave. */
   readonly models?: { readonly afterTools?: ModelChoice | readonly ModelChoice[] };
   readonly instructions?: Instructions;
-  readonly tools?: readonly Tool[];
+  /** A function is asked for them in every run when a turn begins: tools may come and go between turns. */
+  readonly tools?: readonly Tool[] | (() => readonly Tool[]);
   /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
   readonly fallbackTool?: Tool;
   /** The form an answer must have. The result then has an `output` that is valid by it. */
@@ -41,14 +42,20 @@ export type AgentDefinition = {
   readonly policy?: PolicyLayer;
 };
 
-export interface Agent {
+/** The tools of an agent. */
+export type Toolset = {
+  /** A map, so that no name of `Object.prototype` is ever a tool. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly specs: readonly ToolSpec[];
+};
+
+export interface Agent extends Toolset {
   readonly name: string;
   /** By the kind of turn: a fallback chain each. */
   readonly models: { readonly [Chain in ModelChain]: ModelsInTurn };
   readonly instructions: Instructions;
-  /** A map, so that no name of `Object.prototype` is ever a tool. */
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly specs: readonly ToolSpec[];
+  /** Gives the tools of a turn; `tools` is then empty until a run has asked. */
+  readonly toolSource?: () => readonly Tool[];
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
   readonly policy: PolicyLayer;
@@ -94,8 +101,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
     name,
     models: { main: main as [ModelChoice], afterTools: afterTools as [ModelChoice] },
     instructions,
-    tools: toolsByName(name, tools),
-    specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+    ...(typeof tools === "function" ? { ...toolset(name, []), toolSource: tools } : toolset(name, tools)),
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
     policy,
@@ -104,6 +110,16 @@ export function defineAgent(definition: AgentDefinition): Agent {
 
 function isModel(choice: ModelChoice): boolean {
   return typeof choice === "string" ? choice.trim() !== "" : typeof choice?.stream === "function";
+}
+
+/** Throws `invalid_definition` for a list that an agent cannot have. */
+export function toolset(agent: string, tools: readonly Tool[]): Toolset {
+  if (!Array.isArray(tools))
+    throw new AgentError("invalid_definition", `The tools of the agent "${agent}" are not a list.`);
+  return {
+    tools: toolsByName(agent, tools),
+    specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
+  };
 }
 
 function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {

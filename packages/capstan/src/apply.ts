@@ -2,9 +2,9 @@ import type { CallCheck, Fact } from "./event.ts";
 import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
 import { canonical, type Json } from "./json.ts";
 import { addLabels } from "./labels.ts";
-import type { Usage } from "./model.ts";
 import { startRun } from "./start-run.ts";
 import {
+  addUsage,
   type Call,
   newState,
   noUsage,
@@ -13,6 +13,7 @@ import {
   type State,
   type ToolCallRecord,
 } from "./state.ts";
+import type { Reply } from "./tool.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -63,7 +64,7 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
       settleCall(state, run, fact);
       break;
     case "approval_required":
-      markAsked(round?.calls.get(fact.callId));
+      markAsked(state, run, fact);
       break;
     case "approval_resolved":
       resolveApproval(run, fact);
@@ -145,8 +146,19 @@ function checkOf({ checks }: FactOf<"message">, callId: string): CallCheck | und
   return checks && Object.hasOwn(checks, callId) ? checks[callId] : undefined;
 }
 
+const noQuestions: Call["questions"] = [];
+
 function newCall(part: CallPart, check: CallCheck | undefined): Call {
-  return { part, check, asked: false, approval: undefined, attempt: 0, result: undefined, record: undefined };
+  return {
+    part,
+    check,
+    asked: false,
+    approval: undefined,
+    questions: noQuestions,
+    attempt: 0,
+    result: undefined,
+    record: undefined,
+  };
 }
 
 function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">): void {
@@ -225,15 +237,30 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   hearSteering(state, run);
 }
 
-function markAsked(call: Call | undefined): void {
-  if (call) call.asked = true;
+function markAsked(state: State, run: RunState, fact: FactOf<"approval_required">): void {
+  const call = run.round?.calls.get(fact.callId);
+  if (!call) return;
+  const { question, reason, digest, reads } = fact;
+  if (!question) {
+    call.asked = true;
+    return;
+  }
+  if (reads && call.questions.length === 0)
+    addLabels(state.labels, reads, { tool: fact.name, turn: run.turn, input: call.part.input });
+  call.questions = [...call.questions, { question, reason, digest, attempt: call.attempt, reply: undefined }];
 }
 
-function resolveApproval(run: RunState, { callId, approved, reason }: FactOf<"approval_resolved">): void {
-  if (run.approvals.has(callId)) return;
-  run.approvals.set(callId, approved);
+function resolveApproval(run: RunState, fact: FactOf<"approval_resolved">): void {
+  const { callId, approved, reason, number, value = null } = fact;
   const call = run.round?.calls.get(callId);
-  if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
+  const reply: Reply = approved ? { approved, value } : { approved, ...(reason !== undefined && { reason }) };
+  if (number !== undefined) {
+    const asked = call?.questions[number - 1];
+    if (!asked || asked.reply) return;
+    asked.reply = reply;
+  } else if (run.approvals.has(callId)) return;
+  else if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
+  run.approvals.set(callId, reply);
 }
 
 function recordOf(fact: FactOf<"tool_call_result">, input: Json): ToolCallRecord {
@@ -255,20 +282,4 @@ function resultEntry(fact: FactOf<"tool_call_result">): ResultEntry {
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
   };
-}
-
-type Open<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
-const sometimes = ["cachedTokens", "reasoningTokens", "cost"] as const;
-
-function addUsage(left: Usage, right: Usage): Usage {
-  const sum: Open<Usage> = {
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-  };
-  for (const field of sometimes) {
-    if (left[field] !== undefined || right[field] !== undefined)
-      sum[field] = (left[field] ?? 0) + (right[field] ?? 0);
-  }
-  if (left.estimated || right.estimated) sum.estimated = true;
-  return sum;
 }

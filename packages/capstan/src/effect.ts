@@ -2,6 +2,7 @@ import type { ErrorData } from "./errors.ts";
 import type { FactBody, ModelChain, ToolOffer } from "./event.ts";
 import type { Json } from "./json.ts";
 import type { Retry } from "./policy.ts";
+import type { Question, Reply } from "./tool.ts";
 
 /** Asks a model for the next message. */
 export type ModelEffect = {
@@ -46,6 +47,8 @@ export type ToolEffect = {
   readonly isFallback?: boolean;
   /** Of the approval that allows this call: what was approved must be what runs. */
   readonly digest?: string;
+  /** What the tool has asked in this call so far, and what people said: the call goes on from there. */
+  readonly asked?: readonly { readonly question: Question; readonly digest: string; readonly reply: Reply }[];
 };
 
 /** Says something that needs nothing from the world. */

@@ -4,7 +4,7 @@ import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
 import type { Policy } from "./policy.ts";
-import type { Reads } from "./tool.ts";
+import type { Question, Reads } from "./tool.ts";
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
 
@@ -112,12 +112,20 @@ export type FactBody =
       readonly reason: string;
       readonly digest: string;
       readonly because?: readonly Source[];
+      /** Asked by the tool in the middle of its call; `number` counts the questions of the call from 1. */
+      readonly question?: Question;
+      readonly number?: number;
+      /** What the tool had read when it asked. */
+      readonly reads?: readonly Reads[];
     }
   | {
       readonly type: "approval_resolved";
       readonly callId: string;
       readonly approved: boolean;
       readonly reason?: string;
+      /** Of a question: which one, and the answer to it. */
+      readonly number?: number;
+      readonly value?: Json;
     }
   | { readonly type: "waiting"; readonly callIds: readonly string[] }
   | { readonly type: "steered"; readonly entry: UserEntry }
@@ -188,7 +196,8 @@ export function factId(body: FactBody, runId: string, place: string): string {
       return `${runId}/${body.type}/${body.turn}`;
     case "approval_required":
     case "approval_resolved":
-      return `${runId}/${body.type}/${body.callId}`;
+      // The number stands before the slash: call ids are made by providers and may end like one.
+      return `${runId}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
     case "run_start":
     case "cancel_requested":
     case "limit_reached":

@@ -2,20 +2,29 @@ import type { Agents } from "./agent.ts";
 import { toolOf } from "./builtin-tools.ts";
 import { AgentError } from "./errors.ts";
 import type { FactBody } from "./event.ts";
+import { canonical, type Json } from "./json.ts";
 import { labelsOf } from "./labels.ts";
 import { outcomeOf } from "./perform/outcome.ts";
 import { type PendingCall, pendingCalls } from "./result.ts";
+import { toSchema } from "./schema.ts";
 import type { RunState } from "./state.ts";
 
-/** Something told to a run from outside: what it becomes once the state is known. Throws when it makes no sense. */
-export type Message = (run: RunState) => readonly FactBody[];
+/** Something told to a run from outside. */
+export type Message = {
+  /** What it becomes once the state is known. Throws when it makes no sense. */
+  factsFor(run: RunState): readonly FactBody[];
+  /** What takes a moment to find out, before it is heard: rejects when it cannot be used. */
+  check?(run: RunState): Promise<void>;
+};
 
 /** What has been told and not been heard yet. */
 export interface Inbox {
   /** Throws `run_ended` once it is closed. */
   put(message: Message): void;
   /** The facts of all that is waiting, which is then waiting no more, and why some of it makes no sense. */
-  take(run: RunState): { readonly facts: readonly FactBody[]; readonly problems: readonly unknown[] };
+  take(
+    run: RunState,
+  ): Promise<{ readonly facts: readonly FactBody[]; readonly problems: readonly unknown[] }>;
   isEmpty(): boolean;
   /** Resolves as soon as something is waiting. */
   rung(): Promise<void>;
@@ -35,7 +44,7 @@ export function inbox(): Inbox {
       waiting.push(message);
       bell.resolve();
     },
-    take(run) {
+    async take(run) {
       const messages = waiting;
       waiting = [];
       bell = Promise.withResolvers();
@@ -43,7 +52,8 @@ export function inbox(): Inbox {
       const problems: unknown[] = [];
       for (const message of messages) {
         try {
-          facts.push(...message(run));
+          await message.check?.(run);
+          facts.push(...message.factsFor(run));
         } catch (problem) {
           problems.push(problem);
         }
@@ -63,61 +73,106 @@ export function inbox(): Inbox {
 }
 
 export function cancelling(reason: string): Message {
-  return (run) => (run.done ? [] : [{ type: "cancel_requested", reason }]);
+  return { factsFor: (run) => (run.done ? [] : [{ type: "cancel_requested", reason }]) };
 }
 
 export function steering(text: string): Message {
-  return (run) => {
-    if (run.done)
+  return {
+    factsFor(run) {
+      if (run.done)
+        throw new AgentError(
+          "run_ended",
+          `The run "${run.id}" has ended (${run.done.status}): start a new one in its session.`,
+        );
+      return [{ type: "steered", entry: { type: "user", content: text } }];
+    },
+  };
+}
+
+/** What a person says to a call that waits: yes, with a value if the tool asked for one, or no. */
+export type CallDecision =
+  | { readonly approved: true; readonly value?: Json }
+  | { readonly approved: false; readonly reason?: string };
+
+/** The same decision twice is one decision; a contrary one is refused. Of a call that asks again, each question counts. */
+export function resolving(agents: Agents, callId: string, decision: CallDecision): Message {
+  return {
+    factsFor(run) {
+      const earlier = run.approvals.get(callId);
+      if (earlier && !isPending(agents, run, callId)) {
+        if (isContrary(earlier, decision)) throw contrary(callId, earlier);
+        return [];
+      }
+      const { question } = pendingCall(agents, run, { callId, needs: "approval" });
+      if (!question && decision.approved && decision.value !== undefined)
+        throw new AgentError(
+          "invalid_input",
+          `The call "${callId}" waits for a yes or no: approve it without a value.`,
+        );
+      const number = run.round?.calls.get(callId)?.questions.length;
+      return [
+        {
+          type: "approval_resolved",
+          callId,
+          ...decision,
+          ...(question && number !== undefined && { number }),
+        },
+      ];
+    },
+    async check(run) {
+      if (!decision.approved || !isPending(agents, run, callId)) return;
+      const { name, question } = pendingCall(agents, run, { callId, needs: "approval" });
+      if (!question?.schema) return;
+      const schema = toSchema(question.schema, { owner: `a question of "${name}"` });
+      const result = await schema.validate(decision.value ?? null);
+      if (result.valid) return;
+      const issues = result.issues.slice(0, 10).join("; ");
       throw new AgentError(
-        "run_ended",
-        `The run "${run.id}" has ended (${run.done.status}): start a new one in its session.`,
+        "invalid_input",
+        `This does not answer the question of "${name}" (call "${callId}"): ${issues}. It still waits: give a value that is valid by its schema.`,
       );
-    return [{ type: "steered", entry: { type: "user", content: text } }];
+    },
   };
 }
 
-/** The same decision twice is one decision; a contrary one is refused. */
-export function resolving(
-  agents: Agents,
-  callId: string,
-  decision: { approved: boolean; reason?: string },
-): Message {
-  return (run) => {
-    const earlier = run.approvals.get(callId);
-    if (earlier === decision.approved) return [];
-    if (earlier !== undefined) throw contrary(callId, earlier);
-    pendingCall(agents, run, { callId, needs: "approval" });
-    return [{ type: "approval_resolved", callId, ...decision }];
-  };
+/** A value is a part of the decision. */
+export function isContrary(earlier: CallDecision, decision: CallDecision): boolean {
+  if (!earlier.approved || !decision.approved) return earlier.approved !== decision.approved;
+  return canonical(earlier.value ?? null) !== canonical(decision.value ?? null);
 }
 
-export function contrary(callId: string, approved: boolean): AgentError {
+export function contrary(callId: string, { approved }: CallDecision): AgentError {
   const verb = approved ? "approved" : "denied";
   return new AgentError("approval_conflict", `The call "${callId}" has already been ${verb}.`);
 }
 
 export function answering(agents: Agents, callId: string, value: unknown): Message {
-  return (run) => {
-    const { name } = pendingCall(agents, run, { callId, needs: "answer" });
-    const { status, content, ...rest } = outcomeOf(value);
-    const agent = agents.get(run.agent);
-    const reads = labelsOf((agent && toolOf(agent, name)) ?? {});
-    return [
-      {
-        type: "tool_call_result",
-        id: callId,
-        name,
-        result: content,
-        is_error: status !== "ok",
-        status,
-        attempts: 1,
-        ms: 0,
-        ...rest,
-        ...(reads.length > 0 && { reads }),
-      },
-    ];
+  return {
+    factsFor(run) {
+      const { name } = pendingCall(agents, run, { callId, needs: "answer" });
+      const { status, content, ...rest } = outcomeOf(value);
+      const agent = agents.get(run.agent);
+      const reads = labelsOf((agent && toolOf(agent, name)) ?? {});
+      return [
+        {
+          type: "tool_call_result",
+          id: callId,
+          name,
+          result: content,
+          is_error: status !== "ok",
+          status,
+          attempts: 1,
+          ms: 0,
+          ...rest,
+          ...(reads.length > 0 && { reads }),
+        },
+      ];
+    },
   };
+}
+
+function isPending(agents: Agents, run: RunState, callId: string): boolean {
+  return pendingCalls(agents, run).some((call) => call.callId === callId && call.needs === "approval");
 }
 
 type Wanted = { readonly callId: string; readonly needs: PendingCall["needs"] };

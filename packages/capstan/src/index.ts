@@ -46,9 +46,11 @@ export type { Infer, JsonSchema, Parameter, ParameterRecord, SchemaInput, Standa
 export { type RunOptions, resume, run } from "./session.ts";
 export type { Lease, SessionInfo, Store } from "./store.ts";
 export {
+  type Answer,
   defineTool,
   type Effects,
   type Outcome,
+  type Question,
   type Reads,
   type Tool,
   type ToolContext,

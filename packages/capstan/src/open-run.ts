@@ -1,4 +1,4 @@
-import type { Agents } from "./agent.ts";
+import type { Agents, ModelChoice } from "./agent.ts";
 import { apply } from "./apply.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Step } from "./effect.ts";
@@ -13,10 +13,12 @@ import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
+import type { Model } from "./model.ts";
 import { environment } from "./models/client-options.ts";
 import { namedModel } from "./models/named-model.ts";
 import { newId } from "./new-id.ts";
 import type { CallHooks, Io } from "./perform/io.ts";
+import { type LiveTools, liveTools } from "./perform/live-tools.ts";
 import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
 import { runUntilRest } from "./run.ts";
@@ -64,7 +66,9 @@ export type Opening = ResumeOptions & {
 
 /** Opens a run on a store: wires the loop to its engine, its log, its inbox and its listeners. */
 export function openRun(opening: Opening): Run {
-  const { agents, runId, signal } = opening;
+  const { runId, signal } = opening;
+  const tools = liveTools(opening.agents);
+  const agents = tools?.agents ?? opening.agents;
   let state: State | undefined;
   let controller = new AbortController();
   let before: Promise<unknown> = Promise.resolve();
@@ -75,11 +79,13 @@ export function openRun(opening: Opening): Run {
       resting = true;
     };
     controller = new AbortController();
+    signal?.addEventListener("abort", cancel, { once: true });
     const result = before.then(async () => {
+      if (signal?.aborted) cancel();
       const masking = maskingOf(knownSecrets(opening.secrets ?? [], environment));
       try {
         state ??= newState(await opening.find());
-        return await walk({ opening, masking, state, stream, inbox, controller, rest });
+        return await walk({ opening, agents, tools, masking, state, stream, inbox, controller, rest });
       } catch (thrown) {
         throw masking ? maskedError(thrown, masking) : thrown;
       }
@@ -101,17 +107,18 @@ export function openRun(opening: Opening): Run {
   const handle = runHandle({
     id: runId,
     agents,
-    state: () => (state?.run?.id === runId ? state.run : undefined),
+    // Before its tools are known, nothing can be said about its calls.
+    state: () => (state?.run?.id === runId && tools?.turn() !== 0 ? state.run : undefined),
     begin,
     abort: (reason) => controller.abort(new AgentError("cancelled", reason)),
   });
-  if (signal?.aborted) cancel();
-  else signal?.addEventListener("abort", cancel, { once: true });
   return handle;
 }
 
 type Walk = {
   readonly opening: Opening;
+  readonly agents: Agents;
+  readonly tools: LiveTools | undefined;
   /** Undefined without secrets: then nothing is looked at. */
   readonly masking: Masking | undefined;
   readonly state: State;
@@ -123,8 +130,8 @@ type Walk = {
 
 /** One leg: takes the session, catches up with its log, runs until rest, and lets the session go. */
 async function walk(walking: Walk): Promise<Result> {
-  const { opening, state, stream, inbox, controller, rest } = walking;
-  const { agents, runId, store } = opening;
+  const { opening, agents, tools, state, stream, inbox, controller, rest } = walking;
+  const { runId, store } = opening;
   const held = await holdLease(store, state.sessionId, newId(runId, "."));
   try {
     await catchUp(walking);
@@ -133,7 +140,7 @@ async function walk(walking: Walk): Promise<Result> {
     if (state.run?.id !== runId)
       throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
     const engine = direct(steps(walking, log), controller.signal);
-    await runUntilRest({ agents, state, engine, log, inbox, stream, rest });
+    await runUntilRest({ agents, state, engine, log, inbox, stream, tools, rest });
     return resultOf(agents, state, state.run);
   } finally {
     await held.release();
@@ -153,19 +160,23 @@ async function catchUp({ opening, masking, state, stream }: Walk): Promise<void>
   }
 }
 
-function steps({ opening, masking, state }: Walk, log: Log): Step {
-  const { agents, store, context, hooks = {}, clock = systemClock } = opening;
+function steps({ opening, agents, masking, state }: Walk, log: Log): Step {
+  const { store, context, hooks = {}, clock = systemClock } = opening;
   const { sessionId } = state;
   const blobs: Io["blobs"] = {
     put: (blob) => store.putBlob(sessionId, blob),
     get: (handle) => store.getBlob(sessionId, handle),
   };
-  const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelNamed: namedModel };
+  const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelOf };
   const io = masking ? maskedIo(plain, masking) : plain;
   const act: Step = (effect, signal) => perform(effect, io, signal);
   const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
   const bounded = timed(patient, clock, "deadlineMs");
   return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);
+}
+
+function modelOf(choice: ModelChoice): Model {
+  return typeof choice === "string" ? namedModel(choice) : choice;
 }
 
 function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Log {

@@ -5,6 +5,7 @@ import { labelsOf } from "./labels.ts";
 import type { Model } from "./model.ts";
 import { gather } from "./perform/gather.ts";
 import { outcomeOf } from "./perform/outcome.ts";
+import { questionOf } from "./perform/question.ts";
 import { assertClosed } from "./safety/closed-schema.ts";
 import { type SchemaInput, toSchema } from "./schema.ts";
 import { run } from "./session.ts";
@@ -67,7 +68,9 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
 /** Nothing when the tool failed: its error may be a stranger's words. */
 async function untrustedText(call: () => unknown, { signal }: ToolContext): Promise<string | undefined> {
   try {
-    const outcome = outcomeOf(await gather(await call(), { signal, mostCharacters, mostBytes }));
+    const returned = await call();
+    if (questionOf(returned)) return undefined; // a stranger's words are not put before a person either
+    const outcome = outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes }));
     return outcome.status === "ok" ? plainText(outcome.content) : undefined;
   } catch {
     return undefined;

@@ -5,9 +5,10 @@ import type { Entry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
 import type { Usage } from "./model.ts";
-import { awaitsApproval } from "./rules/approvals.ts";
+import { awaitsConsent, openQuestion } from "./rules/approvals.ts";
 import { isWithClient } from "./rules/tool-calls.ts";
 import type { RunState, State, ToolCallRecord } from "./state.ts";
+import type { Question } from "./tool.ts";
 import { shownInput } from "./visible.ts";
 
 /** A call that only a person (`approval`) or a client (`answer`) can move. */
@@ -23,6 +24,8 @@ export type PendingCall = {
   readonly digest?: string;
   /** Of an approval that the safety gate asks for: what made the call suspicious. */
   readonly because?: readonly Source[];
+  /** Asked by the tool in the middle of its call: `approve` it with a value, which must be valid by its schema. */
+  readonly question?: Omit<Question, "state">;
 };
 
 export interface Result {
@@ -96,7 +99,11 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
     if (call.result || !agent) continue;
     const { id: callId, name, input } = call.part;
     const about = { callId, name, input, shown: shownInput(input) };
-    if (awaitsApproval(call, run) && call.check?.approval)
+    const asked = openQuestion(call);
+    if (asked) {
+      const { state: _, ...question } = asked.question;
+      pending.push({ ...about, needs: "approval", reason: asked.reason, digest: asked.digest, question });
+    } else if (awaitsConsent(call, run) && call.check?.approval)
       pending.push({ ...about, needs: "approval", ...call.check.approval });
     else if (isWithClient(agent, call))
       pending.push({ ...about, needs: "answer", reason: `The client runs "${name}".` });
@@ -105,8 +112,9 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
 }
 
 function waitingText(pending: readonly PendingCall[]): string {
-  const asks = pending.map(({ name, needs, reason }) =>
-    needs === "approval" ? `your approval of "${name}" (${reason})` : `the result of "${name}"`,
-  );
+  const asks = pending.map(({ name, needs, reason, question }) => {
+    if (needs === "answer") return `the result of "${name}"`;
+    return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;
+  });
   return asks.length > 0 ? `Waiting for ${asks.join(" and ")}.` : "Waiting.";
 }

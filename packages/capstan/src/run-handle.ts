@@ -3,14 +3,18 @@ import type { Event } from "./event.ts";
 import { type EventStream, eventStream } from "./event-stream.ts";
 import {
   answering,
+  type CallDecision,
   cancelling,
   contrary,
   type Inbox,
   inbox,
+  isContrary,
   type Message,
   resolving,
   steering,
 } from "./inbox.ts";
+import type { Json } from "./json.ts";
+import { toJson } from "./perform/serialise.ts";
 import type { Result } from "./result.ts";
 import type { RunState } from "./state.ts";
 
@@ -26,8 +30,13 @@ export interface Run extends PromiseLike<Result>, AsyncIterable<Event> {
   cancel(reason?: string): Run;
   /** Says something to the model before its next turn. */
   steer(text: string): Run;
-  /** Allows a call that waits for approval. Works once, for exactly what was asked. */
-  approve(callId: string): Run;
+  /**
+   * Allows a call that waits for approval. Works once, for exactly what was asked. A question of a tool is answered with
+   * a value; one that is not valid by the schema of the question makes the run reject with `invalid_input`, and the call
+   * still waits.
+   */
+  approve(callId: string, value?: Json): Run;
+  /** Refuses a call that waits for approval. A question of a tool is denied: the tool is told, and goes on. */
   deny(callId: string, reason?: string): Run;
   /** Gives the result of a call that the client runs. */
   answer(callId: string, value: unknown): Run;
@@ -61,7 +70,7 @@ export function runHandle(parts: RunParts): Run {
   function tell(message: Message): Run {
     const run = parts.state();
     // Refuses at the caller what makes no sense; what changes nothing needs not be heard.
-    if (run && message(run).length === 0) return handle;
+    if (run && message.factsFor(run).length === 0) return handle;
     told.put(message);
     if (leg.isResting()) {
       stream = eventStream();
@@ -70,12 +79,23 @@ export function runHandle(parts: RunParts): Run {
     return handle;
   }
 
-  /** Two contrary decisions may come before either is heard. */
-  const decided = new Map<string, boolean>();
-  function resolve(callId: string, decision: { approved: boolean; reason?: string }): Run {
-    if (decided.get(callId) === !decision.approved) throw contrary(callId, !decision.approved);
-    tell(resolving(agents, callId, decision));
-    decided.set(callId, decision.approved);
+  /** Two contrary decisions may come before either is heard. By call and number of its question. */
+  const decided = new Map<string, CallDecision>();
+  function resolve(callId: string, decision: CallDecision): Run {
+    const key = `${callId}#${parts.state()?.round?.calls.get(callId)?.questions.length ?? 0}`;
+    const earlier = decided.get(key);
+    if (earlier && isContrary(earlier, decision)) throw contrary(callId, earlier);
+    const message = resolving(agents, callId, decision);
+    const check = async (run: RunState) => {
+      try {
+        await message.check?.(run);
+      } catch (problem) {
+        decided.delete(key); // what cannot be used has decided nothing
+        throw problem;
+      }
+    };
+    tell({ ...message, check });
+    decided.set(key, decision);
     return handle;
   }
 
@@ -91,7 +111,8 @@ export function runHandle(parts: RunParts): Run {
       return handle;
     },
     steer: (text) => tell(steering(text)),
-    approve: (callId) => resolve(callId, { approved: true }),
+    approve: (callId, value) =>
+      resolve(callId, { approved: true, ...(value !== undefined && { value: toJson(value) }) }),
     deny: (callId, reason) => resolve(callId, { approved: false, ...(reason !== undefined && { reason }) }),
     answer: (callId, value) => tell(answering(agents, callId, value)),
   };

@@ -1,9 +1,10 @@
 import type { Agents } from "./agent.ts";
 import { decide } from "./decide.ts";
-import type { Engine } from "./effect.ts";
+import type { Effect, Engine } from "./effect.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
+import type { LiveTools } from "./perform/live-tools.ts";
 import { pendingCalls } from "./result.ts";
 import type { Decision } from "./rules/rule.ts";
 import type { State } from "./state.ts";
@@ -16,6 +17,8 @@ export type Running = {
   readonly log: Log;
   readonly inbox: Inbox;
   readonly stream: EventStream;
+  /** Left out when no agent has tools that come and go. */
+  readonly tools?: LiveTools | undefined;
   /** Called in the instant it comes to rest: what is told from then on begins a new leg. */
   rest(): void;
 };
@@ -30,14 +33,29 @@ export async function loop(running: Running): Promise<Extract<Decision, { type: 
     await hear(running);
     const next = decide(agents, state);
     if (next.type === "stop") return next;
+    // What is decided for a turn depends on its tools.
+    if (running.tools && (await renewed(running, beginningTurn(next.effects)))) continue;
     await engine.all(next.effects);
   }
+}
+
+/** The turn that these effects begin; 0 for none. */
+function beginningTurn(effects: readonly Effect[]): number {
+  const [effect] = effects;
+  return effect?.type === "model" ? effect.turn : 0;
+}
+
+/** Asks for the tools of a turn, once. Tells whether it did. */
+async function renewed({ state, log, tools }: Running, turn: number): Promise<boolean> {
+  if (!tools || !state.run || turn <= tools.turn()) return false;
+  await log.append(tools.renew(state.run.agent, turn), `tools.${turn}`);
+  return true;
 }
 
 /** What people and clients have said since the last decision becomes facts. */
 async function hear({ state, log, inbox }: Running): Promise<void> {
   if (inbox.isEmpty() || !state.run) return;
-  const { facts, problems } = inbox.take(state.run);
+  const { facts, problems } = await inbox.take(state.run);
   await log.append(facts, `heard.${state.seq}`);
   if (problems.length > 0) throw problems[0];
 }
@@ -48,6 +66,8 @@ async function hear({ state, log, inbox }: Running): Promise<void> {
  */
 export async function runUntilRest(running: Running): Promise<void> {
   const { agents, state, log, inbox, stream, rest } = running;
+  // In the middle of a turn that another process began.
+  if (running.tools) await renewed(running, state.run?.turn ?? 0);
   for (;;) {
     const stop = await loop(running);
     if (stop.reason === "done" || !state.run) return rest();

@@ -5,6 +5,7 @@ import type { Json } from "./json.ts";
 import { type Labels, noLabels } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
 import type { Policy } from "./policy.ts";
+import type { Question, Reply } from "./tool.ts";
 
 /**
  * Everything the runtime knows, folded from the facts of a session and from nothing else. The fold updates it in
@@ -51,8 +52,8 @@ export type RunState = {
   waits: number;
   /** Messages that arrived while the run was on; they join the history at the next turn. */
   steering: UserEntry[];
-  /** Every approval given or refused in this run, by call. */
-  readonly approvals: Map<string, boolean>;
+  /** The last decision of a person on each call of this run. */
+  readonly approvals: Map<string, Reply>;
   waiting: boolean;
   cancelReason: string | undefined;
   limit: { readonly code: string; readonly message: string } | undefined;
@@ -112,10 +113,21 @@ export type Call = {
   readonly check: CallCheck | undefined;
   asked: boolean;
   approval: { readonly approved: boolean; readonly reason?: string } | undefined;
-  /** Begins so far: above 0 without a result, the process died, or a client is at work on it. */
+  /** What the tool has asked in the middle of the call. Only the last one may be without a reply. */
+  questions: readonly Asked[];
+  /** Begins so far: above that of the last question without a result, the process died, or a client is at work on it. */
   attempt: number;
   result: ResultEntry | undefined;
   record: ToolCallRecord | undefined;
+};
+
+export type Asked = {
+  readonly question: Question;
+  readonly reason: string;
+  readonly digest: string;
+  /** The begin that ended with this question. */
+  readonly attempt: number;
+  reply: Reply | undefined;
 };
 
 export type Repeat = {
@@ -138,6 +150,22 @@ export type ToolCallRecord = {
 };
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
+
+type Open<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
+const sometimes = ["cachedTokens", "reasoningTokens", "cost"] as const;
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sum: Open<Usage> = {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+  };
+  for (const field of sometimes) {
+    if (left[field] !== undefined || right[field] !== undefined)
+      sum[field] = (left[field] ?? 0) + (right[field] ?? 0);
+  }
+  if (left.estimated || right.estimated) sum.estimated = true;
+  return sum;
+}
 
 export function newState(sessionId: string): State {
   return {

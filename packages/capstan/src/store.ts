@@ -1,16 +1,50 @@
-import type { Fact, UnplacedFact } from "./event.ts";
+import type { Delta, Fact, UnplacedFact } from "./event.ts";
+import type { Json } from "./json.ts";
 
 /** The right to write to a session, held by one at a time. `token` grows with each holder, so that a stale one is known. */
 export type Lease = { readonly sessionId: string; readonly owner: string; readonly token: number };
 
 export type SessionInfo = {
   readonly id: string;
+  /** What a person calls it; left out until somebody has named it. */
+  readonly title?: string;
   readonly facts: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
 
 export type Blob = { readonly mediaType: string; readonly size: number; readonly data: string | Uint8Array };
+
+/** A run as a list shows it. `active`: it has work to do, whether or not somebody is at it. */
+export type RunInfo = {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly state: "active" | "waiting" | "ended";
+  readonly startedAt: number;
+  readonly updatedAt: number;
+};
+
+/** Something said to a run from outside. The same `key` counts once, however often it is sent. */
+export type Told = { readonly key: string } & (
+  | { readonly type: "steer"; readonly text: string }
+  | { readonly type: "cancel"; readonly reason?: string }
+  | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
+  | { readonly type: "deny"; readonly callId: string; readonly reason?: string }
+  | { readonly type: "result"; readonly callId: string; readonly value: Json }
+);
+
+/** A place in a session where words were found, with some of the words around them. */
+export type Found = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
+
+/** A delta and the position it was said after: behind a later fact it is out of date. */
+export type Piece = { readonly after: number; readonly delta: Delta };
+
+/** Of a session: there are new facts, a run has been told something, or pieces that are shown and never stored. */
+export type News =
+  | { readonly type: "facts" }
+  | { readonly type: "told"; readonly runId: string }
+  | { readonly type: "live"; readonly pieces: readonly Piece[] };
 
 /**
  * An append-only log of facts per session, with leases and blobs. Every implementation passes `storeSuite`.
@@ -21,11 +55,11 @@ export interface Store {
    * Stores the facts behind position `expected` and gives each its `seq`. A fact whose identity is already in the
    * session is not stored again: it comes back as it was first. All of them, or none. Rejects with
    * `position_conflict` when the log has grown past `expected`, and with `lease_lost` when the lease is not the
-   * newest one.
+   * newest one. `heard` are the keys of what the run was told and these facts say: it is not waiting any more.
    */
   append(
     facts: readonly UnplacedFact[],
-    at: { readonly expected: number; readonly lease: Lease },
+    at: { readonly expected: number; readonly lease: Lease; readonly heard?: readonly string[] },
   ): Promise<readonly Fact[]>;
   /** The facts behind position `after`, in order; none for a session that does not exist. */
   read(sessionId: string, after?: number): Promise<readonly Fact[]>;
@@ -34,6 +68,19 @@ export interface Store {
   /** Newest first. */
   list(): Promise<readonly SessionInfo[]>;
   remove(sessionId: string): Promise<void>;
+  /** Gives the session a title; an empty one takes it away. */
+  rename(sessionId: string, title: string): Promise<void>;
+  /** The runs of a session, in the order they were started. */
+  runs(sessionId: string): Promise<readonly RunInfo[]>;
+  /** Runs with work to do and nobody at it: active, or waiting and told something, with no valid lease. */
+  orphans(): Promise<readonly RunInfo[]>;
+  /** Where all these words were said or given by a tool; the best places first. */
+  search(words: string, most?: number): Promise<readonly Found[]>;
+
+  /** Leaves a message for a run, for whoever has its lease. Rejects with `unknown_run`, and with `run_ended`. */
+  tell(runId: string, message: Told): Promise<void>;
+  /** What a run was told and has not heard yet, in order. */
+  told(runId: string): Promise<readonly Told[]>;
 
   /** Takes the right to write for `ms`, or gives undefined while another owner has it. */
   lease(sessionId: string, owner: string, ms: number): Promise<Lease | undefined>;
@@ -47,4 +94,12 @@ export interface Store {
     blob: { readonly mediaType: string; readonly data: string | Uint8Array },
   ): Promise<string>;
   getBlob(sessionId: string, handle: string): Promise<Blob | undefined>;
+
+  /** Shows pieces to those who watch the session, here and, where the store can, in other processes. */
+  publish(sessionId: string, pieces: readonly Piece[]): void;
+  /** Hears of a session until the returned function is called. News may come twice, or for nothing; never too few. */
+  watch(sessionId: string, hear: (news: News) => void): () => void;
+
+  /** Lets go of files and connections. */
+  close(): Promise<void>;
 }

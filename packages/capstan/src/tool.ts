@@ -3,7 +3,7 @@ import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { ResultSize, Retry } from "./policy.ts";
-import { type Infer, type Schema, type SchemaInput, toSchema } from "./schema.ts";
+import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema.ts";
 import type { Blob } from "./store.ts";
 
 /** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */
@@ -11,6 +11,25 @@ export type Effects = "none" | "ui" | "state" | "send";
 
 /** What a tool may bring into the conversation: words of strangers, or what not everybody may know. */
 export type Reads = "public" | "private" | "untrusted";
+
+/** What a tool asks a person in the middle of a call. */
+export type Question = {
+  readonly message: string;
+  /** JSON Schema of the wanted answer; left out, a yes or no with any value will do. */
+  readonly schema?: JsonSchema;
+  /** A page where the person does what is asked. */
+  readonly url?: string;
+  /** The tool's own: it comes back with the answer and is not shown. It is stored, so no place for secrets. */
+  readonly state?: Json;
+};
+
+/** What a person said to a question. */
+export type Reply =
+  | { readonly approved: true; readonly value: Json }
+  | { readonly approved: false; readonly reason?: string };
+
+/** A reply as the tool gets it, with the `state` of its question. */
+export type Answer = Reply & { readonly state?: Json };
 
 /** What a tool is given beside its input. */
 export type ToolContext = {
@@ -23,6 +42,8 @@ export type ToolContext = {
   readonly idempotencyKey: string;
   /** The `context` of the run: who asks, access rights, dependencies. */
   readonly context: unknown;
+  /** What people said to the questions of this call so far, in the order asked. */
+  readonly answers: readonly Answer[];
   /** Shows how far a long call is; live only, never stored. */
   progress(data: Json): void;
   /** What was too large for a result of this session. */
@@ -40,6 +61,8 @@ export type ToolReturn = {
   readonly error?: string | { readonly code?: string; readonly message: string };
   /** Of an `error`: whether another attempt may help. */
   readonly retryable?: boolean;
+  /** Alone: the call has no result yet. A person is asked, and the tool is executed again with `answers`. */
+  readonly ask?: Question;
 };
 
 type ToolSettings = {

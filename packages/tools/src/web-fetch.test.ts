@@ -18,6 +18,7 @@ const context: ToolContext = {
   callId: "call",
   idempotencyKey: "run/call",
   context: undefined,
+  answers: [],
   progress: () => undefined,
   readBlob: async () => undefined,
 };

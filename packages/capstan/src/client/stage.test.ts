@@ -5,7 +5,7 @@ import { run } from "../session.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import { nextStage, type Stage, stageOf } from "./stage.ts";
 
 const look = defineTool({
@@ -33,6 +33,13 @@ function stagesOf(events: readonly Event[]): Stage[] {
 describe("stageOf", () => {
   it("is idle before anything happens (S2-18)", () => {
     expect(stageOf([])).toBe("idle");
+  });
+
+  it("is executing while a tool waits for the answer to its question", async () => {
+    const ask: Tool = { ...look, execute: () => ({ ask: { message: "Where?" } }) };
+    const model = scriptedModel([{ calls: [{ name: "look" }] }]);
+    const { events, result } = await collect(run(defineAgent({ name: "a", model, tools: [ask] }), "Go"));
+    expect([result.status, stageOf(events)]).toEqual(["waiting", "executing"]);
   });
 
   it("passes through all stages of a run with tools; `processing` is the digesting of results (S2-18, S2-19)", async () => {

@@ -95,6 +95,21 @@ describe("readableLog", () => {
       'Approval of c needed: pay {"eur":5} "Costly."',
     ],
     [{ type: "approval_resolved", callId: "c", approved: true }, "Approval of c given"],
+    [
+      {
+        ...{ type: "approval_required", callId: "c", name: "book", input: {}, shown: "{}", digest: "d" },
+        ...{ reason: "Which seat?", number: 1, question: { message: "Which seat?" } },
+      },
+      'Question of c: book asks "Which seat?"',
+    ],
+    [
+      { type: "approval_resolved", callId: "c", approved: true, number: 1, value: { seat: "3A" } },
+      'Question of c answered: {"seat":"3A"}',
+    ],
+    [
+      { type: "approval_resolved", callId: "c", approved: false, number: 1, reason: "No." },
+      'Question of c refused: "No."',
+    ],
     [{ type: "approval_resolved", callId: "c", approved: false }, "Approval of c refused"],
     [
       { type: "approval_resolved", callId: "c", approved: false, reason: "No." },

@@ -41,8 +41,12 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
     case "tool_call_result":
       return `Result ${show.name(fact.id)}: ${resultOf(fact, show)}`;
     case "approval_required":
+      if (fact.question)
+        return `Question of ${show.name(fact.callId)}: ${show.name(fact.name)} asks ${show.text(fact.reason)}`;
       return `Approval of ${show.name(fact.callId)} needed: ${show.name(fact.name)} ${show.json(fact.input)} ${show.text(fact.reason)}`;
     case "approval_resolved":
+      if (fact.number !== undefined)
+        return `Question of ${show.name(fact.callId)} ${fact.approved ? `answered: ${show.json(fact.value ?? null)}` : `refused${reason(fact.reason, show)}`}`;
       return `Approval of ${show.name(fact.callId)} ${fact.approved ? "given" : `refused${reason(fact.reason, show)}`}`;
     case "waiting":
       return `Waiting for ${fact.callIds.map(show.name).join(", ")}`;

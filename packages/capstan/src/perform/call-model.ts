@@ -28,7 +28,7 @@ export async function callModel(
 ): Promise<readonly FactBody[]> {
   const models = agentOf(effect.agent, io).models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
-  const model = typeof choice === "string" ? io.modelNamed(choice) : choice;
+  const model = io.modelOf(choice);
   const message = assembly(namingCalls(effect.turn, io.state.callIds));
   const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
   try {

@@ -2,15 +2,15 @@ import { toolOf } from "../builtin-tools.ts";
 import type { ToolEffect } from "../effect.ts";
 import { describeThrown, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import type { Json } from "../json.ts";
 import { labelsOf } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
 import { unknownTool, validateInput } from "./check-calls.ts";
 import { digestOf } from "./digest.ts";
 import { gather } from "./gather.ts";
-import { agentOf, type HookedCall, type Io, runIdOf } from "./io.ts";
+import { agentOf, type HookedCall, type Io, inputOf, runIdOf } from "./io.ts";
 import { failed, interrupted, modelView, outcomeOf } from "./outcome.ts";
+import { answersTo, asking, questionOf } from "./question.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
 import { type Fitted, withinSize } from "./within-size.ts";
 
@@ -28,7 +28,7 @@ type Calling = {
   readonly facts: FactBody[];
 };
 
-/** Runs one tool call. A tool without `execute` is the client's to run: it has no result yet. */
+/** Runs one tool call. One that asks a person has no result yet, nor one without `execute`, which the client runs. */
 export async function callTool(
   effect: ToolEffect,
   io: Io,
@@ -102,6 +102,11 @@ async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   try {
     await untilAborted(Promise.resolve(io.hooks.onBeforeTool?.(hookedCall(effect, io))), signal);
     const returned = await untilAborted(begin(tool, valid.value, calling), signal);
+    const question = questionOf(returned);
+    if (question) {
+      calling.facts.unshift(await asking(question, tool, calling));
+      return undefined;
+    }
     return await checkedOutcome(
       outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes })),
       tool,
@@ -137,13 +142,17 @@ async function begin(tool: Tool, input: unknown, { effect, io, signal, facts }: 
 }
 
 async function isAsApproved(tool: Tool, { effect, io }: Calling): Promise<boolean> {
-  if (effect.digest === undefined) return true;
-  const call = { id: effect.callId, input: effect.input as { [key: string]: Json } };
-  return (await digestOf(runIdOf(io), tool, call)) === effect.digest;
+  if (effect.digest === undefined && !effect.asked) return true;
+  const call = { id: effect.callId, input: inputOf(effect) };
+  const runId = runIdOf(io);
+  if (effect.digest !== undefined && (await digestOf(runId, tool, call)) !== effect.digest) return false;
+  for (const [index, { question, digest }] of effect.asked?.entries() ?? [])
+    if ((await digestOf(runId, tool, { ...call, asked: [index + 1, question] })) !== digest) return false;
+  return true;
 }
 
 function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
-  const { callId } = effect;
+  const { callId, asked } = effect;
   const runId = runIdOf(io);
   return {
     signal,
@@ -152,6 +161,7 @@ function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolConte
     callId,
     idempotencyKey: `${runId}/${callId}`,
     context: io.context,
+    answers: answersTo(asked),
     progress(data) {
       // What is left behind after a time-out or a cancellation has nothing more to say.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });

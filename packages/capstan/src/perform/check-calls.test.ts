@@ -35,7 +35,7 @@ async function check(call: Partial<CallPart> & { readonly name: string }, ...too
     context: { user: "Ada" },
     hooks: {},
     emit: () => undefined,
-    modelNamed: () => scriptedModel([]),
+    modelOf: () => scriptedModel([]),
     blobs,
   };
   const { checks } = await checkCalls([{ type: "call", id: "c1", input: {}, ...call }], agent, io);
@@ -82,7 +82,7 @@ describe("a call that the model has said", () => {
       context: undefined,
       hooks: {},
       emit: () => undefined,
-      modelNamed: () => scriptedModel([]),
+      modelOf: () => scriptedModel([]),
       blobs,
     };
     const call: CallPart = { type: "call", id: "c1", name: "rescue", input: {} };

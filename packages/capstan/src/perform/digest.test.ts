@@ -26,4 +26,17 @@ describe("the digest of an approval", () => {
     ]);
     expect(new Set(digests).size).toBe(digests.length);
   });
+
+  it("covers a question in the middle of the call, and which one it is (A109)", async () => {
+    const tool = defineTool(pay);
+    const digests = await Promise.all([
+      digestOf("r", tool, call),
+      digestOf("r", tool, { ...call, asked: [1, { message: "Sure?" }] }),
+      digestOf("r", tool, { ...call, asked: [2, { message: "Sure?" }] }),
+      digestOf("r", tool, { ...call, asked: [1, { message: "Really?" }] }),
+      digestOf("r", tool, { ...call, asked: [1, { message: "Sure?", state: 1 }] }),
+      digestOf("r2", tool, { ...call, asked: [1, { message: "Sure?" }] }),
+    ]);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
 });

@@ -1,13 +1,14 @@
 import type { CallPart } from "../history.ts";
 import { canonical, type Json } from "../json.ts";
-import type { Tool } from "../tool.ts";
+import type { Question, Tool } from "../tool.ts";
 
-/** What an approval is bound to: this run, this call, this tool as it was described, these arguments. */
-export async function digestOf(
-  runId: string,
-  tool: Tool,
-  call: Pick<CallPart, "id" | "input">,
-): Promise<string> {
+type Approved = Pick<CallPart, "id" | "input"> & {
+  /** Of a question in the middle of the call: which one, and what it says. */
+  readonly asked?: readonly [number: number, question: Question];
+};
+
+/** What an approval is bound to: this run, this call, this tool as it was described, these arguments, this question. */
+export async function digestOf(runId: string, tool: Tool, call: Approved): Promise<string> {
   const { name, description, schema } = tool;
   const subject = canonical([
     runId,
@@ -16,6 +17,7 @@ export async function digestOf(
     description,
     JSON.parse(JSON.stringify(schema.json)),
     call.input,
+    ...(call.asked ?? []),
   ] as Json);
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,5 +1,6 @@
-import type { Agent, Agents } from "../agent.ts";
+import type { Agent, Agents, ModelChoice } from "../agent.ts";
 import type { Clock } from "../clock.ts";
+import type { ToolEffect } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
@@ -17,8 +18,10 @@ export type Io = {
   readonly context: unknown;
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
-  /** The client of a model that is given by name. */
-  modelNamed(name: string): Model;
+  /** The model that was chosen; the client of one that is given by name. */
+  modelOf(choice: ModelChoice): Model;
+  /** What is said, without the secrets of the run. Left out when there are none. */
+  masked?<Body extends object>(body: Body): Body;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;
@@ -43,6 +46,11 @@ export function agentOf(name: string, { agents }: Pick<Io, "agents">): Agent {
   const agent = agents.get(name);
   if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
   return agent;
+}
+
+/** The input of a call that was found valid: an object. */
+export function inputOf({ input }: Pick<ToolEffect, "input">): { readonly [key: string]: Json } {
+  return input as { readonly [key: string]: Json };
 }
 
 /** The run whose effect this is. */

@@ -63,7 +63,7 @@ function request(
       context: { user: "Ada" },
       hooks: {},
       emit: () => undefined,
-      modelNamed: () => scriptedModel([]),
+      modelOf: () => scriptedModel([]),
       blobs: { put: async () => "blob_1", get: async () => undefined },
     },
   );

@@ -41,12 +41,13 @@ export function isWithClient(agent: Agent, call: Call): boolean {
   return call.attempt > 0 && !call.check?.error && tool !== undefined && !tool.execute;
 }
 
-function callEffect(agent: Agent, run: RunState, { part, check, attempt }: Call): Effect {
+function callEffect(agent: Agent, run: RunState, { part, check, attempt, questions }: Call): Effect {
   const { id, name, input, raw } = part;
   const tool = toolOf(agent, name);
-  // A decision is only taken when nothing is in flight: a call that began and has no result was cut off by a crash.
-  // One that could not run in the first place has done nothing.
-  if (attempt > 0 && !check?.error && !(tool && isRepeatable(tool))) {
+  // A decision is only taken when nothing is in flight: a call that began and came neither to a result nor to a
+  // question was cut off by a crash. One that could not run in the first place has done nothing.
+  const isCutOff = attempt > (questions.at(-1)?.attempt ?? 0);
+  if (isCutOff && !check?.error && !(tool && isRepeatable(tool))) {
     return { type: "note", id: `interrupted.${id}`, facts: [refusal(part, unfinished)] };
   }
   return {
@@ -54,6 +55,11 @@ function callEffect(agent: Agent, run: RunState, { part, check, attempt }: Call)
     attempt: attempt + 1,
     ...(check?.error && { refused: check.error }),
     ...(check?.approval && { digest: check.approval.digest }),
+    ...(questions.length > 0 && {
+      // A step of its own, also for an engine that knows finished steps by their ids.
+      id: `answered.${questions.length}.${id}`,
+      asked: questions.flatMap(({ question, digest, reply }) => (reply ? { question, digest, reply } : [])),
+    }),
   };
 }
 

@@ -23,7 +23,7 @@ const ours: ReadonlySet<string> = new Set([
 
 /** What models, tools and clients give as data: everything in it is masked, keys and numbers too. */
 const data: ReadonlySet<string> = new Set([
-  ...["arguments", "data", "affected", "props", "opaque", "contexts", "value"],
+  ...["arguments", "data", "affected", "props", "opaque", "contexts", "value", "schema", "state"],
 ]);
 
 /** Masks a fact, a delta or an outcome. One without secrets comes back as it is. */

@@ -1,16 +1,16 @@
-import type { Agents } from "../agent.ts";
+import type { ModelChoice } from "../agent.ts";
 import type { Model } from "../model.ts";
 import type { Outcome } from "../tool.ts";
 import type { Mask } from "./json-text.ts";
-import { maskedAgents, maskedModel } from "./masked-model.ts";
+import { maskedModel } from "./masked-model.ts";
 import type { Masking } from "./masking.ts";
 
 type Blob = { readonly mediaType: string; readonly data: string | Uint8Array };
 
 /** What performing an effect reaches the world with. */
 type Reach<Call> = {
-  readonly agents: Agents;
-  modelNamed(name: string): Model;
+  modelOf(choice: ModelChoice): Model;
+  masked?<Body extends object>(body: Body): Body;
   readonly hooks: {
     onAfterTool?(call: Call, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
   };
@@ -22,11 +22,11 @@ type Reach<Call> = {
  * is cut to its size, or kept as a blob. Tools and hooks themselves get what they always get.
  */
 export function maskedIo<Call, Io extends Reach<Call>>(io: Io, masking: Masking): Io {
-  const { agents, modelNamed, hooks, blobs } = io;
+  const { modelOf, hooks, blobs } = io;
   return {
     ...io,
-    agents: maskedAgents(agents, masking),
-    modelNamed: (name: string) => maskedModel(modelNamed(name), masking),
+    modelOf: (choice: ModelChoice) => maskedModel(modelOf(choice), masking),
+    masked: masking.fact,
     hooks: {
       ...hooks,
       async onAfterTool(call: Call, outcome: Outcome): Promise<Outcome> {

@@ -1,4 +1,3 @@
-import type { Agent, Agents, ModelChoice } from "../agent.ts";
 import type { Chunk, Model, ModelRequest, ToolSpec } from "../model.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 import type { Masking } from "./masking.ts";
@@ -27,17 +26,6 @@ export function maskedModel(model: Model, masking: Masking): Model {
       return iterator;
     },
   };
-}
-
-/** Agents that ask their models in this way. Those given by name are looked up later. */
-export function maskedAgents(agents: Agents, masking: Masking): Agents {
-  const mask = (choice: ModelChoice) => (typeof choice === "string" ? choice : maskedModel(choice, masking));
-  return new Map(
-    [...agents].map(([name, agent]) => {
-      const chains = Object.entries(agent.models).map(([chain, models]) => [chain, models.map(mask)]);
-      return [name, { ...agent, models: Object.fromEntries(chains) as Agent["models"] }];
-    }),
-  );
 }
 
 /** The history is masked in its facts; instructions and tools are no facts. */

@@ -57,6 +57,28 @@ describe("a run that knows secrets", () => {
     expect(got).toEqual([{ key: "***", list: ['{"secret":"***"}'] }]);
   });
 
+  it("masks what a tool asks and what a person answers, and the answer still fits the question (A110, A109)", async () => {
+    const got: unknown[] = [];
+    const book = defineTool({
+      ...{ name: "book", description: "Books", input: { type: "object" } },
+      execute(_input, { answers }) {
+        got.push(...answers);
+        const schema = { type: "object", properties: { name: { type: "string", description: secret } } };
+        const [url, state] = [`https://example.com/${secret}`, { secret }];
+        return answers.length > 0 ? "ok" : { ask: { message: `Is it ${secret}?`, schema, url, state } };
+      },
+    });
+    const store = memory();
+    const { agent } = agentSaying([{ calls: [{ id: "c", name: "book" }] }, { text: "Done." }], book);
+    const started = run(agent, "Book", { session: "s", store, secrets });
+    const { pending } = await started;
+    expect(pending).toMatchObject([{ reason: "Is it ***?", question: { message: "Is it ***?" } }]);
+    started.approve("c", { name: secret });
+    expect((await started).toolCalls).toMatchObject([{ status: "ok" }]);
+    expect(got).toEqual([{ approved: true, value: { name: "***" }, state: { secret: "***" } }]);
+    expect(JSON.stringify([pending, await store.read("s")])).not.toContain("canary");
+  });
+
   it("pairs calls with results when a provider puts a secret into their ids (A110)", async () => {
     const look = defineTool({
       ...{ name: "look", description: "Looks", input: { type: "object" } },

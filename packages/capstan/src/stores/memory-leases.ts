@@ -6,6 +6,7 @@ type Holding = { readonly owner: string; readonly token: number; until: number }
 /** Leases among the runs of this process. */
 export function memoryLeases(): Pick<Store, "lease" | "renew" | "release"> & {
   assertHeld(lease: Lease): void;
+  isHeld(sessionId: string): boolean;
 } {
   const holdings = new Map<string, Holding>();
   let tokens = 0;
@@ -26,6 +27,7 @@ export function memoryLeases(): Pick<Store, "lease" | "renew" | "release"> & {
     async release({ sessionId, token }) {
       if (holdings.get(sessionId)?.token === token) holdings.delete(sessionId);
     },
+    isHeld: (sessionId) => (holdings.get(sessionId)?.until ?? 0) > performance.now(),
     assertHeld({ sessionId, token }) {
       if (holdings.get(sessionId)?.token === token) return;
       throw new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);

@@ -1,62 +1,77 @@
 import { AgentError } from "../errors.ts";
-import { type Fact, identityOf } from "../event.ts";
-import type { Blob, Store } from "../store.ts";
+import { type Fact, identityOf, type UnplacedFact } from "../event.ts";
+import type { Blob, Found, RunInfo, Store, Told } from "../store.ts";
 import { memoryLeases } from "./memory-leases.ts";
+import { assertTellable, stateAfter } from "./run-index.ts";
+import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
+import { type Watchers, watchers } from "./watchers.ts";
 
-type Session = { facts: Fact[]; byIdentity: Map<string, Fact>; blobs: Map<string, Blob> };
+type Session = {
+  title: string;
+  readonly facts: Fact[];
+  readonly byIdentity: Map<string, Fact>;
+  readonly blobs: Map<string, Blob>;
+};
+/** Messages by key; those that were heard are kept as nothing, so that they count once. */
+type KnownRun = {
+  readonly info: { -readonly [Field in keyof RunInfo]: RunInfo[Field] };
+  readonly told: Map<string, Told | undefined>;
+};
 
 /** Keeps sessions in this process: for tests, browsers and runs that nobody needs tomorrow. */
 export function memory(): Store {
   const sessions = new Map<string, Session>();
-  const sessionsByRun = new Map<string, string>();
-  const { assertHeld, ...leases } = memoryLeases();
+  const runs = new Map<string, KnownRun>();
+  const { assertHeld, isHeld, ...leases } = memoryLeases();
+  const { tell, publish, watch } = watchers();
 
   function sessionFor(id: string): Session {
     const known = sessions.get(id);
     if (known) return known;
-    const session: Session = { facts: [], byIdentity: new Map(), blobs: new Map() };
+    const session: Session = { title: "", facts: [], byIdentity: new Map(), blobs: new Map() };
     sessions.set(id, session);
     return session;
   }
 
+  function place(session: Session, fact: UnplacedFact, identity: string): Fact {
+    const known = session.byIdentity.get(identity);
+    if (known) return known;
+    const placed: Fact = { ...fact, seq: session.facts.length + 1 };
+    session.facts.push(placed);
+    session.byIdentity.set(identity, placed);
+    index(runs, placed);
+    return placed;
+  }
+
   return {
     ...leases,
-    async append(facts, { expected, lease }) {
+    publish,
+    watch,
+    ...inbox(runs, tell),
+    ...catalogue(sessions, runs, isHeld),
+    async append(facts, { expected, lease, heard = [] }) {
       assertHeld(lease);
       const session = sessionFor(lease.sessionId);
-      const { facts: log, byIdentity } = session;
       const identified = facts.map((fact) => ({ fact, identity: identityOf(fact) }));
-      if (log.length !== expected && identified.some(({ identity }) => !byIdentity.has(identity))) {
-        const message = `The session "${lease.sessionId}" is at ${log.length}, not at ${expected}: read what is new first.`;
+      const { length } = session.facts;
+      if (length !== expected && identified.some(({ identity }) => !session.byIdentity.has(identity))) {
+        const message = `The session "${lease.sessionId}" is at ${length}, not at ${expected}: read what is new first.`;
         throw new AgentError("position_conflict", message);
       }
-      return identified.map(({ fact, identity }) => {
-        const known = byIdentity.get(identity);
-        if (known) return known;
-        const placed: Fact = { ...fact, seq: log.length + 1 };
-        log.push(placed);
-        byIdentity.set(identity, placed);
-        if (fact.type === "run_start") sessionsByRun.set(fact.runId, lease.sessionId);
-        return placed;
-      });
+      const placed = identified.map(({ fact, identity }) => place(session, fact, identity));
+      const messages = runs.get(facts[0]?.runId ?? "")?.told;
+      for (const key of heard) messages?.set(key, undefined);
+      tell(lease.sessionId, { type: "facts" });
+      return placed;
     },
     async read(sessionId, after = 0) {
       return sessions.get(sessionId)?.facts.slice(after) ?? [];
     },
     async sessionOf(runId) {
-      return sessionsByRun.get(runId);
-    },
-    async list() {
-      const infos = [...sessions].map(([id, { facts }]) => ({
-        id,
-        facts: facts.length,
-        createdAt: facts[0]?.at ?? 0,
-        updatedAt: facts.at(-1)?.at ?? 0,
-      }));
-      return infos.sort((left, right) => right.updatedAt - left.updatedAt);
+      return runs.get(runId)?.info.sessionId;
     },
     async remove(sessionId) {
-      for (const { runId } of sessions.get(sessionId)?.facts ?? []) sessionsByRun.delete(runId);
+      for (const { runId } of sessions.get(sessionId)?.facts ?? []) runs.delete(runId);
       sessions.delete(sessionId);
     },
     async putBlob(sessionId, { mediaType, data }) {
@@ -68,5 +83,93 @@ export function memory(): Store {
     async getBlob(sessionId, handle) {
       return sessions.get(sessionId)?.blobs.get(handle);
     },
+    close: () => Promise.resolve(),
   };
+}
+
+type Catalogue = Pick<Store, "list" | "rename" | "runs" | "orphans" | "search">;
+
+function catalogue(
+  sessions: ReadonlyMap<string, Session>,
+  runs: ReadonlyMap<string, KnownRun>,
+  isHeld: (sessionId: string) => boolean,
+): Catalogue {
+  return {
+    async list() {
+      const infos = [...sessions].map(([id, { title, facts }]) => ({
+        id,
+        ...(title && { title }),
+        facts: facts.length,
+        createdAt: facts[0]?.at ?? 0,
+        updatedAt: facts.at(-1)?.at ?? 0,
+      }));
+      return infos.sort((left, right) => right.updatedAt - left.updatedAt);
+    },
+    async rename(sessionId, title) {
+      const session = sessions.get(sessionId);
+      if (session) session.title = title;
+    },
+    async runs(sessionId) {
+      return [...runs.values()]
+        .filter(({ info }) => info.sessionId === sessionId)
+        .map(({ info }) => ({ ...info }));
+    },
+    async orphans() {
+      return [...runs.values()]
+        .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
+        .map(({ info }) => ({ ...info }));
+    },
+    async search(words, most = 50) {
+      return searchIn(sessions, wordsOf(words), most);
+    },
+  };
+}
+
+function index(runs: Map<string, KnownRun>, fact: Fact): void {
+  const { runId, sessionId, agent, at } = fact;
+  const known = runs.get(runId);
+  const state = stateAfter(fact);
+  if (known) {
+    known.info.state = state;
+    known.info.updatedAt = at;
+  }
+  if (!known && fact.type === "run_start")
+    runs.set(runId, {
+      info: { runId, sessionId, agent, state, startedAt: at, updatedAt: at },
+      told: new Map(),
+    });
+}
+
+function hasWork({ info, told }: KnownRun): boolean {
+  if (info.state !== "waiting") return info.state === "active";
+  return [...told.values()].some((message) => message !== undefined);
+}
+
+function inbox(runs: ReadonlyMap<string, KnownRun>, news: Watchers["tell"]): Pick<Store, "tell" | "told"> {
+  return {
+    async tell(runId, message) {
+      const run = runs.get(runId);
+      if (run?.told.has(message.key)) return;
+      assertTellable(runId, run?.info);
+      run?.told.set(message.key, message);
+      news(run?.info.sessionId ?? "", { type: "told", runId });
+    },
+    async told(runId) {
+      return [...(runs.get(runId)?.told.values() ?? [])].filter((message) => message !== undefined);
+    },
+  };
+}
+
+function searchIn(sessions: ReadonlyMap<string, Session>, words: readonly string[], most: number): Found[] {
+  const found: Found[] = [];
+  if (words.length === 0) return found;
+  for (const [sessionId, { facts }] of sessions)
+    for (const fact of facts) {
+      const text = searchableText(fact);
+      const has = new Set(wordsOf(text));
+      if (!words.every((word) => has.has(word))) continue;
+      found.push({ sessionId, seq: fact.seq, excerpt: excerptOf(text, words) });
+      if (found.length === most) return found;
+    }
+  return found;
 }

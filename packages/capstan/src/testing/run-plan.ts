@@ -2,7 +2,6 @@ import { type Arbitrary, array, boolean, constantFrom, integer, option, record }
 import { type Agent, defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
-import type { Json } from "../json.ts";
 import type { Result } from "../result.ts";
 import type { Run } from "../run-handle.ts";
 import { defineTool, type Effects, type ToolContext } from "../tool.ts";
@@ -45,6 +44,8 @@ const kinds: {
     idempotent?: boolean;
     repeatable: boolean;
     asks?: boolean;
+    /** How often it asks in the middle of a call. */
+    questions?: number;
     client?: boolean;
   };
 } = {
@@ -53,6 +54,8 @@ const kinds: {
   keyed: { effects: "send", idempotent: true, repeatable: true },
   plain: { repeatable: false },
   guarded: { effects: "state", asks: true, repeatable: false },
+  curious: { effects: "none", questions: 2, repeatable: true },
+  formal: { effects: "state", asks: true, questions: 1, repeatable: false },
   page: { client: true, repeatable: true },
 };
 
@@ -108,6 +111,15 @@ export function isRepeatable(plan: RunPlan, number: number): boolean {
   return kinds[plannedCall(plan, number)?.tool ?? ""]?.repeatable ?? true;
 }
 
+/** How often a call may be executed that is never repeated: once, and once more after each question. */
+export function mostTimes(plan: RunPlan, number: number): number {
+  return 1 + questionsOf(plannedCall(plan, number));
+}
+
+function questionsOf(call: PlannedCall | undefined): number {
+  return kinds[call?.tool ?? ""]?.questions ?? 0;
+}
+
 /** The agent of a plan, in a process of its own: only `world` and the history tell it what has happened. */
 export function plannedAgent(plan: RunPlan, world: World): Agent {
   const asked = new Set<number>();
@@ -137,8 +149,8 @@ export function plannedAgent(plan: RunPlan, world: World): Agent {
       ...(kind.idempotent && { idempotent: true }),
       ...(kind.asks && { needsApproval: true }),
       ...(!kind.client && {
-        execute: (input: { n: number }, { idempotencyKey }: ToolContext) =>
-          execute(plan, world, { n: input.n, idempotencyKey }),
+        execute: (input: { n: number }, context: ToolContext) =>
+          execute(plan, world, { n: input.n, ...context }),
       }),
     }),
   );
@@ -150,8 +162,8 @@ export function plannedAgent(plan: RunPlan, world: World): Agent {
 async function execute(
   plan: RunPlan,
   { executed, keys }: World,
-  { n, idempotencyKey }: { n: number; idempotencyKey: string },
-): Promise<Json> {
+  { n, idempotencyKey, answers }: { n: number } & Pick<ToolContext, "idempotencyKey" | "answers">,
+): Promise<unknown> {
   const times = (executed.get(n) ?? 0) + 1;
   executed.set(n, times);
   keys.set(n, (keys.get(n) ?? new Set()).add(idempotencyKey));
@@ -160,7 +172,12 @@ async function execute(
   for (let wait = 0; wait < (n * 7) % 5; wait++) await Promise.resolve();
   if (call?.outcome === "throw" || (call?.outcome === "once" && times === 1))
     throw new AgentError("tool_failed", `no ${n}`);
-  return { done: n };
+  const number = answers.length;
+  if (number < questionsOf(call)) {
+    const schema = { type: "object", properties: { n: { const: n } }, required: ["n"] };
+    return { ask: { message: `May I ${n}?`, schema, state: number } };
+  }
+  return number === 0 ? { done: n } : { done: n, answers };
 }
 
 /** The people of a plan: they steer and cancel at the moments the plan says, unless they did before the crash. */
@@ -204,10 +221,10 @@ export async function play(plan: RunPlan, run: Run): Promise<{ events: Event[]; 
     for await (const event of run) events.push(event);
     const result = await run;
     if (result.status !== "waiting") return { events, result };
-    for (const { callId, needs, input } of result.pending) {
+    for (const { callId, needs, input, question } of result.pending) {
       const { n } = input as { n: number };
       if (needs === "answer") run.answer(callId, { done: n });
-      else if (plannedCall(plan, n)?.agrees) run.approve(callId);
+      else if (plannedCall(plan, n)?.agrees) run.approve(callId, question && { n });
       else run.deny(callId, "no");
     }
   }

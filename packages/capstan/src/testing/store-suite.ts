@@ -1,21 +1,32 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { FactBody, UnplacedFact } from "../event.ts";
 import { factId } from "../event.ts";
 import { defaultPolicy } from "../policy.ts";
-import type { Lease, Store } from "../store.ts";
+import type { Lease, News, Piece, Store, Told } from "../store.ts";
+
+/** What a suite may be told of a store. */
+export type StoreSuiteOptions = {
+  /** Another instance on the data of the first one, as a second process would have; for stores that are shared. */
+  readonly second?: (first: Store) => Store | Promise<Store>;
+  /** Cleans up after each test, when the store is closed. */
+  readonly close?: (store: Store) => unknown;
+};
 
 /** What every store must do. A test of a store is one line: `storeSuite("acme", () => acme(…))`. */
 export function storeSuite(
   name: string,
   make: () => Store | Promise<Store>,
-  close?: (store: Store) => unknown,
+  { second, close }: StoreSuiteOptions = {},
 ): void {
   describe(`the store ${name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await make();
     });
-    afterEach(() => close?.(store));
+    afterEach(async () => {
+      await store.close();
+      await close?.(store);
+    });
 
     describe("appends", () => {
       it("gives facts their place, counted from 1 per session", async () => {
@@ -99,6 +110,81 @@ export function storeSuite(
         expect(JSON.stringify(stored)).toContain(JSON.stringify(input));
         expect(stored).toMatchObject({ id: "toString", name: "hasOwnProperty" });
       });
+
+      it("keeps large text, NUL characters and halves of characters, also in ids", async () => {
+        const odd = ["\u0000", "a\u0000b", "\ud800", "\udfff", "\ufffd", '"', "'", "%_", ""];
+        for (const [index, text] of odd.entries()) {
+          const [sessionId, runId] = [`s ${text}`, `r ${text}`];
+          const lease = await held(store, sessionId);
+          const long = text + "x".repeat(index === 0 ? 1_000_000 : 10) + text;
+          const facts = [
+            start(sessionId, runId),
+            warning(sessionId, runId, text),
+            said(sessionId, runId, long),
+          ];
+          const placed = await store.append(facts, { expected: 0, lease });
+          expect(await store.read(sessionId)).toEqual(placed);
+          expect(await store.sessionOf(runId)).toBe(sessionId);
+        }
+        expect(await store.list()).toHaveLength(odd.length);
+      });
+
+      it("tells identities apart that differ in half a character or in case", async () => {
+        const lease = await held(store, "s1");
+        const codes = ["\ud800", "\ud801", "\ufffd", "a", "A", "a\u0000", "a\u0000b", "a ", "é", "e\u0301"];
+        const facts = codes.map((code) => warning("s1", "r1", code));
+        expect(await store.append(facts, { expected: 0, lease })).toHaveLength(codes.length);
+        expect(await store.read("s1")).toHaveLength(codes.length);
+      });
+
+      it("a fact that is appended twice in one go is stored once", async () => {
+        const lease = await held(store, "s1");
+        const twice = [warning("s1", "r1", "a", 1), warning("s1", "r1", "a", 2)];
+        const placed = await store.append(twice, { expected: 0, lease });
+        expect(placed.map((stored) => [stored.seq, stored.at])).toEqual([
+          [1, 1],
+          [1, 1],
+        ]);
+        expect(await store.read("s1")).toHaveLength(1);
+      });
+
+      it("a repeated append is answered, wherever the log is by then", async () => {
+        const lease = await held(store, "s1");
+        const first = await store.append([start("s1", "r1")], { expected: 0, lease });
+        await store.append([warning("s1", "r1", "a")], { expected: 1, lease });
+        expect(await store.append([start("s1", "r1")], { expected: 0, lease })).toEqual(first);
+      });
+
+      it("of many that race for one position one wins, and the others store nothing (F74)", async () => {
+        const lease = await held(store, "s1");
+        const race = Array.from({ length: 20 }, (_, index) =>
+          store.append([warning("s1", "r1", `${index}`), warning("s1", "r1", `${index}.1`)], {
+            expected: 0,
+            lease,
+          }),
+        );
+        const results = await Promise.allSettled(race);
+        const lost = results.filter((result) => result.status === "rejected");
+        expect(lost).toHaveLength(19);
+        for (const { reason } of lost) expect(reason).toMatchObject({ code: "position_conflict" });
+        expect(await store.read("s1")).toHaveLength(2);
+      });
+
+      it("takes 1,000 appends to 50 sessions at once, each log whole and in order", async () => {
+        const sessions = Array.from({ length: 50 }, (_, index) => `s${index}`);
+        await Promise.all(
+          sessions.map(async (sessionId) => {
+            const lease = await held(store, sessionId);
+            for (let expected = 0; expected < 20; expected++)
+              await store.append([warning(sessionId, `r-${sessionId}`, `${expected}`)], { expected, lease });
+          }),
+        );
+        const whole = Array.from({ length: 20 }, (_, index) => [index + 1, `${index}`]);
+        for (const sessionId of sessions) {
+          const log = await store.read(sessionId);
+          expect(log.map((stored) => [stored.seq, stored.type === "warning" && stored.code])).toEqual(whole);
+        }
+      }, 30_000);
     });
 
     describe("reads", () => {
@@ -145,14 +231,299 @@ export function storeSuite(
         ]);
       });
 
-      it("removes a session with its runs and blobs", async () => {
-        await store.append([start("s1", "r1")], { expected: 0, lease: await held(store, "s1") });
+      it("gives a session a title, and takes it away", async () => {
+        await store.append([start("s1", "r1", 5)], { expected: 0, lease: await held(store, "s1") });
+        const info = { id: "s1", facts: 1, createdAt: 5, updatedAt: 5 };
+        await store.rename("s1", "A trip to \u0000 Köln \ud83d\ude80");
+        expect(await store.list()).toEqual([{ ...info, title: "A trip to \u0000 Köln \ud83d\ude80" }]);
+        await store.append([warning("s1", "r1", "a", 6)], { expected: 1, lease: await held(store, "s1") });
+        expect(await store.list()).toMatchObject([{ title: "A trip to \u0000 Köln \ud83d\ude80", facts: 2 }]);
+        await store.rename("s1", "");
+        expect(await store.list()).toEqual([{ ...info, facts: 2, updatedAt: 6 }]);
+        await store.rename("nobody", "x");
+        expect(await store.list()).toHaveLength(1);
+      });
+
+      it("removes everything of a session, and nothing of another", async () => {
+        const lease = await held(store, "s1");
+        for (const id of ["s1", "s2"]) {
+          await store.append([start(id, `r-${id}`), said(id, `r-${id}`, "apricot")], {
+            expected: 0,
+            lease: await held(store, id),
+          });
+          await store.putBlob(id, { mediaType: "text/plain", data: id });
+          await store.rename(id, id);
+          await store.tell(`r-${id}`, { key: "k", type: "steer", text: "x" });
+        }
         const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
         await store.remove("s1");
         expect(await store.read("s1")).toEqual([]);
-        expect(await store.sessionOf("r1")).toBeUndefined();
+        expect(await store.runs("s1")).toEqual([]);
+        expect(await store.sessionOf("r-s1")).toBeUndefined();
         expect(await store.getBlob("s1", handle)).toBeUndefined();
-        expect(await store.list()).toEqual([]);
+        expect(await store.told("r-s1")).toEqual([]);
+        await expect(store.tell("r-s1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+        expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
+        expect((await store.search("apricot")).map(({ sessionId }) => sessionId)).toEqual(["s2"]);
+        expect(await store.told("r-s2")).toHaveLength(1);
+        // Whoever was writing to it does not bring a half of it back.
+        await expect(store.append([warning("s1", "r-s1", "a")], { expected: 2, lease })).rejects.toThrow();
+        await store.remove("s1");
+        await store.remove("nobody");
+      });
+
+      it("a removed session can be begun anew under its id", async () => {
+        await store.append([start("s1", "r1"), said("s1", "r1", "old")], {
+          expected: 0,
+          lease: await held(store, "s1"),
+        });
+        await store.tell("r1", steer("k"));
+        await store.remove("s1");
+        await store.append([start("s1", "r1", 7)], { expected: 0, lease: await held(store, "s1") });
+        expect(await store.list()).toEqual([{ id: "s1", facts: 1, createdAt: 7, updatedAt: 7 }]);
+        expect(await store.told("r1")).toEqual([]);
+        await store.tell("r1", steer("k"));
+        expect(await store.told("r1")).toHaveLength(1);
+        expect(await store.search("old")).toEqual([]);
+      });
+    });
+
+    describe("runs", () => {
+      it("are listed in the order they were started, with what they are at", async () => {
+        const lease = await held(store, "s1");
+        await store.append([start("s1", "r2", 1), done("s1", "r2", 2)], { expected: 0, lease });
+        await store.append([start("s1", "r1", 3), waiting("s1", "r1", "0", 4)], { expected: 2, lease });
+        await store.append([start("s1", "r0", 5), warning("s1", "r0", "a", 6)], { expected: 4, lease });
+        const run = { sessionId: "s1", agent: "a" };
+        expect(await store.runs("s1")).toEqual([
+          { ...run, runId: "r2", state: "ended", startedAt: 1, updatedAt: 2 },
+          { ...run, runId: "r1", state: "waiting", startedAt: 3, updatedAt: 4 },
+          { ...run, runId: "r0", state: "active", startedAt: 5, updatedAt: 6 },
+        ]);
+        expect(await store.runs("nobody")).toEqual([]);
+      });
+
+      it("are orphans when they have work and nobody holds the session (F73)", async () => {
+        for (const [sessionId, rest] of Object.entries({
+          active: [],
+          waiting: [waiting("waiting", "waiting")],
+          told: [waiting("told", "told")],
+          ended: [done("ended", "ended")],
+          leased: [],
+          lapsed: [],
+        })) {
+          const lease = await held(store, sessionId);
+          await store.append([start(sessionId, sessionId), ...rest], { expected: 0, lease });
+          if (sessionId === "lapsed") await store.renew(lease, 1);
+          else if (sessionId !== "leased") await store.release(lease);
+        }
+        await store.tell("told", steer("k"));
+        await store.tell("leased", steer("k"));
+        await pause(10);
+        const orphans = await store.orphans();
+        expect(orphans.map(({ runId }) => runId).sort()).toEqual(["active", "lapsed", "told"]);
+        expect(orphans.find(({ runId }) => runId === "told")).toMatchObject({
+          sessionId: "told",
+          state: "waiting",
+        });
+      });
+
+      it("stop being orphans when somebody takes them, hears what they were told, or ends them", async () => {
+        const first = await held(store, "s1");
+        await store.append([start("s1", "r1"), waiting("s1", "r1")], { expected: 0, lease: first });
+        await store.release(first);
+        await store.tell("r1", steer("k"));
+        expect(await store.orphans()).toHaveLength(1);
+        const lease = await held(store, "s1", "bob");
+        expect(await store.orphans()).toEqual([]);
+        await store.append([waiting("s1", "r1", "1")], { expected: 2, lease, heard: ["k"] });
+        await store.release(lease);
+        expect(await store.orphans()).toEqual([]);
+        const last = await held(store, "s1", "cid");
+        await store.append([warning("s1", "r1", "a")], { expected: 3, lease: last });
+        await store.release(last);
+        expect(await store.orphans()).toHaveLength(1);
+      });
+    });
+
+    describe("what a run is told", () => {
+      const all: readonly Told[] = [
+        { key: "1", type: "steer", text: "\u0000 left, \ud83d\ude80" },
+        { key: "2", type: "approve", callId: "c1", value: { a: [1, null] } },
+        { key: "0", type: "deny", callId: "c2", reason: "no" },
+        { key: "\ud800", type: "result", callId: "c3", value: "x".repeat(1_000_000) },
+        { key: "__proto__", type: "cancel" },
+      ];
+
+      it("comes in order, until it is heard", async () => {
+        const lease = await held(store, "s1");
+        await store.append([start("s1", "r1"), start("s1", "r2")], { expected: 0, lease });
+        for (const message of all) await store.tell("r1", message);
+        await store.tell("r2", steer("1"));
+        expect(await store.told("r1")).toEqual(all);
+        await store.append([warning("s1", "r1", "a")], { expected: 2, lease, heard: ["2", "\ud800"] });
+        expect(await store.told("r1")).toEqual([all[0], all[2], all[4]]);
+        expect(await store.told("r2")).toEqual([steer("1")]);
+        expect(await store.told("nobody")).toEqual([]);
+      });
+
+      it("counts once per key, also after it was heard and after the end (F84)", async () => {
+        const lease = await held(store, "s1");
+        await store.append([start("s1", "r1")], { expected: 0, lease });
+        await Promise.all([store.tell("r1", steer("k")), store.tell("r1", steer("k"))]);
+        await store.tell("r1", { key: "k", type: "cancel" });
+        expect(await store.told("r1")).toEqual([steer("k")]);
+        await store.append([warning("s1", "r1", "a")], { expected: 1, lease, heard: ["k"] });
+        await store.tell("r1", steer("k"));
+        expect(await store.told("r1")).toEqual([]);
+        await store.append([done("s1", "r1")], { expected: 2, lease });
+        await store.tell("r1", steer("k"));
+        expect(await store.told("r1")).toEqual([]);
+      });
+
+      it("a key that was heard some other way counts as told", async () => {
+        const lease = await held(store, "s1");
+        await store.append([start("s1", "r1")], { expected: 0, lease, heard: ["k"] });
+        await store.tell("r1", steer("k"));
+        expect(await store.told("r1")).toEqual([]);
+      });
+
+      it("is refused for a run that is not there, and for one that has ended", async () => {
+        await expect(store.tell("r1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+        const lease = await held(store, "s1");
+        await store.append([start("s1", "r1"), done("s1", "r1")], { expected: 0, lease });
+        await expect(store.tell("r1", steer("k"))).rejects.toMatchObject({ code: "run_ended" });
+        expect(await store.told("r1")).toEqual([]);
+      });
+
+      it("is heard together with the facts: a refused append leaves it unheard (F70)", async () => {
+        const stale = await held(store, "s1", "ann");
+        await store.append([start("s1", "r1")], { expected: 0, lease: stale });
+        await store.tell("r1", steer("k"));
+        const conflict = store.append([warning("s1", "r1", "a")], {
+          expected: 0,
+          lease: stale,
+          heard: ["k"],
+        });
+        await expect(conflict).rejects.toMatchObject({ code: "position_conflict" });
+        expect(await store.told("r1")).toEqual([steer("k")]);
+        await store.release(stale);
+        await held(store, "s1", "bob");
+        const lost = store.append([warning("s1", "r1", "a")], { expected: 1, lease: stale, heard: ["k"] });
+        await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
+        expect(await store.told("r1")).toEqual([steer("k")]);
+      });
+    });
+
+    describe("searches", () => {
+      beforeEach(async () => {
+        const lines: Record<string, readonly string[]> = {
+          pets: ["The quick brown fox", "the lazy dog sleeps", "A quick dog, and AND NEAR or not"],
+          food: ["Ein Döner, brown bread", "naïve quick brown bread: 42 pieces", "Привет, мир"],
+        };
+        for (const [sessionId, texts] of Object.entries(lines))
+          await store.append(
+            [start(sessionId, sessionId), ...texts.map((text) => said(sessionId, sessionId, text))],
+            { expected: 0, lease: await held(store, sessionId) },
+          );
+      });
+      const places = async (words: string, most?: number) =>
+        (await store.search(words, most)).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
+
+      it("finds the places where all the words are, in every session, whatever their case and order", async () => {
+        expect(await places("quick")).toEqual(["food 3", "pets 2", "pets 4"]);
+        expect(await places("BROWN quick")).toEqual(["food 3", "pets 2"]);
+        expect(await places("quick lazy")).toEqual([]);
+        expect(await places("döner")).toEqual(["food 2"]);
+        expect(await places("мир привет")).toEqual(["food 4"]);
+        expect(await places("42")).toEqual(["food 3"]);
+        expect(await places("brow")).toEqual([]);
+        expect(await places("quick", 2)).toHaveLength(2);
+      });
+
+      it("shows some of the words around the place", async () => {
+        const [found] = await store.search("lazy");
+        expect(found).toEqual({ sessionId: "pets", seq: 3, excerpt: "the lazy dog sleeps" });
+      });
+
+      it("finds what was asked, what was steered and what tools gave", async () => {
+        const input = [{ type: "user", content: "give me walnuts" }] as const;
+        const facts = [
+          fact("s3", "r3", { type: "run_start", input, policy: defaultPolicy, timeZone: "UTC" }),
+          fact("s3", "r3", { type: "steered", entry: { type: "user", content: "hazelnuts instead" } }),
+          result("s3", "r3", "peanuts are sold out"),
+        ];
+        await store.append(facts, { expected: 0, lease: await held(store, "s3") });
+        expect(await places("walnuts")).toEqual(["s3 1"]);
+        expect(await places("hazelnuts")).toEqual(["s3 2"]);
+        expect(await places("peanuts")).toEqual(["s3 3"]);
+      });
+
+      it("takes operators as words, finds nothing for punctuation, and never throws (A95)", async () => {
+        for (const nothing of [
+          "",
+          "  ",
+          '"',
+          "*",
+          "()",
+          "-",
+          '"" ^ : + {}',
+          "'; --",
+          "\u0000",
+          "\ud800",
+          "%",
+          "_",
+        ])
+          expect(await places(nothing)).toEqual([]);
+        expect(await places("AND")).toEqual(["pets 4"]);
+        expect(await places("near")).toEqual(["pets 4"]);
+        for (const query of [
+          "NEAR(quick dog)",
+          "quick OR dog",
+          "NOT quick",
+          "text:quick",
+          'quick"',
+          "quick*",
+        ])
+          await store.search(query);
+        expect(await places("quick* AND (dog)")).toEqual(["pets 4"]);
+        expect(await places("text:quick")).toEqual([]);
+        await store.search("w ".repeat(5_000));
+      });
+    });
+
+    describe("watching", () => {
+      it("hears of facts, of messages and of live pieces, of its own session only", async () => {
+        const heard: News[] = [];
+        const leases = { s1: await held(store, "s1"), s2: await held(store, "s2") };
+        store.watch("s1", (news) => heard.push(news));
+        store.watch("s1", () => {
+          throw new Error("a listener that fails harms nobody");
+        });
+        await store.append([start("s2", "r2")], { expected: 0, lease: leases.s2 });
+        store.publish("s2", [piece("s2", "no")]);
+        await store.tell("r2", steer("k"));
+        expect(heard).toEqual([]);
+        await store.append([start("s1", "r1")], { expected: 0, lease: leases.s1 });
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+        await store.tell("r1", steer("k"));
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+        store.publish("s1", [piece("s1", "a"), piece("s1", "b")]);
+        const live = () => heard.flatMap((news) => (news.type === "live" ? news.pieces : []));
+        await vi.waitFor(() => expect(live()).toEqual([piece("s1", "a"), piece("s1", "b")]), 5_000);
+      });
+
+      it("ends when it is taken back, for that listener alone", async () => {
+        const lease = await held(store, "s1");
+        const [gone, stays] = [vi.fn(), vi.fn()];
+        const stop = store.watch("s1", gone);
+        store.watch("s1", stays);
+        stop();
+        stop();
+        await store.append([start("s1", "r1")], { expected: 0, lease });
+        store.publish("s1", [piece("s1", "a")]);
+        await vi.waitFor(() => expect(stays.mock.calls.length).toBeGreaterThan(1), 5_000);
+        expect(gone).not.toHaveBeenCalled();
       });
     });
 
@@ -183,6 +554,47 @@ export function storeSuite(
         await new Promise((resolve) => setTimeout(resolve, 40));
         expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
       });
+
+      it("that lapsed and that nobody took may still be written with, and renewed (F75)", async () => {
+        const lease = await held(store, "s1", "ann", 1);
+        await pause(10);
+        await store.append([start("s1", "r1")], { expected: 0, lease });
+        expect(await store.renew(lease, 60_000)).toBe(true);
+        expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
+      });
+
+      it("tokens grow with each holder, also after a release and a removal; an old one never writes (F74)", async () => {
+        const leases = [await held(store, "s1", "ann")];
+        for (const owner of ["bob", "ann", "ann"]) {
+          await store.append([warning("s1", "r1", owner)], { expected: 0, lease: leases.at(-1) as Lease });
+          await store.release(leases.at(-1) as Lease);
+          await store.remove("s1");
+          leases.push(await held(store, "s1", owner));
+        }
+        const tokens = leases.map(({ token }) => token);
+        expect(tokens).toEqual([...new Set(tokens)].sort((left, right) => left - right));
+        for (const lease of leases.slice(0, -1)) {
+          const late = store.append([start("s1", "r1")], { expected: 0, lease });
+          await expect(late).rejects.toMatchObject({ code: "lease_lost" });
+          expect(await store.renew(lease, 60_000)).toBe(false);
+        }
+        expect(await store.read("s1")).toEqual([]);
+      });
+
+      it("of many who ask at once one gets it", async () => {
+        const owners = Array.from({ length: 20 }, (_, index) => store.lease("s1", `owner ${index}`, 60_000));
+        expect((await Promise.all(owners)).filter((lease) => lease !== undefined)).toHaveLength(1);
+      });
+
+      it("a released one is not written with, and cannot be renewed", async () => {
+        const lease = await held(store, "s1");
+        await store.release(lease);
+        await store.release(lease);
+        expect(await store.renew(lease, 60_000)).toBe(false);
+        await expect(store.append([start("s1", "r1")], { expected: 0, lease })).rejects.toMatchObject({
+          code: "lease_lost",
+        });
+      });
     });
 
     describe("blobs", () => {
@@ -205,9 +617,103 @@ export function storeSuite(
         expect(text).not.toBe(bytes);
       });
 
+      it("may be large, empty, and any text or bytes", async () => {
+        const bytes = Uint8Array.from({ length: 1_000_000 }, (_, index) => index % 256);
+        for (const data of [
+          "\u0000a\u0000",
+          "\ud800 half",
+          "x".repeat(1_000_000),
+          "",
+          new Uint8Array(),
+          bytes,
+        ]) {
+          const handle = await store.putBlob("s1", { mediaType: "a/b; c=\u0000", data });
+          const stored = await store.getBlob("s1", handle);
+          expect(stored).toMatchObject({ mediaType: "a/b; c=\u0000", size: data.length });
+          // Compared by hand: a difference of a megabyte is slow to print.
+          expect(typeof stored?.data).toBe(typeof data);
+          expect(Buffer.from(stored?.data ?? "?").equals(Buffer.from(data))).toBe(true);
+          if (typeof data === "string") expect(stored?.data === data).toBe(true);
+        }
+        const handles = Array.from({ length: 20 }, () => store.putBlob("s1", { mediaType: "a/b", data: "" }));
+        expect(new Set(await Promise.all(handles)).size).toBe(20);
+      });
+
       it("belong to their session", async () => {
         const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "secret" });
         expect(await store.getBlob("s2", handle)).toBeUndefined();
+      });
+    });
+
+    if (!second) return;
+    describe("with a second instance on the same data", () => {
+      let other: Store;
+      beforeEach(async () => {
+        other = await second(store);
+      });
+      afterEach(() => other.close());
+
+      it("both see facts, runs, titles, blobs, messages and what is found", async () => {
+        const lease = await held(store, "s1");
+        const facts = await store.append([start("s1", "r1"), said("s1", "r1", "apricot")], {
+          expected: 0,
+          lease,
+        });
+        const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
+        await store.rename("s1", "title");
+        expect(await other.read("s1")).toEqual(facts);
+        expect(await other.runs("s1")).toEqual(await store.runs("s1"));
+        expect(await other.list()).toMatchObject([{ id: "s1", title: "title", facts: 2 }]);
+        expect(await other.getBlob("s1", handle)).toMatchObject({ data: "x" });
+        expect(await other.search("apricot")).toHaveLength(1);
+        await Promise.all([other.tell("r1", steer("k")), store.tell("r1", steer("k"))]);
+        expect(await store.told("r1")).toEqual([steer("k")]);
+        await other.remove("s1");
+        expect(await store.read("s1")).toEqual([]);
+      });
+
+      it("one of them holds the lease; the other may take it when it lapsed, and fences the first off (F74, F75)", async () => {
+        const both = await Promise.all([store.lease("s1", "ann", 60_000), other.lease("s1", "bob", 60_000)]);
+        expect(both.filter((lease) => lease !== undefined)).toHaveLength(1);
+        const stale = await held(store, "s2", "ann", 1);
+        await store.append([start("s2", "r2")], { expected: 0, lease: stale });
+        await pause(10);
+        expect((await other.orphans()).map(({ runId }) => runId)).toEqual(["r2"]);
+        const fresh = await held(other, "s2", "bob");
+        expect(fresh.token).toBeGreaterThan(stale.token);
+        expect(await store.orphans()).toEqual([]);
+        await expect(
+          store.append([warning("s2", "r2", "a")], { expected: 1, lease: stale }),
+        ).rejects.toMatchObject({ code: "lease_lost" });
+        await other.append([warning("s2", "r2", "b")], { expected: 1, lease: fresh });
+        expect(await store.read("s2")).toHaveLength(2);
+      });
+
+      it("their appends do not mix: at one position one wins, and no log has a gap", async () => {
+        const lease = await held(store, "s1");
+        let [won, lost] = [0, 0];
+        for (let expected = 0; expected < 20; expected++) {
+          const race = [store, other].map((each, index) =>
+            each.append([warning("s1", "r1", `${expected} ${index}`)], { expected, lease }),
+          );
+          for (const outcome of await Promise.allSettled(race))
+            outcome.status === "fulfilled" ? won++ : lost++;
+        }
+        expect([won, lost]).toEqual([20, 20]);
+        const seqs = (await other.read("s1")).map((stored) => stored.seq);
+        expect(seqs).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+      });
+
+      it("who watches in one hears what the other writes and tells", async () => {
+        const lease = await held(store, "s1");
+        const heard: News[] = [];
+        const stop = other.watch("s1", (news) => heard.push(news));
+        await pause(50);
+        await store.append([start("s1", "r1")], { expected: 0, lease });
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+        await store.tell("r1", steer("k"));
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+        stop();
       });
     });
   });
@@ -223,6 +729,50 @@ function fact(sessionId: string, runId: string, body: FactBody, at = 0): Unplace
   const place = body.type === "warning" ? body.code : "0";
   return { ...body, id: factId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
 }
+
+function said(sessionId: string, runId: string, text: string): UnplacedFact {
+  const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" };
+  return { ...fact(sessionId, runId, body), id: factId(body, runId, text.slice(0, 100)) };
+}
+
+function result(sessionId: string, runId: string, text: string): UnplacedFact {
+  const call = { id: "c", name: "t", attempts: 1, ms: 0 };
+  return fact(sessionId, runId, {
+    type: "tool_call_result",
+    result: text,
+    is_error: false,
+    status: "ok",
+    ...call,
+  });
+}
+
+function waiting(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
+  const body: FactBody = { type: "waiting", callIds: ["c"] };
+  return { ...fact(sessionId, runId, body, at), id: factId(body, runId, place) };
+}
+
+function done(sessionId: string, runId: string, at = 0): UnplacedFact {
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  return fact(
+    sessionId,
+    runId,
+    { type: "done", status: "done", text: "", usage, cost: 0, grounded: false },
+    at,
+  );
+}
+
+function steer(key: string): Told {
+  return { key, type: "steer", text: "go left" };
+}
+
+function piece(sessionId: string, text: string): Piece {
+  const origin = { runId: "r1", sessionId, agent: "a", turn: 1 };
+  return { after: 1, delta: { type: "content_delta", delta: text, ...origin } };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function start(sessionId: string, runId: string, at = 0): UnplacedFact {
   return fact(sessionId, runId, { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" }, at);

@@ -66,6 +66,7 @@ export async function callTool(
     callId: "call",
     idempotencyKey: "key",
     context: undefined,
+    answers: [],
     progress: () => undefined,
     readBlob: async () => undefined,
   });

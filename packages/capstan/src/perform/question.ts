@@ -1,0 +1,80 @@
+import type { ToolEffect } from "../effect.ts";
+import { AgentError, shortened } from "../errors.ts";
+import type { FactBody } from "../event.ts";
+import { isRecord } from "../json.ts";
+import { labelsOf } from "../labels.ts";
+import { toSchema } from "../schema.ts";
+import type { Answer, Question, Tool } from "../tool.ts";
+import { shownInput, visible } from "../visible.ts";
+import { digestOf } from "./digest.ts";
+import { type Io, inputOf, runIdOf } from "./io.ts";
+import { jsonWithin } from "./serialise.ts";
+
+const mostQuestions = 10;
+const mostCharacters = 100_000;
+const keys: readonly string[] = ["message", "schema", "url", "state"];
+const noAnswers: readonly Answer[] = [];
+
+/** The question that a tool returned: `{ ask }` and nothing else. Anything that only resembles it is the tool's own value. */
+export function questionOf(returned: unknown): Question | undefined {
+  try {
+    if (!isRecord(returned) || !isRecord(returned.ask) || Object.keys(returned).length > 1) return undefined;
+    const { message, schema, url } = returned.ask;
+    if (typeof message !== "string" || !Object.keys(returned.ask).every((key) => keys.includes(key)))
+      return undefined;
+    if (schema !== undefined && !isRecord(schema)) return undefined;
+    if (url !== undefined && typeof url !== "string") return undefined;
+    return returned.ask as Question;
+  } catch {
+    return undefined; // a getter or a proxy that throws: the value is serialised with that said
+  }
+}
+
+/** The fact that a person is asked. Throws when the question cannot be put to anybody: that is a failure of the tool. */
+export async function asking(
+  asked: Question,
+  tool: Tool,
+  { effect, io }: { readonly effect: ToolEffect; readonly io: Io },
+): Promise<FactBody> {
+  const { callId, name } = effect;
+  const number = (effect.asked?.length ?? 0) + 1;
+  if (effect.isFallback) throw unasked(tool, "it is the last resort of the run");
+  if (number > mostQuestions) throw unasked(tool, `it has asked ${mostQuestions} times in this call`);
+  const { json, isCut } = jsonWithin(await answerable(asked, tool), { characters: mostCharacters });
+  if (isCut) throw unasked(tool, `the question is larger than ${mostCharacters} characters or too deep`);
+  const whole = json as unknown as Question;
+  const question = io.masked?.(whole) ?? whole;
+  const input = inputOf(effect);
+  const reads = labelsOf(tool);
+  return {
+    type: "approval_required",
+    callId,
+    name,
+    input,
+    shown: shownInput(input),
+    reason: visible(shortened(question.message)),
+    digest: await digestOf(runIdOf(io), tool, { id: callId, input, asked: [number, question] }),
+    question,
+    number,
+    ...(reads.length > 0 && { reads }),
+  };
+}
+
+/** With a schema that is known to work: nobody could answer the other. */
+async function answerable(asked: Question, tool: Tool): Promise<Question> {
+  const question = { ...asked, message: asked.message.toWellFormed() };
+  if (!asked.schema) return question;
+  const schema = toSchema(asked.schema, { owner: `a question of "${tool.name}"` });
+  await schema.validate(null); // some faults of a schema only show with a value
+  return { ...question, schema: schema.json };
+}
+
+function unasked(tool: Tool, why: string): AgentError {
+  return new AgentError("tool_failed", `"${tool.name}" cannot ask: ${why}.`, { retryable: false });
+}
+
+/** What people said, as the tool gets it. */
+export function answersTo(asked: ToolEffect["asked"]): readonly Answer[] {
+  if (!asked) return noAnswers;
+  return asked.map(({ question: { state }, reply }) => ({ ...reply, ...(state !== undefined && { state }) }));
+}

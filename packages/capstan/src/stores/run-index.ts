@@ -1,0 +1,16 @@
+import { AgentError } from "../errors.ts";
+import type { FactBody } from "../event.ts";
+import type { RunInfo } from "../store.ts";
+
+/** What a fact makes of its run. */
+export function stateAfter(fact: Pick<FactBody, "type">): RunInfo["state"] {
+  if (fact.type === "done") return "ended";
+  return fact.type === "waiting" ? "waiting" : "active";
+}
+
+/** Nobody hears what is told to a run that is not there or has ended. */
+export function assertTellable(runId: string, run: Pick<RunInfo, "state"> | undefined): void {
+  if (!run) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+  if (run.state === "ended")
+    throw new AgentError("run_ended", `The run "${runId}" has ended: start a new one in its session.`);
+}

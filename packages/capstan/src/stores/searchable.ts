@@ -1,0 +1,43 @@
+import type { FactBody } from "../event.ts";
+import { type Entry, plainText, textOf } from "../history.ts";
+
+const longestText = 20_000;
+
+/** What of a fact people search for: what was said, and what tools gave. Empty for all else. */
+export function searchableText(fact: FactBody): string {
+  switch (fact.type) {
+    case "run_start":
+      return fact.input.map(entryText).join("\n").slice(0, longestText).toWellFormed();
+    case "message":
+      return textOf(fact.entry).slice(0, longestText).toWellFormed();
+    case "steered":
+      return entryText(fact.entry);
+    case "tool_call_result":
+      return plainText(fact.result).slice(0, longestText).toWellFormed();
+    default:
+      return "";
+  }
+}
+
+function entryText(entry: Entry): string {
+  if (entry.type === "assistant") return textOf(entry);
+  return entry.type === "summary" ? entry.text : plainText(entry.content);
+}
+
+/** The words of a question, as they are compared. */
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Some of the text around the first of the words. */
+export function excerptOf(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const first = Math.min(
+    ...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0),
+    text.length,
+  );
+  const from = Math.max(0, first - 60);
+  const to = first + 100;
+  const cut = text.slice(from, to).toWellFormed().replaceAll(/\s+/g, " ");
+  return `${from > 0 ? "…" : ""}${cut}${to < text.length ? "…" : ""}`;
+}
