@@ -1,0 +1,78 @@
+// The resources and prompts of the runner. Names and texts are given by the scenarios.
+import { completable, type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { png } from "./plain-tools.ts";
+
+/** Registers two plain resources, a template, and one that can be watched. */
+export function addResources(server: McpServer): void {
+  const plain = (uri: string, words: string) =>
+    server.registerResource(uri, uri, { description: words, mimeType: "text/plain" }, () => ({
+      contents: [{ uri, mimeType: "text/plain", text: words }],
+    }));
+  plain("test://static-text", "This is the content of the static text resource.");
+  plain("test://watched-resource", "This is the content of the watched resource.");
+  server.registerResource(
+    "static-binary",
+    "test://static-binary",
+    { description: "A red pixel.", mimeType: "image/png" },
+    () => ({ contents: [{ uri: "test://static-binary", mimeType: "image/png", blob: png }] }),
+  );
+  server.registerResource(
+    "template",
+    new ResourceTemplate("test://template/{id}/data", { list: undefined }),
+    { description: "The data of an id.", mimeType: "application/json" },
+    (uri, { id }) => ({
+      contents: [
+        {
+          uri: uri.href,
+          mimeType: "application/json",
+          text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
+        },
+      ],
+    }),
+  );
+  server.server.setRequestHandler("resources/subscribe", () => ({}));
+  server.server.setRequestHandler("resources/unsubscribe", () => ({}));
+}
+
+/** Registers the prompts that ask nothing. */
+export function addPrompts(server: McpServer): void {
+  const user = <Content>(content: Content) => ({ role: "user" as const, content });
+  const say = (words: string) => user({ type: "text" as const, text: words });
+
+  server.registerPrompt("test_simple_prompt", { description: "A simple prompt." }, () => ({
+    messages: [say("This is a simple prompt for testing.")],
+  }));
+  const beginning = (value: string) => ["test", "testing"].filter((word) => word.startsWith(value));
+  server.registerPrompt(
+    "test_prompt_with_arguments",
+    {
+      description: "A prompt with two arguments.",
+      argsSchema: z.object({ arg1: completable(z.string(), beginning), arg2: z.string() }),
+    },
+    ({ arg1, arg2 }) => ({ messages: [say(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] }),
+  );
+  server.registerPrompt(
+    "test_prompt_with_embedded_resource",
+    { description: "A prompt around a resource.", argsSchema: z.object({ resourceUri: z.string() }) },
+    ({ resourceUri }) => ({
+      messages: [
+        user({
+          type: "resource" as const,
+          resource: {
+            uri: resourceUri,
+            mimeType: "text/plain",
+            text: "Embedded resource content for testing.",
+          },
+        }),
+        say("Please process the embedded resource above."),
+      ],
+    }),
+  );
+  server.registerPrompt("test_prompt_with_image", { description: "A prompt with an image." }, () => ({
+    messages: [
+      user({ type: "image" as const, data: png, mimeType: "image/png" }),
+      say("Please analyze the image above."),
+    ],
+  }));
+}

@@ -1,0 +1,127 @@
+// Drives the official runner (@modelcontextprotocol/conformance): which scenarios a revision has, and what came of each.
+import { execFile } from "node:child_process";
+import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** The revisions whose requirements are met here. */
+export const versions = ["2025-11-25", "2026-07-28"] as const;
+export type Version = (typeof versions)[number];
+/** Which side of the protocol is ours. */
+export type Side = "server" | "client";
+export type Scenario = {
+  readonly side: Side;
+  readonly version: Version;
+  readonly name: string;
+  /** Why it is run without being required, such as "extension". */
+  readonly notScored?: string;
+};
+export type ScenarioResult = Scenario & {
+  readonly checks: number;
+  /** What failed and why; a warning is a failure too. Empty when all is well. */
+  readonly problems: readonly string[];
+};
+type Check = {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+  readonly description?: string;
+};
+
+const runner = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
+const patienceMs = 30_000;
+
+/** The exit code of the runner is not an error here; that it does not start is. */
+function conformance(parameters: readonly string[]): Promise<{ exitCode: number; output: string }> {
+  const file = join(dirname(runner), "dist", "index.js");
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [file, ...parameters], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      if (error && typeof error.code !== "number") reject(error);
+      else resolve({ exitCode: Number(error?.code ?? 0), output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** What a revision requires of both sides, then what the runner reports without counting it. */
+export async function scenariosOf(version: Version): Promise<Scenario[]> {
+  const { output } = await conformance(["list", "--requirements", version]);
+  let side: Side = "server";
+  let notScored: string | undefined;
+  const scenarios: Scenario[] = [];
+  for (const line of output.split("\n")) {
+    const heading = /^(Server|Client) scenarios/.exec(line)?.[1]?.toLowerCase();
+    if (heading) side = heading as Side;
+    notScored = /^ {2}([\w-]+) \(\d+\):$/.exec(line)?.[1] ?? notScored;
+    const [, name, own] = /^ +- (\S+)(?: \[(\w+)\])?$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    scenarios.push({
+      side: (own as Side | undefined) ?? side,
+      version,
+      name,
+      ...(own && notScored && { notScored }),
+    });
+  }
+  return scenarios;
+}
+
+/** Runs every scenario that the revision has for servers, one after the other in one process. */
+export async function runServerScenarios(
+  url: string,
+  version: Version,
+  scenarios: readonly Scenario[],
+): Promise<ScenarioResult[]> {
+  return inFolder(async (folder) => {
+    const only = scenarios.length === 1 ? scenarios[0]?.name : undefined;
+    const which =
+      only === undefined
+        ? ["--requirements", version]
+        : ["--scenario", only, "--spec-version", version, "--force"];
+    await conformance(["server", "--url", url, ...which, "--timeout", String(patienceMs), "-o", folder]);
+    return Promise.all(scenarios.map((scenario) => readChecks(folder, scenario)));
+  });
+}
+
+/** Runs one scenario for clients; the runner starts client.ts. */
+export async function runClientScenario(scenario: Scenario): Promise<ScenarioResult> {
+  const client = join(import.meta.dirname, "client.ts");
+  // The runner hands the command to a shell.
+  const command = [process.execPath, "--conditions=capstan-source", client]
+    .map((part) => JSON.stringify(part))
+    .join(" ");
+  return inFolder(async (folder) => {
+    const { exitCode, output } = await conformance([
+      ...["client", "--command", command, "--scenario", scenario.name, "--spec-version", scenario.version],
+      ...["--force", "--timeout", String(patienceMs), "-o", folder],
+    ]);
+    const result = await readChecks(folder, scenario);
+    if (exitCode === 0) return result;
+    const stderr = /\nStderr:\n([\s\S]*?)\nResults saved/.exec(output)?.[1] ?? "It took too long.";
+    const end = `The client did not end well: ${stderr.trim().slice(0, 2_000)}`;
+    return { ...result, problems: [...result.problems, end] };
+  });
+}
+
+async function inFolder<Result>(act: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "capstan-conformance-"));
+  try {
+    return await act(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The runner writes one folder for each scenario, whose name ends in the time. */
+async function readChecks(folder: string, scenario: Scenario): Promise<ScenarioResult> {
+  const prefix = scenario.side === "server" ? "server-" : "";
+  const files = await Array.fromAsync(glob(`${prefix}${scenario.name}-20*/checks.json`, { cwd: folder }));
+  const [file] = files;
+  if (file === undefined) return { ...scenario, checks: 0, problems: ["The runner left no result."] };
+  const checks: readonly Check[] = JSON.parse(await readFile(join(folder, file), "utf8"));
+  const passed = checks.filter(({ status }) => status === "SUCCESS").length;
+  const problems = checks
+    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+    .map(({ id, errorMessage, description }) => `${id}: ${errorMessage ?? description ?? "no reason given"}`);
+  if (passed === 0 && problems.length === 0) problems.push("Nothing was checked.");
+  return { ...scenario, checks: passed, problems };
+}

@@ -1,0 +1,117 @@
+import { request } from "node:http";
+import { expect, it, vi } from "vitest";
+import { type LoopbackOptions, loopbackRedirect } from "./loopback-redirect.ts";
+import type { Redirect } from "./redirect.ts";
+import { canary, freePort } from "./testing/canary.ts";
+
+const url = new URL("https://auth.test/authorize?client_id=client&scope=a+b");
+const state = "the-state";
+
+type Waiting = {
+  readonly redirect: Redirect;
+  readonly port: number;
+  readonly answer: Promise<URLSearchParams>;
+};
+
+/** A question whose URL has been shown. */
+async function waiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting> {
+  const port = await freePort();
+  const shown = Promise.withResolvers<void>();
+  const redirect = loopbackRedirect({ port, timeoutMs: 5000, open: () => shown.resolve(), ...options });
+  const answer = redirect.authorize({ server: "notes", url, state, signal: new AbortController().signal });
+  answer.catch(() => undefined);
+  if (!options.open) await shown.promise;
+  return { redirect, port, answer };
+}
+
+type Ask = { readonly path?: string; readonly method?: string; readonly host?: string };
+
+function ask(port: number, { path = "/callback", method = "GET", host }: Ask): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...(host && { host }) };
+    const sent = request({ host: "127.0.0.1", port, path, method, headers }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode ?? 0));
+    });
+    sent.once("error", reject).end();
+  });
+}
+
+it("shows the whole URL and hands over the answer that has the right state (A55)", async () => {
+  const open = vi.fn();
+  const { port, answer } = await waiting({ open });
+  await vi.waitFor(() => expect(open).toHaveBeenCalledWith(url.href, "notes"));
+  expect(await ask(port, { path: `/callback?code=abc&state=${state}&iss=x` })).toBe(200);
+  expect(Object.fromEntries(await answer)).toEqual({ code: "abc", state, iss: "x" });
+});
+
+it("closes after one answer", async () => {
+  const { port, answer } = await waiting();
+  await ask(port, { path: `/callback?code=abc&state=${state}` });
+  await answer;
+  await expect(ask(port, { path: `/callback?code=abc&state=${state}` })).rejects.toMatchObject({
+    code: "ECONNREFUSED",
+  });
+});
+
+it("refuses other paths, methods, hosts and states, and goes on waiting (A58)", async () => {
+  const { port, answer } = await waiting();
+  const good = `/callback?code=abc&state=${state}`;
+  const refused: [Ask, number][] = [
+    [{ path: `/?code=abc&state=${state}` }, 404],
+    [{ path: `/callback/?code=abc&state=${state}` }, 404],
+    [{ path: `http://127.0.0.1:${port}${good}` }, 404],
+    [{ path: good, method: "POST" }, 405],
+    [{ path: good, method: "HEAD" }, 405],
+    [{ path: good, host: `localhost:${port}` }, 421],
+    [{ path: good, host: "thief.test" }, 421],
+    [{ path: "/callback?code=abc&state=guessed" }, 400],
+    [{ path: "/callback?code=abc" }, 400],
+    [{ path: `${good}&state=${state}` }, 400],
+    [{ path: "/callback?error=access_denied&state=guessed" }, 400],
+  ];
+  for (const [asked, status] of refused) expect(await ask(port, asked)).toBe(status);
+  expect(await ask(port, { path: good })).toBe(200);
+  expect((await answer).get("code")).toBe("abc");
+});
+
+it("answers with a plain page: no script, nothing of the request in it", async () => {
+  const { port, answer } = await waiting();
+  const response = await fetch(`http://127.0.0.1:${port}/callback?code=%3Cscript%3E&state=${state}`);
+  expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(await response.text()).toBe("The answer has arrived. You can close this page and go back.\n");
+  await answer;
+});
+
+it("ends with a named error after its time, and frees the port", async () => {
+  const { answer, port } = await waiting({ timeoutMs: 100 });
+  await expect(answer).rejects.toMatchObject({ code: "mcp_disconnected", retryable: false });
+  await expect(ask(port, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
+it("ends with a named error when the URL cannot be shown or the port is taken", async () => {
+  const { answer } = await waiting({ open: () => Promise.reject(new Error("no display")) });
+  await expect(answer).rejects.toThrow(
+    'The server "notes" needs you to sign in: the URL could not be shown.',
+  );
+  const taken = await canary();
+  const open = vi.fn();
+  const second = await waiting({ port: taken.port, open });
+  await expect(second.answer).rejects.toThrow("EADDRINUSE");
+  expect(open).not.toHaveBeenCalled();
+  await taken.close();
+});
+
+it("asks for one server after the other", async () => {
+  const shown: string[] = [];
+  const { redirect, port, answer } = await waiting({ open: (_, server) => void shown.push(server) });
+  const signal = new AbortController().signal;
+  const second = redirect.authorize({ server: "mail", url, state: "second", signal });
+  await vi.waitFor(() => expect(shown).toEqual(["notes"]));
+  expect(await ask(port, { path: "/callback?code=b&state=second" })).toBe(400);
+  await ask(port, { path: `/callback?code=a&state=${state}` });
+  expect((await answer).get("code")).toBe("a");
+  await vi.waitFor(() => expect(shown).toEqual(["notes", "mail"]));
+  await ask(port, { path: "/callback?code=b&state=second" });
+  expect((await second).get("code")).toBe("b");
+});

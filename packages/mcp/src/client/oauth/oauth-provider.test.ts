@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { expect, it } from "vitest";
+import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth-provider.ts";
+import type { Redirect } from "./redirect.ts";
+import { type TokenStore, tokensInMemory } from "./token-store.ts";
+
+const serverUrl = "https://mcp.test/mcp";
+const issuer = "https://auth.test";
+const redirect: Redirect = { url: "http://127.0.0.1:1234/callback", authorize: () => expect.fail("asked") };
+const registered = { client_id: "registered", redirect_uris: [redirect.url], issuer };
+const tokens = { access_token: "access", refresh_token: "refresh", token_type: "Bearer", issuer };
+
+function made(store: TokenStore, options: Partial<OAuthOptions> = {}): SignInProvider {
+  return oauthProvider({ server: "notes", serverUrl, tokens: store, redirect, ...options });
+}
+
+async function filled(): Promise<TokenStore> {
+  const store = tokensInMemory();
+  const provider = made(store);
+  await provider.saveClientInformation?.(registered, { issuer });
+  await provider.saveTokens(tokens, { issuer });
+  await provider.tokens({ issuer });
+  return store;
+}
+
+it("forgets what is told to be invalid, and nothing else", async () => {
+  const left = async (scope: "all" | "client" | "tokens" | "verifier" | "discovery") => {
+    const store = await filled();
+    const provider = made(store);
+    await provider.tokens({ issuer });
+    await provider.invalidateCredentials?.(scope);
+    return Object.keys(await store.read(serverUrl));
+  };
+  expect(await left("all")).toEqual([]);
+  expect(await left("client")).toEqual(["tokens"]);
+  expect(await left("tokens")).toEqual(["client"]);
+  expect(await left("verifier")).toEqual(["client", "tokens"]);
+  expect(await left("discovery")).toEqual(["client", "tokens"]);
+});
+
+it("does not give the tokens of a server to the same name at another URL", async () => {
+  const store = await filled();
+  expect(await made(store).tokens()).toEqual(tokens);
+  expect(await made(store, { serverUrl: "https://thief.test/mcp" }).tokens()).toBeUndefined();
+});
+
+it("registers anew when the redirect URL has changed, for it is compared exactly (A58)", async () => {
+  const store = await filled();
+  expect(await made(store).clientInformation()).toEqual(registered);
+  const moved = { ...redirect, url: "http://127.0.0.1:1235/callback" };
+  expect(await made(store, { redirect: moved }).clientInformation()).toBeUndefined();
+});
+
+it("keeps a configured secret in the configuration, and binds it to the first authorization server", async () => {
+  const store = tokensInMemory();
+  const provider = made(store, { clientId: "known", clientSecret: "canary-secret" });
+  expect(await provider.clientInformation()).toEqual({ client_id: "known", client_secret: "canary-secret" });
+  await provider.saveClientInformation?.({ client_id: "known", client_secret: "canary-secret", issuer });
+  expect(JSON.stringify(await store.read(serverUrl))).not.toContain("canary");
+  expect(await provider.clientInformation()).toEqual({
+    client_id: "known",
+    client_secret: "canary-secret",
+    issuer,
+  });
+  expect(await made(store).clientInformation()).toBeUndefined();
+});
+
+it("describes itself as a public client with one redirect URL", () => {
+  expect(made(tokensInMemory(), { clientName: "Notes", scope: "read" }).clientMetadata).toEqual({
+    client_name: "Notes",
+    redirect_uris: [redirect.url],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    scope: "read",
+  });
+});
+
+it("names a client metadata URL that is none", () => {
+  const make = () => made(tokensInMemory(), { clientMetadataUrl: "http://app.test/client.json" });
+  expect(make).toThrow('The server "notes" needs an https URL with a path for its client.');
+});
+
+it("shows nothing that it did not prepare itself", async () => {
+  const provider = made(tokensInMemory());
+  await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
+  const url = new URL(`${issuer}/authorize?state=x&code_challenge=y`);
+  url.searchParams.set("redirect_uri", redirect.url);
+  expect(() => provider.redirectToAuthorization(url)).toThrow("the question was not ours");
+  url.searchParams.set("redirect_uri", "https://thief.test/");
+  expect(() => provider.redirectToAuthorization(url)).toThrow("its authorization server has changed");
+  expect(() => provider.codeVerifier()).toThrow("the sign-in is over");
+});
+
+it("asks the first question that is ready, with its own verifier, when several are prepared at once", async () => {
+  const asked = { ...redirect, authorize: () => new Promise<never>(() => undefined) };
+  const provider = made(tokensInMemory(), { redirect: asked });
+  await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
+  const states = [await provider.state?.(), await provider.state?.()];
+  const verifiers = ["first-verifier", "second-verifier"];
+  for (const verifier of verifiers) await provider.saveCodeVerifier(verifier);
+  const [first, second] = verifiers.map((verifier, index) => {
+    const url = new URL(`${issuer}/authorize`);
+    url.searchParams.set("state", states[index] ?? "");
+    url.searchParams.set("code_challenge", createHash("sha256").update(verifier).digest("base64url"));
+    url.searchParams.set("redirect_uri", redirect.url);
+    return url;
+  }) as [URL, URL];
+  await provider.redirectToAuthorization(first);
+  expect(await provider.codeVerifier()).toBe("first-verifier");
+  expect(() => provider.redirectToAuthorization(second)).toThrow("waits for you to sign in");
+  await provider.saveDiscoveryState?.({ authorizationServerUrl: "https://thief.test" });
+  expect(await provider.discoveryState?.()).toEqual({ authorizationServerUrl: issuer });
+  provider.cancelSignIn();
+  await expect(provider.signedIn()).rejects.toThrow("it was cancelled");
+  expect(await provider.discoveryState?.()).toBeUndefined();
+});
