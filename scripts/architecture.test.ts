@@ -39,6 +39,9 @@ const pure = [
   "state.ts",
   "apply.ts",
   "start-run.ts",
+  "context-size.ts",
+  "compact.ts",
+  "result-entry.ts",
   "result.ts",
   "input.ts",
   "prompt.ts",
@@ -85,6 +88,7 @@ const layers: readonly Layer[] = [
 
 const nodeModulesIn = [
   "stores/sqlite.ts",
+  "stores/sqlite-connection.ts",
   "logs/file-logs.ts",
   "models/recorded.ts",
   "models/post-by-node.ts",

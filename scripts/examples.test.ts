@@ -15,6 +15,8 @@ describe("the examples", () => {
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
+    "mcp-client": "mcp_memory_delete_entities: denied",
+    "mcp-server": "done after 2 turns: The invoice is on its way.",
     models: "answered by offline/rules",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",

@@ -9,7 +9,12 @@ import { answered, fill, newRound, type Round } from "./rounds.ts";
 /** What a call of a tool needs of its server. */
 export type Service = { readonly connection: Connection; readonly desk: Desk; readonly calls: OpenCalls };
 
-export type ServerCall = { readonly tool: McpTool; readonly input: Record<string, unknown> };
+export type ServerCall = {
+  readonly tool: McpTool;
+  readonly input: Record<string, unknown>;
+  /** Throws when the tool may not be called any more. */
+  check(): void;
+};
 
 const mostRounds = 10;
 const lostQuestion =
@@ -49,16 +54,19 @@ type Beginning = { readonly context: ToolContext; readonly resumed: Calling["res
 
 function begin(
   { calls, connection }: Service,
-  { tool, input }: ServerCall,
+  { tool, input, check }: ServerCall,
   { context, resumed }: Beginning,
 ): OpenCall {
-  return calls.begin(context.idempotencyKey, (signal) =>
-    connection.call(tool, input, {
+  return calls.begin(context.idempotencyKey, async (signal) => {
+    // A server that had to be waited for may have come back with another tool of this name.
+    await connection.client(signal);
+    check();
+    return connection.call(tool, input, {
       signal,
       onProgress: (progress) => context.progress(progress as Json),
       ...(resumed && { resumed }),
-    }),
-  );
+    });
+  });
 }
 
 /** What comes next of a call that is open: it stays so only while its server waits for a person. */

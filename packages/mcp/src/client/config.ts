@@ -1,6 +1,7 @@
 import { AgentError, type Effects, type Reads } from "capstan";
 import { expand, type Variables } from "./expand.ts";
 import type { StdioSettings } from "./guarded-stdio.ts";
+import type { OAuthOptions } from "./oauth/oauth-provider.ts";
 
 /** What the labels of a tool are, where they differ from the default: untrusted, private, changes something. */
 export type Relaxed = {
@@ -37,15 +38,22 @@ export type HttpConfig = Common & {
   readonly type?: "http" | "streamable-http" | "http-rest";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a server that people sign in to: a client that is registered there already, and what to ask for. */
+  readonly oauth?: OAuthConfig;
 };
+
+export type OAuthConfig = Pick<OAuthOptions, "clientId" | "clientSecret" | "clientMetadataUrl" | "scope">;
 
 export type ServerConfig = StdioConfig | HttpConfig;
 
 const commonFields = ["type", "enabled", "timeout", "startTimeout", "required", "trustAnnotations", "tools"];
 const labelFields = ["effects", "reads", "idempotent", "needsApproval"];
 const stdioFields = ["command", "args", "env", "cwd"];
-const httpFields = ["url", "httpUrl", "headers"];
+const httpFields = ["url", "httpUrl", "headers", "oauth"];
+const oauthFields = ["clientId", "clientSecret", "clientMetadataUrl", "scope"];
 const kinds = ["stdio", "http", "streamable-http", "http-rest"];
+/** A timer that is set for longer fires at once. */
+const longestTimer = 2 ** 31 - 1;
 
 /** Checks one entry of `mcpServers` and fills in its variables. Throws `mcp_config`, which names server and field. */
 export function readServer(name: string, entry: unknown, variables: Variables): ServerConfig {
@@ -59,7 +67,7 @@ export function readServer(name: string, entry: unknown, variables: Variables): 
   const server = httpUrl === undefined ? fields : { type: "http", url: httpUrl, ...fields };
   const isStdio = typeof server.command === "string";
   if (isStdio === (typeof server.url === "string")) refuse("needs either a `command` or a `url`");
-  if (server.type !== undefined && !kinds.includes(String(server.type)))
+  if (server.type !== undefined && !kinds.includes(server.type as string))
     refuse(`has the type ${JSON.stringify(server.type)}; possible are ${kinds.join(", ")}`);
   if (server.type !== undefined && isStdio !== (server.type === "stdio"))
     refuse(`has the type "${server.type}", which does not go with its \`${isStdio ? "command" : "url"}\``);
@@ -76,18 +84,19 @@ export function readServer(name: string, entry: unknown, variables: Variables): 
 type Refuse = (problem: string) => never;
 
 function checkTypes(server: Record<string, unknown>, refuse: Refuse): void {
-  for (const field of ["timeout", "startTimeout"])
-    if (server[field] !== undefined && !(Number(server[field]) > 0 && typeof server[field] === "number"))
-      refuse(`has a \`${field}\` that is not a number of milliseconds above 0`);
-  for (const field of ["enabled", "required", "trustAnnotations", "idempotent", "needsApproval"])
-    if (server[field] !== undefined && typeof server[field] !== "boolean")
-      refuse(`has a \`${field}\` that is neither true nor false`);
-  for (const field of ["env", "headers"])
+  checkSettings(server, refuse);
+  if (server.command === "") refuse("has an empty `command`");
+  if (server.cwd !== undefined && typeof server.cwd !== "string") refuse("has a `cwd` that is not a text");
+  for (const field of ["env", "headers", "oauth"])
     if (server[field] !== undefined && !isRecordOfTexts(server[field]))
       refuse(`has an \`${field}\` that is not an object of texts`);
+  for (const field of Object.keys(server.oauth ?? {}))
+    if (!oauthFields.includes(field))
+      refuse(`has an unknown field "oauth.${field}"; known are ${oauthFields.join(", ")}`);
+  if (server.oauth !== undefined && server.type === "http-rest")
+    refuse("has `oauth`, which does not go with its type http-rest: use `headers`");
   if (server.args !== undefined && !isListOfTexts(server.args))
     refuse("has `args` that are not a list of texts");
-  checkLabels(server, refuse);
   checkTools(server.tools ?? {}, refuse);
 }
 
@@ -102,16 +111,28 @@ function checkTools(tools: unknown, refuse: Refuse): void {
     for (const field of Object.keys(fields))
       if (!known.includes(field))
         refuseTool(`has an unknown field "${field}"; known are ${known.join(", ")}`);
-    checkLabels(fields, refuseTool);
+    checkSettings(fields, refuseTool);
   }
 }
 
-function checkLabels({ effects, reads }: Record<string, unknown>, refuse: Refuse): void {
-  if (effects !== undefined && !["none", "ui", "state", "send"].includes(String(effects)))
+/** What can be said of a server and of a tool alike, in the same way. */
+function checkSettings(settings: Record<string, unknown>, refuse: Refuse): void {
+  for (const field of ["timeout", "startTimeout"])
+    if (settings[field] !== undefined && !isTimeout(settings[field]))
+      refuse(`has a \`${field}\` that is not a number of milliseconds from 1 to ${longestTimer}`);
+  for (const field of ["enabled", "required", "trustAnnotations", "idempotent", "needsApproval"])
+    if (settings[field] !== undefined && typeof settings[field] !== "boolean")
+      refuse(`has a \`${field}\` that is neither true nor false`);
+  const { effects, reads } = settings;
+  if (effects !== undefined && !["none", "ui", "state", "send"].includes(effects as string))
     refuse("has `effects` other than none, ui, state or send");
   const labels = ["public", "private", "untrusted"];
   if (reads !== undefined && !(isListOfTexts(reads) && reads.every((label) => labels.includes(label))))
     refuse(`has \`reads\` that are not a list of ${labels.join(", ")}`);
+}
+
+function isTimeout(value: unknown): boolean {
+  return typeof value === "number" && value >= 1 && value <= longestTimer;
 }
 
 function protocolOf(url: string): string {

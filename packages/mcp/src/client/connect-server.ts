@@ -5,6 +5,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
+import { isRecord } from "./config.ts";
+import { cutAnswers } from "./cut-answers.ts";
 import type { StdioTransport } from "./guarded-stdio.ts";
 import { isClosing } from "./server-error.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -15,6 +17,8 @@ export type Reach = {
   /** Milliseconds for the handshake, and again for the list of tools. */
   readonly startMs: number;
   transport(log: ServerLog): Transport;
+  /** Makes an attempt; once more when a person had to sign in first. */
+  signedIn<Done>(attempt: () => Promise<Done>): Promise<Done>;
   /** Registers what the server may ask of us. */
   prepare(client: Client): void;
   /** Hears of every list of tools. */
@@ -23,6 +27,8 @@ export type Reach = {
 
 /** An older server may answer nothing to a question it does not know. */
 const longestProbeMs = 4_000;
+const mostItems = 1_000;
+const mostListed = 10_000;
 
 /** One attempt. `onLost` hears when a server that was there goes away, and why, if it is known. */
 export async function connectServer(
@@ -48,18 +54,25 @@ type Manner = {
 
 async function attempt(reach: Reach, log: ServerLog, { onLost, isOlder }: Manner): Promise<Client> {
   const { startMs } = reach;
+  const signal = AbortSignal.timeout(startMs);
   const client = new Client(
     { name: "capstan", version: "0.1.0" },
     {
       ...reach.clientOptions,
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(longestProbeMs, startMs) } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(longestProbeMs, startMs / 2) } },
     },
   );
   let why: AgentError | undefined;
   reach.prepare(client);
   const transport = reach.transport(log);
+  const cut = cutAnswers(transport);
   transport.onerror = (problem) => {
     if (problem instanceof AgentError) why ??= problem;
+    cut.failed(problem);
+  };
+  transport.onmessage = (message) => {
+    cut.heard(message);
+    cutShort(message);
   };
   client.onerror = log.ignored;
   let hasStarted = false;
@@ -67,15 +80,33 @@ async function attempt(reach: Reach, log: ServerLog, { onLost, isOlder }: Manner
     if (hasStarted) onLost(client, why ?? endOf(transport));
   };
   try {
-    await client.connect(transport, { timeout: startMs, ...(isOlder && { prior: { kind: "legacy" } }) });
+    await client.connect(transport, {
+      timeout: startMs,
+      signal,
+      ...(isOlder && { prior: { kind: "legacy" } }),
+    });
     await listTools(client, reach);
     hasStarted = true;
     return client;
   } catch (thrown) {
+    const end = endOf(transport); // not the one that we bring about
     await Promise.all([client.close(), transport.close()]).catch(() => undefined);
     const isChild = "pid" in transport;
     if (isChild && !isOlder && !why && isClosing(thrown)) throw new LeftEarly();
-    throw why ?? endOf(transport) ?? thrown;
+    throw why ?? end ?? thrown;
+  }
+}
+
+/** For each wrong item the SDK writes a page: what is more than anybody reads is cut off before it looks. */
+function cutShort(message: object): void {
+  const result = "result" in message && isRecord(message.result) ? message.result : {};
+  for (const [field, items] of Object.entries(result)) {
+    if (!Array.isArray(items)) continue;
+    const most = field === "content" ? mostItems : mostListed;
+    if (items.length <= most) continue;
+    const left = items.length - (most - 1);
+    items.length = most - 1;
+    if (field === "content") items.push({ type: "text", text: `(${left} more items were left out)` });
   }
 }
 
@@ -85,9 +116,11 @@ function endOf(transport: Transport & Partial<StdioTransport>): AgentError | und
 }
 
 /** Asks for the tools of a server, all pages of them. */
-export async function listTools(client: Client, { startMs, onTools }: Reach): Promise<void> {
+export async function listTools(client: Client, { startMs, signedIn, onTools }: Reach): Promise<void> {
   if (!client.getServerCapabilities()?.tools) return onTools([], client);
-  const signal = AbortSignal.timeout(startMs);
-  const { tools } = await client.listTools(undefined, { signal, timeout: startMs, cacheMode: "refresh" });
+  const { tools } = await signedIn(() => {
+    const signal = AbortSignal.timeout(startMs);
+    return client.listTools(undefined, { signal, timeout: startMs, cacheMode: "refresh" });
+  });
   onTools(tools, client);
 }

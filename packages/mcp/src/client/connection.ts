@@ -1,16 +1,18 @@
-import type {
-  CallToolResult,
-  Client,
-  InputRequiredResult,
-  Tool as McpTool,
-  ProgressCallback,
+import {
+  type CallToolResult,
+  type Client,
+  type InputRequiredResult,
+  type Tool as McpTool,
+  type ProgressCallback,
+  UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { AgentError, type ErrorData } from "capstan";
 import { connectServer, listTools, type Reach } from "./connect-server.ts";
 import { isForgotten, serverError } from "./server-error.ts";
 import { type ServerLog, serverLog } from "./server-log.ts";
 
-export type ServerState = "off" | "starting" | "ready" | "restarting" | "failed" | "closed";
+/** `signing-in`: a person is asked to, and it goes on when they have. */
+export type ServerState = "off" | "starting" | "signing-in" | "ready" | "restarting" | "failed" | "closed";
 
 /** How a server is doing. */
 export type ConnectionStatus = {
@@ -41,8 +43,8 @@ export interface Connection {
   status(): ConnectionStatus;
   /** Adds a line to its log. */
   log(line: string): void;
-  /** Resolves when the first attempt to start has succeeded or failed. */
-  start(): Promise<void>;
+  /** Resolves when the first attempt to start has succeeded or failed; a patient caller also waits for a sign-in. */
+  start(isPatient: boolean): Promise<void>;
   /** The client of a running server; waits while it is being started again. */
   client(signal?: AbortSignal): Promise<Client>;
   call(
@@ -64,7 +66,11 @@ type Supervised = {
   current: Client | undefined;
   /** The start that is under way or awaited. */
   attempt: Promise<void>;
+  /** Resolves when a start cannot go on without a person. */
+  readonly awaitsPerson: PromiseWithResolvers<void>;
   timer: NodeJS.Timeout | undefined;
+  /** Ends the wait for a start that was put off. */
+  arrive: (() => void) | undefined;
   /** When it was started again. */
   restarts: number[];
 };
@@ -74,7 +80,11 @@ const hourMs = 3_600_000;
 const firstWaitMs = 1_000;
 const longestTimer = 2 ** 31 - 1;
 
-export function openConnection(name: string, reach: Reach, isEnabled: boolean): Connection {
+export function openConnection(name: string, given: Reach, isEnabled: boolean): Connection {
+  const reach: Reach = {
+    ...given,
+    signedIn: (attempt) => given.signedIn(() => attempt().catch((thrown) => noteSignIn(server, thrown))),
+  };
   const server: Supervised = {
     name,
     reach,
@@ -83,16 +93,18 @@ export function openConnection(name: string, reach: Reach, isEnabled: boolean): 
     error: undefined,
     current: undefined,
     attempt: Promise.resolve(),
+    awaitsPerson: Promise.withResolvers(),
     timer: undefined,
+    arrive: undefined,
     restarts: [],
   };
   return {
     name,
     status: () => statusOf(server),
     log: server.log.log,
-    start() {
+    async start(isPatient) {
       if (server.state === "starting") server.attempt = begin(server);
-      return server.attempt;
+      await (isPatient ? server.attempt : Promise.race([server.attempt, server.awaitsPerson.promise]));
     },
     client: (signal) => ready(server, signal),
     call: (tool, input, calling) => call(server, { tool, input }, calling),
@@ -100,14 +112,16 @@ export function openConnection(name: string, reach: Reach, isEnabled: boolean): 
       if (server.current) return listTools(server.current, reach);
       if (server.state !== "failed" && server.state !== "restarting") return;
       clearTimeout(server.timer);
+      const { arrive } = server;
       server.restarts = [];
       server.state = "starting";
       server.attempt = begin(server);
       await server.attempt;
+      arrive?.();
     },
     async close() {
       clearTimeout(server.timer);
-      if (server.state === "restarting") server.attempt = Promise.resolve(); // it never begins
+      if (server.state === "restarting") server.arrive?.();
       server.state = "closed";
       await server.attempt;
       const client = server.current;
@@ -132,7 +146,8 @@ function statusOf({ state, error, current, restarts, log }: Supervised): Connect
 /** One attempt to start, and what comes of it. */
 async function begin(server: Supervised): Promise<void> {
   try {
-    const client = await connectServer(server.reach, server.log, (lost, why) => lose(server, lost, why));
+    const connect = () => connectServer(server.reach, server.log, (lost, why) => lose(server, lost, why));
+    const client = await server.reach.signedIn(connect);
     if (server.state === "closed") return client.close();
     server.current = client;
     server.error = undefined;
@@ -140,6 +155,15 @@ async function begin(server: Supervised): Promise<void> {
   } catch (thrown) {
     fail(server, thrown);
   }
+}
+
+/** A start that cannot go on without a person does not hold up the others. */
+function noteSignIn(server: Supervised, thrown: unknown): never {
+  if (thrown instanceof UnauthorizedError && isComing(server)) {
+    server.state = "signing-in";
+    server.awaitsPerson.resolve();
+  }
+  throw thrown;
 }
 
 function lose(server: Supervised, client: Client, why?: AgentError): void {
@@ -161,14 +185,16 @@ function fail(server: Supervised, thrown: unknown): void {
   }
   server.state = "restarting";
   const waitMs = firstWaitMs * 2 ** server.restarts.length;
-  server.attempt = new Promise((resolve) => {
-    server.timer = setTimeout(() => {
-      server.restarts.push(Date.now());
-      void begin(server).then(resolve);
-    }, waitMs);
-    // A server that does not come back must not keep the process.
-    server.timer.unref();
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.attempt = promise;
+  server.arrive = resolve;
+  server.timer = setTimeout(() => {
+    server.restarts.push(Date.now());
+    server.state = "starting";
+    void begin(server).then(resolve);
+  }, waitMs);
+  // A server that does not come back must not keep the process.
+  server.timer.unref();
 }
 
 async function ready(server: Supervised, signal?: AbortSignal): Promise<Client> {
@@ -181,10 +207,21 @@ async function ready(server: Supervised, signal?: AbortSignal): Promise<Client> 
   signal?.throwIfAborted();
   if (server.current) return server.current;
   const { state, error, name } = server;
-  const why =
-    state === "off" ? "It is switched off (`enabled: false`)." : (error?.message ?? `It is ${state}.`);
-  throw new AgentError("mcp_disconnected", `The MCP server "${name}" cannot be used now. ${why}`);
+  throw new AgentError(
+    "mcp_disconnected",
+    `The MCP server "${name}" cannot be used now. ${error?.message ?? stateTexts[state]}`,
+  );
 }
+
+const stateTexts: { readonly [State in ServerState]: string } = {
+  off: "It is switched off (`enabled: false`).",
+  starting: "It is being started.",
+  "signing-in": "It waits for you to sign in.",
+  ready: "It is ready.",
+  restarting: "It is being started again.",
+  failed: "It has failed.",
+  closed: "It has been closed.",
+};
 
 function isComing({ state }: Supervised): boolean {
   return state === "restarting" || state === "starting";
@@ -199,14 +236,16 @@ async function call(
   // The result is checked by the runtime, in time that is linear whatever the schema says.
   const { outputSchema: _unchecked, ...toolDefinition } = tool;
   const params = { name: tool.name, arguments: input, ...resumed } as Parameters<Client["callTool"]>[0];
-  try {
-    return await client.callTool(params, {
+  const invoke = () =>
+    client.callTool(params, {
       signal,
       timeout: longestTimer, // the runtime keeps the time; its signal ends the call
       onprogress: onProgress,
       allowInputRequired: true,
       toolDefinition,
     });
+  try {
+    return await server.reach.signedIn(invoke);
   } catch (thrown) {
     signal.throwIfAborted();
     if (isForgotten(thrown)) lose(server, client);

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import type { Client, CreateMessageRequestParams, ElicitRequestParams } from "@modelcontextprotocol/client";
+import { type Client, type CreateMessageRequestParams, isSpecType } from "@modelcontextprotocol/client";
 import { AgentError, type Answer, type Json, type Question } from "capstan";
 import { elicitation, elicitResult } from "./questions.ts";
 import { defaultSampling, type Sampling, sample, samplingQuestion } from "./sampling.ts";
@@ -31,8 +31,10 @@ export function desk({ server, roots, sampling, log }: DeskOptions): Desk {
   function sampleFor(params: CreateMessageRequestParams, signal: AbortSignal): Reply {
     if (!sampling) return refusal("It wanted to use your model, which is not allowed (`sampling`).");
     const most = sampling.maxRequests ?? defaultSampling.maxRequests;
-    if (sampled >= most) return refusal(`It has used your model ${most} times, which is the limit.`);
+    const spent = () => refusal(`It has used your model ${most} times, which is the limit.`);
+    if (sampled >= most) return spent();
     const answer = async () => {
+      if (sampled >= most) return spent().result; // other questions were open at the same time
       sampled += 1;
       log(`It uses the model ${sampling.model.id}, for the ${sampled}. time.`);
       return (await sample(sampling, params, signal)) as Json;
@@ -57,11 +59,17 @@ export function desk({ server, roots, sampling, log }: DeskOptions): Desk {
         return {
           result: Promise.resolve({ roots: roots.map((folder) => ({ uri: pathToFileURL(folder).href })) }),
         };
-      if (method === "sampling/createMessage") return sampleFor(params as CreateMessageRequestParams, signal);
-      if (method !== "elicitation/create") return refusal(`It asked for "${method}", which is not known.`);
-      const wanted = elicitation(server, params as ElicitRequestParams);
+      // What comes with the result of a call, as in 2026, nobody has looked at before.
+      if (method === "sampling/createMessage" && isSpecType.CreateMessageRequestParams(params))
+        return sampleFor(params, signal);
+      if (method !== "elicitation/create" || !isSpecType.ElicitRequestParams(params))
+        return refusal(`It asked for "${method}", which is not known in that form.`);
+      const wanted = elicitation(server, params);
       if ("question" in wanted)
-        return { question: wanted.question, answer: async (answer) => elicitResult(answer) as Json };
+        return {
+          question: wanted.question,
+          answer: async (answer) => elicitResult(answer, params) as Json,
+        };
       log(wanted.refused);
       return { result: Promise.resolve({ action: "decline" }) };
     },

@@ -4,7 +4,12 @@ import type { Socket } from "node:net";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { deserializeMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { AgentError } from "capstan";
 import { lines } from "./lines.ts";
@@ -28,6 +33,8 @@ export type Journal = {
 const longestMessage = 10 * 1024 * 1024;
 const mostJunk = 1_000;
 const patienceMs = 2_000;
+/** What is still in the pipes when the process has ended is read for so long. */
+const lastWordsMs = 500;
 
 /** The way to a child process. */
 export type StdioTransport = Transport & {
@@ -56,8 +63,12 @@ export function guardedStdio(settings: StdioSettings, journal: Journal): StdioTr
         guard?.kill();
       };
       guard.on("error", fail);
-      guard.on("close", () => {
+      guard.on("exit", () => {
+        // Its own end may have left the server behind, and a child that has left the group may keep our pipes open.
         if (pid !== undefined) killGroup(pid);
+        setTimeout(() => guard?.stdio.forEach((stream) => void stream?.destroy()), lastWordsMs).unref();
+      });
+      guard.on("close", () => {
         started.reject(failure ?? new AgentError("mcp_disconnected", `"${settings.command}" did not start.`));
         closed = true;
         transport.onclose?.();
@@ -165,7 +176,7 @@ function readMessages(stdout: Readable | null, { transport, journal, fail }: Rea
     try {
       for (const line of cut(bytes)) {
         const message = messageOf(line);
-        if (message) transport.onmessage?.(message);
+        if (message) hear(message, transport);
         else if (line.trim() !== "") {
           journal.junk(line);
           if (++junk > mostJunk) throw tooMuchJunk;
@@ -178,11 +189,20 @@ function readMessages(stdout: Readable | null, { transport, journal, fail }: Rea
   });
 }
 
-function messageOf(line: string): ReturnType<typeof deserializeMessage> | undefined {
+function messageOf(line: string): JSONRPCMessage | undefined {
   try {
     return deserializeMessage(line);
   } catch {
     return undefined;
+  }
+}
+
+/** What cannot be handled, such as arrays in arrays without end, is told and ends nothing. */
+function hear(message: JSONRPCMessage, transport: Transport): void {
+  try {
+    transport.onmessage?.(message);
+  } catch (problem) {
+    transport.onerror?.(problem as Error);
   }
 }
 

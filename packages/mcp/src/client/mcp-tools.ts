@@ -4,7 +4,14 @@ import { readServer, type ServerConfig } from "./config.ts";
 import type { Variables } from "./expand.ts";
 import { readConfigFile } from "./read-config.ts";
 import type { Sampling } from "./sampling.ts";
-import { openServer, type Server, type ServerOptions, type ServerStatus, serverStatus } from "./server.ts";
+import {
+  openServer,
+  type Server,
+  type ServerOptions,
+  type ServerStatus,
+  type SignIn,
+  serverStatus,
+} from "./server.ts";
 import { serverError } from "./server-error.ts";
 import { trustIn } from "./trust.ts";
 
@@ -23,6 +30,8 @@ export type McpOptions = {
   readonly roots?: readonly string[];
   /** Lets servers ask your model; off when left out. */
   readonly sampling?: Sampling;
+  /** For servers that people sign in to: how they are asked, and where their tokens are kept. */
+  readonly oauth?: SignIn;
   /** For servers at an address. */
   readonly fetch?: typeof globalThis.fetch;
 };
@@ -60,7 +69,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
     sampling: options.sampling,
     hearsChanges: options.discovery === "on-change",
     fetch: options.fetch ?? globalThis.fetch,
-    authProvider: undefined,
+    signIn: options.oauth,
   };
   const servers = new Map<string, Server>();
   const required: string[] = [];
@@ -69,13 +78,13 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
     if ((entry as { required?: unknown } | null)?.required === true) required.push(name);
     servers.set(name, openServer(name, config, shared));
   }
-  await Promise.all([...servers.values()].map(({ connection }) => connection.start()));
+  await Promise.all([...servers].map(([name, { connection }]) => connection.start(required.includes(name))));
   await checkRequired(required, servers);
   return {
     get tools() {
       return uniqueTools(servers);
     },
-    status: () => [...servers.values()].map(serverStatus),
+    status: () => statusOf(servers),
     async refreshTools() {
       await Promise.allSettled([...servers.values()].map(({ connection }) => connection.refresh()));
     },
@@ -85,7 +94,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
     },
     ...reading(servers),
     async close() {
-      await Promise.allSettled([...servers.values()].map(({ connection }) => connection.close()));
+      await Promise.allSettled([...servers.values()].map((server) => server.close()));
       await trust.saved();
     },
   };
@@ -109,6 +118,21 @@ function uniqueTools(servers: ReadonlyMap<string, Server>): Tool[] {
   return [...byName.values()];
 }
 
+function statusOf(servers: ReadonlyMap<string, Server>): ServerStatus[] {
+  const taken = new Map<string, string>();
+  return [...servers.values()].map((server) => {
+    const status = serverStatus(server);
+    const collisions = status.tools.filter((name) => taken.has(name));
+    const refused = collisions.map(
+      (name) =>
+        `The tool "${name}" is not offered: the server "${taken.get(name)}" has one of that name. Rename one of the servers.`,
+    );
+    const tools = status.tools.filter((name) => !taken.has(name));
+    for (const name of tools) taken.set(name, status.name);
+    return { ...status, tools, problems: [...status.problems, ...refused] };
+  });
+}
+
 async function checkRequired(
   required: readonly string[],
   servers: ReadonlyMap<string, Server>,
@@ -116,7 +140,7 @@ async function checkRequired(
   for (const name of required) {
     const { state, error } = serverOf(servers, name).connection.status();
     if (state === "ready") continue;
-    await Promise.allSettled([...servers.values()].map(({ connection }) => connection.close()));
+    await Promise.allSettled([...servers.values()].map((server) => server.close()));
     const why = error?.message ?? `It is ${state}.`;
     throw new AgentError("mcp_disconnected", `The MCP server "${name}" is required and not there. ${why}`);
   }

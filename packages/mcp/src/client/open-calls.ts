@@ -18,7 +18,10 @@ export interface OpenCalls {
   get(key: string): OpenCall | undefined;
   begin(key: string, work: (signal: AbortSignal) => Promise<ServerResult>): OpenCall;
   end(key: string): void;
-  /** A request of the server. It does not say to which call it belongs: the oldest that asks nothing yet gets it. */
+  /**
+   * A request of the server. It does not say to which call it belongs: of one run, the oldest that asks nothing yet gets
+   * it; between several runs nobody is asked.
+   */
   hear(request: ServerRequest, signal: AbortSignal): Promise<Json>;
 }
 
@@ -42,12 +45,16 @@ export function openCalls(desk: Desk): OpenCalls {
       const reply = desk.reply(request, signal);
       if ("result" in reply) return reply.result;
       const call = [...calls.values()].find(({ asked }) => asked.length === 0) ?? [...calls.values()][0];
-      // There is nobody to ask outside a call.
-      if (!call) return reply.answer({ approved: false });
+      // There is nobody to ask outside a call; and between the calls of several runs it could be the wrong person.
+      if (!call || runsOf(calls.keys()).size > 1) return reply.answer({ approved: false });
       const answer = await asking(call, reply.question);
       return reply.answer(answer);
     },
   };
+}
+
+function runsOf(keys: Iterable<string>): Set<string> {
+  return new Set([...keys].map((key) => key.slice(0, key.indexOf("/"))));
 }
 
 function asking(call: Kept, question: Question): Promise<Answer> {

@@ -18,21 +18,24 @@ export function elicitation(server: string, params: ElicitRequestParams): Wanted
     const message = `${asks} Open ${url.href} (at ${url.host}) yourself if you trust it, then agree.`;
     return { question: { message, url: url.href } };
   }
-  const secret = Object.entries(params.requestedSchema.properties).find(([name, field]) =>
-    isSecret(name, field),
-  );
+  // Only what has been looked at: a schema can say more, and ask for more by it.
+  const { type, properties, required } = params.requestedSchema;
+  const secret = Object.entries(properties).find(([name, field]) => isSecret(name, field));
   if (secret)
     return { refused: `It asked for what looks like a secret ("${visible(secret[0])}") in a form.` };
-  return { question: { message: asks, schema: { ...params.requestedSchema } } };
+  return { question: { message: asks, schema: { type, properties, ...(required && { required }) } } };
 }
 
-/** What the server is told of a person's answer. */
-export function elicitResult(answer: Answer): ElicitResult {
+/** What the server is told of a person's answer. A field of a form that was left alone has its default. */
+export function elicitResult(answer: Answer, params: ElicitRequestParams): ElicitResult {
   if (!answer.approved) return { action: "decline" };
-  const content = answer.value as Exclude<ElicitResult["content"], undefined> | null | undefined;
-  return typeof content === "object" && content !== null
-    ? { action: "accept", content }
-    : { action: "accept" };
+  if (params.mode === "url") return { action: "accept" };
+  const fields = Object.entries(params.requestedSchema.properties);
+  const defaults = fields.flatMap(([name, field]) => ("default" in field ? [[name, field.default]] : []));
+  return {
+    action: "accept",
+    content: { ...Object.fromEntries(defaults), ...(answer.value as object | null) },
+  };
 }
 
 function isSecret(name: string, field: object): boolean {

@@ -15,7 +15,7 @@ export async function readConfigFile(file: string): Promise<Readonly<Record<stri
     content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     // The rest of the message shows a piece of the file, which may hold a secret.
-    const [where = ""] = /(?<= )\(?(at )?(position|line) .*$/.exec((error as Error).message) ?? [];
+    const [where = ""] = /at position \d+( \(line \d+ column \d+\))?$/.exec((error as Error).message) ?? [];
     return refuse(`is not JSON ${where}`.trimEnd());
   }
   if (!isRecord(content) || !isRecord(content.mcpServers))

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
+import { isRecord } from "./config.ts";
 
 type Rest = {
   readonly url: string;
@@ -7,57 +8,51 @@ type Rest = {
   readonly fetch: typeof globalThis.fetch;
 };
 
+type Request = JSONRPCMessage & { id: string | number; method: string; params?: object };
+
+const methodNotFound = -32601;
+
 /**
  * A server without the protocol: `POST <url>/tools/list` gives `{ tools }`, and `POST <url>/tools/call` with
  * `{ name, arguments }` gives a result. To the rest of the client it looks like any other server.
  */
-export function restTransport({ url, headers, fetch }: Rest): Transport {
+export function restTransport(rest: Rest): Transport {
   const open = new Map<string | number, AbortController>();
 
-  async function post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
-    const response = await fetch(`${url.replace(/\/$/, "")}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json", ...headers },
-      body: JSON.stringify(body ?? {}),
-      signal,
-    });
-    if (!response.ok) throw new AgentError("mcp_disconnected", `It answered ${response.status}.`);
-    return response.json();
-  }
-
-  function answer(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | unknown {
+  function resultOf(
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<object> | object | undefined {
     switch (method) {
       case "initialize": {
         const { protocolVersion } = params as { protocolVersion: string };
-        return {
-          protocolVersion,
-          capabilities: { tools: {} },
-          serverInfo: { name: new URL(url).host, version: "" },
-        };
+        const serverInfo = { name: new URL(rest.url).host, version: "" };
+        return { protocolVersion, capabilities: { tools: {} }, serverInfo };
       }
       case "ping":
         return {};
       case "tools/list":
-        return post("/tools/list", {}, signal);
+        return post(rest, { path: "/tools/list", body: {} }, signal);
       case "tools/call": {
-        const { name, arguments: input } = params as { name: string; arguments?: unknown };
-        return post("/tools/call", { name, arguments: input ?? {} }, signal);
+        const { name, arguments: input = {} } = params as { name: string; arguments?: unknown };
+        return post(rest, { path: "/tools/call", body: { name, arguments: input } }, signal);
       }
     }
-    throw new AgentError("mcp_protocol", `A plain HTTP server does not know "${method}".`);
+    return undefined;
   }
 
-  async function respond(message: JSONRPCMessage & { id: string | number; method: string; params?: object }) {
+  /** Rejects when there is no answer: whoever asked hears why. */
+  async function respond({ id, method, params }: Request): Promise<void> {
     const controller = new AbortController();
-    open.set(message.id, controller);
+    open.set(id, controller);
     try {
-      const result = await answer(message.method, message.params, controller.signal);
-      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, result: result as Record<string, unknown> });
-    } catch (thrown) {
-      const error = { code: -32603, message: thrown instanceof Error ? thrown.message : String(thrown) };
-      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error });
+      const result = await resultOf(method, params, controller.signal);
+      const error = { code: methodNotFound, message: `A plain HTTP server does not know "${method}".` };
+      const answer = result ? { result: result as Record<string, unknown> } : { error };
+      transport.onmessage?.({ jsonrpc: "2.0", id, ...answer });
     } finally {
-      open.delete(message.id);
+      open.delete(id);
     }
   }
 
@@ -65,7 +60,7 @@ export function restTransport({ url, headers, fetch }: Rest): Transport {
     start: () => Promise.resolve(),
     async send(message) {
       if (!("method" in message)) return;
-      if ("id" in message) void respond(message as Parameters<typeof respond>[0]);
+      if ("id" in message) await respond(message as Request);
       else if (message.method === "notifications/cancelled")
         open.get((message.params as { requestId: string | number }).requestId)?.abort();
     },
@@ -75,4 +70,47 @@ export function restTransport({ url, headers, fetch }: Rest): Transport {
     },
   };
   return transport;
+}
+
+type Post = { readonly path: string; readonly body: object };
+
+async function post(
+  { url, headers, fetch }: Rest,
+  { path, body }: Post,
+  signal: AbortSignal,
+): Promise<object> {
+  const about = `The server at ${new URL(url).host}`;
+  let response: Response;
+  try {
+    response = await fetch(`${url.replace(/\/$/, "")}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json", ...headers },
+      body: JSON.stringify(body),
+      // The headers may hold a secret, which is for this address alone.
+      redirect: "manual",
+      signal,
+    });
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { cause = thrown } = thrown as Error;
+    const why = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+    throw new AgentError("mcp_disconnected", `${about} cannot be reached (${why}).`, { cause: thrown });
+  }
+  const { ok, status } = response;
+  if (!ok) {
+    await response.body?.cancel();
+    const retryable = status >= 500 || status === 429 || status === 408;
+    throw new AgentError("mcp_disconnected", `${about} answered ${status} to ${path}.`, { retryable });
+  }
+  const answer = parsed(await response.text());
+  if (isRecord(answer)) return answer;
+  throw new AgentError("mcp_protocol", `${about} answered ${path} with something that is no JSON object.`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the parser's message repeats a part of the text
+  }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { Part, ToolReturn } from "capstan";
 
@@ -12,8 +13,10 @@ export function toolReturn({ content, structuredContent, isError }: CallToolResu
   const said = parts.every((part) => part.type === "text")
     ? parts.map((part) => part.text).join("\n")
     : parts;
-  if (isError)
-    return { error: typeof said === "string" && said !== "" ? said : "The tool failed.", content: said };
+  if (isError) {
+    if (said === "") return { error: "The tool failed." };
+    return { error: typeof said === "string" ? said : "The tool failed.", content: said };
+  }
   if (structuredContent === undefined) return { content: said };
   // Servers repeat the structure as text for clients that do not know it: once is enough.
   if (typeof said === "string" && (said === "" || isSame(said, structuredContent)))
@@ -45,7 +48,7 @@ function partOf(item: ContentBlock): Part {
 
 function isSame(text: string, value: unknown): boolean {
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+    return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
     return false;
   }

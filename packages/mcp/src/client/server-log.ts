@@ -1,3 +1,4 @@
+import { visible } from "capstan";
 import type { Journal } from "./guarded-stdio.ts";
 
 /** The last lines of what a server says beside the protocol, and how much of it was no protocol. */
@@ -16,7 +17,9 @@ export function serverLog(): ServerLog {
   const kept: string[] = [];
   const counts = { junk: 0, ignored: 0 };
   function log(line: string): void {
-    kept.push(line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line);
+    const cut = line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line;
+    // A terminal that shows it must not obey it.
+    kept.push(visible(cut));
     if (kept.length > keptLines) kept.shift();
   }
   return {

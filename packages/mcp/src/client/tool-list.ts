@@ -50,10 +50,10 @@ export function toolList(options: ToolListOptions): ToolList {
   }
 
   function entryOf(tool: McpTool, fingerprint: string): Entry {
-    const earlier = entries.get(tool.name);
-    if (earlier?.fingerprint === fingerprint && earlier.made) return { ...earlier, tool };
     const suspicion = suspicionOf(tool, server);
     if (suspicion) problems.push(suspicion);
+    const earlier = entries.get(tool.name);
+    if (earlier?.fingerprint === fingerprint && earlier.made) return { ...earlier, tool };
     try {
       const made = makeTool(tool, {
         ...options,
@@ -110,7 +110,14 @@ function usableOf(
   for (const tool of listed) {
     if (Object.hasOwn(tools, tool.name) && tools[tool.name]?.enabled === false) continue;
     if (usable.size >= mostTools) break;
-    characters += JSON.stringify(definitionOf(tool)).length;
+    const size = sizeOf(tool);
+    if (size === undefined) {
+      problems.push(
+        `The tool "${tool.name.slice(0, 80)}" is not offered: its definition is nested too deeply.`,
+      );
+      continue;
+    }
+    characters += size;
     if (characters > mostCharacters) break;
     if (!/^[A-Za-z0-9_.-]{1,80}$/.test(tool.name))
       problems.push(
@@ -125,6 +132,14 @@ function usableOf(
       `The server lists ${listed.length} tools: only the first ${usable.size} are offered (at most ${mostTools}, and ${mostCharacters} characters). Switch off what is not needed.`,
     );
   return { tools: [...usable.values()], problems };
+}
+
+function sizeOf(tool: McpTool): number | undefined {
+  try {
+    return JSON.stringify(definitionOf(tool)).length;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Words that are meant for the model and hidden from people, or that speak of another server's tools. */

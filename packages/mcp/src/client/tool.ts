@@ -45,7 +45,7 @@ export function makeTool(tool: McpTool, { server, config, service, isSuspicious,
     ...(timeoutMs !== undefined && { timeoutMs }),
     async execute(input, context) {
       check();
-      return callServer(service, { tool, input: input as Record<string, unknown> }, context);
+      return callServer(service, { tool, input: input as Record<string, unknown>, check }, context);
     },
   });
 }

@@ -23,7 +23,12 @@ export async function trustIn(file: string | undefined): Promise<Trust> {
   async function save(): Promise<void> {
     if (!dirty || file === undefined) return;
     dirty = false;
-    await write(file, known);
+    try {
+      await write(file, known);
+    } catch (error) {
+      dirty = true;
+      throw error;
+    }
   }
   return {
     get: (server, tool) => known.get(keyOf(server, tool)),
@@ -44,9 +49,9 @@ async function read(file: string): Promise<[string, Trusted][]> {
     throw error;
   });
   try {
-    const entries = Object.entries(JSON.parse(text) as Record<string, Trusted>);
-    if (entries.every(([, trusted]) => isRecord(trusted) && typeof trusted.fingerprint === "string"))
-      return entries;
+    const known: unknown = JSON.parse(text);
+    if (isRecord(known) && Object.values(known).every(isTrusted))
+      return Object.entries(known) as [string, Trusted][];
   } catch {
     // Said below.
   }
@@ -54,6 +59,12 @@ async function read(file: string): Promise<[string, Trusted][]> {
     "mcp_config",
     `The file of trusted tools ${file} is damaged. Look at it, then repair or remove it; without it every tool is trusted anew.`,
   );
+}
+
+function isTrusted(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.fingerprint !== "string" || typeof value.definition !== "string")
+    return false;
+  return isRecord(JSON.parse(value.definition));
 }
 
 /** Whole or not at all: beside the file first, then in its place. */

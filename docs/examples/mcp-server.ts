@@ -1,0 +1,63 @@
+// An agent as an MCP server over HTTP, and the official client, which asks its user before the agent may send.
+import { serveMcp } from "@capstan/mcp";
+import { serve } from "@hono/node-server";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { z } from "zod";
+
+const send = defineTool({
+  name: "send_invoice",
+  description: "Sends an invoice",
+  input: z.object({ to: z.string(), euros: z.number() }),
+  effects: "send",
+  needsApproval: true,
+  execute: ({ to }, { context }) => `sent to ${to} in the name of ${(context as { user: string }).user}`,
+});
+const model = scriptedModel([
+  { calls: [{ name: "send_invoice", input: { to: "Grace", euros: 120 } }] },
+  { text: "The invoice is on its way." },
+  { text: "It was for Grace." },
+]);
+const office = defineAgent({ name: "office", model, tools: [send] });
+
+const guides = [{ id: "1", title: "Invoices", url: "https://example.org/1", text: "Payable in 14 days." }];
+const service = serveMcp({
+  agents: [office],
+  knowledge: {
+    search: (query) => guides.filter(({ text }) => text.includes(query)),
+    fetch: (id) => guides.find((guide) => guide.id === id),
+  },
+});
+
+// Whoever mounts it says who asks: here everybody is Ada.
+const listener = serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: (request) => service.fetch(request, { user: "ada" }),
+});
+await new Promise((resolve) => listener.once("listening", resolve));
+const { port } = listener.address() as { port: number };
+
+const client = new Client(
+  { name: "desk", version: "1.0.0" },
+  { capabilities: { elicitation: { form: {} } } },
+);
+client.setRequestHandler("elicitation/create", ({ params }) => {
+  console.log(`asked: ${params.message.replace("\n", " ")}`);
+  return { action: "accept", content: { approve: true } };
+});
+await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)));
+console.log((await client.listTools()).tools.map(({ name }) => name).join(", "));
+
+const first = await client.callTool({ name: "query", arguments: { prompt: "Bill Grace 120 euros." } });
+const { answer, status, turns, session } = first.structuredContent as { [field: string]: unknown };
+console.log(`${status} after ${turns} turns: ${answer}`);
+
+const next = { prompt: "For whom was it?", sessionId: session };
+const second = await client.callTool({ name: "query", arguments: next });
+console.log((second.structuredContent as { answer: string }).answer);
+
+await client.close();
+await service.close();
+listener.close();
