@@ -16,6 +16,26 @@ export const systemClock: Clock = {
   },
 };
 
+/** The same time; what waits for it does not keep a process that has nothing else to do. */
+export const backgroundClock: Clock = {
+  now: systemClock.now,
+  after(ms, fire) {
+    const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
+    if (typeof timer === "object" && "unref" in timer) timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Calls `fire` every `ms` until the returned function is called. */
+export function every(clock: Clock, ms: number, fire: () => void): () => void {
+  let cancel = clock.after(ms, tick);
+  function tick(): void {
+    cancel = clock.after(ms, tick);
+    fire();
+  }
+  return () => cancel();
+}
+
 /** Waits `ms`, or rejects with the signal's reason as soon as it is aborted. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

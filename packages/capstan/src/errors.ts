@@ -7,9 +7,12 @@ export type ErrorCode =
   | "session_busy"
   | "approval_conflict"
   | "run_ended"
+  | "quarantined"
   | "position_conflict"
   | "lease_lost"
   | "store_failed"
+  | "store_busy"
+  | "store_full"
   | "model_failed"
   | "model_timeout"
   | "model_unreachable"
@@ -68,9 +71,12 @@ export const errorCodes: Readonly<
   session_busy: { status: 409, retryable: true },
   approval_conflict: { status: 409, retryable: false },
   run_ended: { status: 409, retryable: false },
+  quarantined: { status: 500, retryable: false },
   position_conflict: { status: 409, retryable: true },
   lease_lost: { status: 409, retryable: true },
   store_failed: { status: 500, retryable: true },
+  store_busy: { status: 503, retryable: true },
+  store_full: { status: 507, retryable: true },
   model_failed: { status: 502, retryable: true },
   model_timeout: { status: 504, retryable: true },
   model_unreachable: { status: 502, retryable: true },

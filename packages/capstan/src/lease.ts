@@ -1,12 +1,24 @@
+import { backgroundClock, type Clock, every } from "./clock.ts";
 import { AgentError } from "./errors.ts";
 import type { Lease, Store } from "./store.ts";
 
-const leaseMs = 60_000;
-
 export type HeldLease = { readonly lease: Lease; release(): Promise<void> };
 
+export type Holding = {
+  readonly store: Store;
+  readonly sessionId: string;
+  readonly owner: string;
+  /** For how long it is held without being renewed; a minute when left out. */
+  readonly leaseMs?: number | undefined;
+  /** Of the store's owners, who must agree on it; not the run's, which may stand still. */
+  readonly clock?: Clock | undefined;
+  /** Somebody else has taken it. */
+  onLost(error: AgentError): void;
+};
+
 /** Takes a session's lease and keeps it until released. A store that dies lets it lapse, and someone else may go on. */
-export async function holdLease(store: Store, sessionId: string, owner: string): Promise<HeldLease> {
+export async function holdLease(holding: Holding): Promise<HeldLease> {
+  const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = holding;
   const lease = await store.lease(sessionId, owner, leaseMs);
   if (!lease) {
     throw new AgentError(
@@ -14,13 +26,16 @@ export async function holdLease(store: Store, sessionId: string, owner: string):
       `The session "${sessionId}" is in use by another run: wait for its end, or use another session.`,
     );
   }
-  // Real time, not the run's clock: it is the store's owners that must agree on it.
-  const heartbeat = setInterval(() => store.renew(lease, leaseMs).catch(() => undefined), leaseMs / 3);
-  if (typeof heartbeat === "object" && "unref" in heartbeat) heartbeat.unref();
+  const renew = async () => {
+    if (await store.renew(lease, leaseMs)) return;
+    stop();
+    onLost(new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`));
+  };
+  const stop = every(clock, leaseMs / 3, () => void renew().catch(() => undefined));
   return {
     lease,
     async release() {
-      clearInterval(heartbeat);
+      stop();
       await store.release(lease);
     },
   };

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { type Fact, identityOf, type UnplacedFact } from "../event.ts";
 import type { Blob, Found, RunInfo, Store, Told } from "../store.ts";
@@ -19,10 +20,10 @@ type KnownRun = {
 };
 
 /** Keeps sessions in this process: for tests, browsers and runs that nobody needs tomorrow. */
-export function memory(): Store {
+export function memory({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const sessions = new Map<string, Session>();
   const runs = new Map<string, KnownRun>();
-  const { assertHeld, isHeld, ...leases } = memoryLeases();
+  const { assertHeld, isHeld, ...leases } = memoryLeases(clock.now);
   const { tell, publish, watch } = watchers();
 
   function sessionFor(id: string): Session {
@@ -51,13 +52,14 @@ export function memory(): Store {
     ...catalogue(sessions, runs, isHeld),
     async append(facts, { expected, lease, heard = [] }) {
       assertHeld(lease);
-      const session = sessionFor(lease.sessionId);
       const identified = facts.map((fact) => ({ fact, identity: identityOf(fact) }));
-      const { length } = session.facts;
-      if (length !== expected && identified.some(({ identity }) => !session.byIdentity.has(identity))) {
+      const known = sessions.get(lease.sessionId);
+      const length = known?.facts.length ?? 0;
+      if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {
         const message = `The session "${lease.sessionId}" is at ${length}, not at ${expected}: read what is new first.`;
         throw new AgentError("position_conflict", message);
       }
+      const session = sessionFor(lease.sessionId);
       const placed = identified.map(({ fact, identity }) => place(session, fact, identity));
       const messages = runs.get(facts[0]?.runId ?? "")?.told;
       for (const key of heard) messages?.set(key, undefined);
@@ -162,7 +164,7 @@ function inbox(runs: ReadonlyMap<string, KnownRun>, news: Watchers["tell"]): Pic
 
 function searchIn(sessions: ReadonlyMap<string, Session>, words: readonly string[], most: number): Found[] {
   const found: Found[] = [];
-  if (words.length === 0) return found;
+  if (words.length === 0 || most <= 0) return found;
   for (const [sessionId, { facts }] of sessions)
     for (const fact of facts) {
       const text = searchableText(fact);

@@ -1,0 +1,338 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type Agent, defineAgent } from "../agent.ts";
+import type { Event, Fact } from "../event.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { type LocalEngine, type LocalOptions, local } from "./local.ts";
+
+const engines: LocalEngine[] = [];
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()));
+});
+
+/** An engine of a process of its own, as far as the store can tell. */
+function engineOn(store: Store, agents: Agent, more: Partial<LocalOptions> = {}): LocalEngine {
+  const engine = local({ store, agents, leaseMs: 300, ...more });
+  engines.push(engine);
+  return engine;
+}
+
+/** Calls its tool once, then answers with the tool's result: any process can go on with it. */
+function agentWith(tool: Tool): Agent {
+  const model = scriptedModel(({ history }) => {
+    const result = history.findLast((entry) => entry.type === "result");
+    return result ? { text: `It says: ${result.content}` } : { calls: [{ name: tool.name, input: {} }] };
+  });
+  return defineAgent({ name: "worker", model, tools: [tool] });
+}
+
+function removing(removed: string[]): Tool {
+  return defineTool({
+    name: "remove",
+    description: "Removes a thing.",
+    input: {},
+    effects: "state",
+    needsApproval: true,
+    execute(_, { idempotencyKey }) {
+      removed.push(idempotencyKey);
+      return "Removed.";
+    },
+  });
+}
+
+/** A store that looks dead to one process from some moment on, as after a kill. */
+function mortal(store: Store): { readonly store: Store; kill(): void } {
+  let isDead = false;
+  const dead = () => new Promise<never>(() => undefined);
+  const guard = <Method extends (...given: never[]) => Promise<unknown>>(method: Method): Method =>
+    ((...given: Parameters<Method>) => (isDead ? dead() : method(...given))) as Method;
+  return {
+    kill() {
+      isDead = true;
+    },
+    store: {
+      ...store,
+      append: guard(store.append),
+      renew: guard(store.renew),
+      release: guard(store.release),
+      lease: guard(store.lease),
+      orphans: guard(store.orphans),
+    },
+  };
+}
+
+async function factsOf(store: Store, runId: string): Promise<readonly Fact[]> {
+  return store.read((await store.sessionOf(runId)) ?? "");
+}
+
+describe("a run on the local engine", () => {
+  it("ends as any run does, and can be opened from its store", async () => {
+    const store = memory();
+    const agent = defineAgent({ name: "greeter", model: scriptedModel([{ text: "Hello.", split: 2 }]) });
+    const engine = engineOn(store, agent);
+    const started = engine.run(agent, "Hi.");
+    const live: Event[] = [];
+    for await (const event of engine.open((await started).runId)) live.push(event);
+    expect(await started).toMatchObject({ status: "done", text: "Hello." });
+    expect(await engine.open((await started).runId)).toMatchObject({ status: "done", text: "Hello." });
+    expect(live).toEqual(await factsOf(store, (await started).runId));
+  });
+
+  it("must be of an agent that every process knows", () => {
+    const agent = defineAgent({ name: "a", model: scriptedModel([]) });
+    const engine = engineOn(memory(), defineAgent({ name: "b", model: scriptedModel([]) }));
+    expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not given to the engine/);
+  });
+
+  it("shows its deltas to who opens it in the meantime (S1-34)", async () => {
+    const store = memory();
+    const model = scriptedModel([{ text: "one two three", split: 4, delayMs: 50 }]);
+    const agent = defineAgent({ name: "talker", model });
+    const engine = engineOn(store, agent);
+    const started = engine.run(agent, "Talk.", { runId: "run_1" });
+    await vi.waitFor(async () => expect(await store.sessionOf("run_1")).toBeDefined());
+    let text = "";
+    for await (const event of engine.open("run_1")) if (event.type === "content_delta") text += event.delta;
+    expect(text).toBe("one two three");
+    await started;
+  });
+});
+
+describe("a run that waits", () => {
+  it("is taken up by whoever is told, in whatever process, once per key (S4-60, F84)", async () => {
+    const store = memory();
+    const removed: string[] = [];
+    const agent = agentWith(removing(removed));
+    const waiting = await engineOn(store, agent).run(agent, "Remove it.");
+    expect(waiting.status).toBe("waiting");
+    const elsewhere = engineOn(store, agentWith(removing(removed)));
+    const approval = { key: "click", type: "approve", callId: waiting.pending[0]?.callId ?? "" } as const;
+    await elsewhere.tell(waiting.runId, approval);
+    await elsewhere.tell(waiting.runId, approval);
+    expect(await elsewhere.open(waiting.runId)).toMatchObject({ status: "done", text: "It says: Removed." });
+    expect(removed).toHaveLength(1);
+  });
+
+  it("is moved by the run that `open` gives, and shows the rest of its events", async () => {
+    const store = memory();
+    const removed: string[] = [];
+    const agent = agentWith(removing(removed));
+    const engine = engineOn(store, agent);
+    const { runId, pending } = await engine.run(agent, "Remove it.");
+    const opened = engine.open(runId);
+    expect((await opened).status).toBe("waiting");
+    opened.deny(pending[0]?.callId ?? "", "No.");
+    const result = await opened;
+    expect(result.toolCalls[0]).toMatchObject({ status: "denied" });
+    expect(removed).toEqual([]);
+  });
+
+  it("notes what makes no sense and waits on", async () => {
+    const store = memory();
+    const agent = agentWith(removing([]));
+    const engine = engineOn(store, agent);
+    const { runId } = await engine.run(agent, "Remove it.");
+    await engine.tell(runId, { key: "odd", type: "approve", callId: "nobody" });
+    await vi.waitFor(async () => {
+      const facts = await factsOf(store, runId);
+      expect(facts.some((fact) => fact.type === "warning" && fact.code === "message_ignored")).toBe(true);
+      expect(facts.at(-1)?.type).toBe("waiting");
+    });
+    expect(await store.told(runId)).toEqual([]);
+  });
+
+  it("can be cancelled from elsewhere", async () => {
+    const store = memory();
+    const agent = agentWith(removing([]));
+    const { runId } = await engineOn(store, agent).run(agent, "Remove it.");
+    const opened = engineOn(store, agentWith(removing([]))).open(runId);
+    opened.cancel("Enough.");
+    expect(await opened).toMatchObject({ status: "cancelled" });
+  });
+});
+
+describe("a run at work", () => {
+  it("hears what another process tells it (S0-18)", async () => {
+    const store = memory();
+    const going = Promise.withResolvers<string>();
+    const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
+    const agent = agentWith(slow);
+    const engine = engineOn(store, agent);
+    const started = engine.run(agent, "Go.", { runId: "run_1" });
+    await vi.waitFor(async () =>
+      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
+    );
+    await engineOn(store, agentWith(slow)).tell("run_1", { key: "k", type: "steer", text: "Be short." });
+    going.resolve("Went.");
+    const result = await started;
+    expect(result.history).toContainEqual({ type: "user", content: "Be short." });
+    expect(await store.told("run_1")).toEqual([]);
+  });
+
+  it("is cancelled from elsewhere in the middle of a call", async () => {
+    const store = memory();
+    const slow = defineTool({
+      name: "slow",
+      description: "",
+      input: {},
+      execute: () => new Promise(() => undefined),
+    });
+    const agent = agentWith(slow);
+    const started = engineOn(store, agent).run(agent, "Go.", { runId: "run_1" });
+    await vi.waitFor(async () =>
+      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
+    );
+    engineOn(store, agentWith(slow)).open("run_1").cancel();
+    expect(await started).toMatchObject({ status: "cancelled" });
+  });
+
+  it("is put down when its engine closes, and another engine goes on (F82)", async () => {
+    const store = memory();
+    const going = Promise.withResolvers<string>();
+    const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
+    const agent = agentWith(slow);
+    const engine = engineOn(store, agent);
+    const started = engine.run(agent, "Go.", { runId: "run_1" });
+    const left = expect(started).rejects.toMatchObject({ code: "aborted" });
+    await vi.waitFor(async () =>
+      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
+    );
+    const closed = engine.close();
+    going.resolve("Went.");
+    await closed;
+    await left;
+    const next = engineOn(store, agentWith(slow));
+    expect(await next.open("run_1")).toMatchObject({ status: "done", text: "It says: Went." });
+    const starts = (await factsOf(store, "run_1")).filter((fact) => fact.type === "tool_call_start");
+    expect(starts).toHaveLength(1);
+  });
+});
+
+describe("a run whose process is gone", () => {
+  /** Kills the process of a run in the middle of its call. */
+  async function killedInCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {
+    const { store: mine, kill } = mortal(store);
+    const agent = agentWith(tool(false));
+    const doomed = local({ store: mine, agents: agent, leaseMs: 300 });
+    doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
+    await vi.waitFor(async () =>
+      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
+    );
+    kill();
+    return engineOn(store, agentWith(tool(true)), { owner: "second" });
+  }
+
+  it("is taken over when its lease has lapsed; a repeatable call is made again with the same key (F73)", async () => {
+    const store = memory();
+    const keys: string[] = [];
+    const engine = await killedInCall(store, (isSecond) =>
+      defineTool({
+        name: "look",
+        description: "",
+        input: {},
+        effects: "none",
+        execute(_, { idempotencyKey }) {
+          keys.push(idempotencyKey);
+          return isSecond ? "Seen." : new Promise(() => undefined);
+        },
+      }),
+    );
+    await vi.waitFor(async () => expect(await store.sessionOf("run_1")).toBeDefined());
+    expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "It says: Seen." });
+    expect(keys).toEqual(["run_1/call_1_0", "run_1/call_1_0"]);
+    expect(await factsOf(store, "run_1")).toContainEqual(
+      expect.objectContaining({ type: "recovered", owner: "second" }),
+    );
+  });
+
+  it("does not make a call again that may have taken effect: the model is told so (F73)", async () => {
+    const store = memory();
+    let calls = 0;
+    const engine = await killedInCall(store, () =>
+      defineTool({
+        name: "pay",
+        description: "",
+        input: {},
+        effects: "send",
+        execute() {
+          calls += 1;
+          return new Promise(() => undefined);
+        },
+      }),
+    );
+    const result = await engine.open("run_1");
+    expect(result.toolCalls[0]).toMatchObject({ status: "interrupted" });
+    expect(calls).toBe(1);
+  });
+
+  it("is left alone when it ends its process again and again, and others go on (F77)", async () => {
+    const store = memory();
+    const agent = agentWith(
+      defineTool({
+        name: "boom",
+        description: "",
+        input: {},
+        effects: "none",
+        execute: () => new Promise(() => undefined),
+      }),
+    );
+    for (let crash = 0; crash <= 6; crash++) {
+      const { store: mine, kill } = mortal(store);
+      const doomed = local({ store: mine, agents: agent, leaseMs: 30 });
+      if (crash === 0) doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
+      await vi.waitFor(async () => {
+        const facts = await factsOf(store, "run_1");
+        expect(facts.filter((fact) => fact.type === "recovered").length).toBe(crash);
+        expect(["tool_call_start", "done"]).toContain(facts.at(-1)?.type);
+      });
+      kill();
+    }
+    const result = await engineOn(store, agent).open("run_1");
+    expect(result).toMatchObject({ status: "failed", error: { code: "quarantined" } });
+    expect(await store.orphans()).toEqual([]);
+  });
+
+  it("refuses what the first process writes when it wakes up again, and stops its tools (F74, F75)", async () => {
+    const store = memory();
+    const paused = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<unknown>();
+    let isPaused = true;
+    // A paused process neither renews nor writes; then it does all at once.
+    const sleepy: Store = {
+      ...store,
+      renew: (lease, ms) => (isPaused ? Promise.resolve(true) : store.renew(lease, ms)),
+    };
+    const going = Promise.withResolvers<string>();
+    const slow = (signalled: boolean) =>
+      defineTool({
+        name: "slow",
+        description: "",
+        input: {},
+        effects: "none",
+        execute(_, { signal }) {
+          if (!signalled) return "Second.";
+          signal.addEventListener("abort", () => stopped.resolve(signal.reason));
+          return going.promise;
+        },
+      });
+    const agent = agentWith(slow(true));
+    const first = local({ store: sleepy, agents: agent, leaseMs: 100 });
+    const started = first.run(agent, "Go.", { runId: "run_1" });
+    const refused = expect(started).rejects.toMatchObject({ code: "lease_lost" });
+    await vi.waitFor(async () =>
+      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
+    );
+    const second = engineOn(store, agentWith(slow(false)), { leaseMs: 200 });
+    expect(await second.open("run_1")).toMatchObject({ status: "done", text: "It says: Second." });
+    isPaused = false;
+    await expect(stopped.promise).resolves.toMatchObject({ code: "lease_lost" });
+    going.resolve("First.");
+    await refused;
+    paused.resolve();
+    const results = (await factsOf(store, "run_1")).filter((fact) => fact.type === "tool_call_result");
+    expect(results).toHaveLength(1);
+    await first.close();
+  });
+});

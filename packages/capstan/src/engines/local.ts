@@ -1,0 +1,118 @@
+import { type Agent, agentsByName } from "../agent.ts";
+import { backgroundClock, type Clock, every } from "../clock.ts";
+import { AgentError, describeThrown } from "../errors.ts";
+import type { RunInput } from "../input.ts";
+import { newId } from "../new-id.ts";
+import type { ResumeOptions, Shared } from "../open-run.ts";
+import type { Run } from "../run-handle.ts";
+import { type RunOptions, resume, run } from "../session.ts";
+import type { RunInfo, Store, Told } from "../store.ts";
+import { storedRun } from "./stored-run.ts";
+
+export type LocalOptions = {
+  readonly store: Store;
+  /** Every agent that a stored run may need. */
+  readonly agents: Agent | readonly Agent[];
+  /** Who is at work, in facts and leases; a name of this process when left out. */
+  readonly owner?: string;
+  /** After so long without a sign of life another process may go on with a run. */
+  readonly leaseMs?: number;
+  /** For leases and for looking after lost runs; by default the machine's. */
+  readonly clock?: Clock;
+  /** What runs need that were begun elsewhere: their `context`, hooks and secrets are not stored. */
+  readonly resumeWith?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
+};
+
+/** Runs on a store that outlives the process. Any number of processes may share the store. */
+export interface LocalEngine {
+  /** Starts a run of one of the agents. */
+  run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
+  /** A run in the store, whoever is at work on it: await or iterate it, approve, steer, cancel. */
+  open(runId: string): Run;
+  /** Tells a run something, and takes it up when nobody is at work on it. Resolves when it is stored. */
+  tell(runId: string, message: Told): Promise<void>;
+  /** Takes over runs whose process is gone, and gives their ids. Also called by itself, at the start and then often. */
+  recover(): Promise<readonly string[]>;
+  /** Puts down what it works on, after the step that is under way, and gives it to whoever comes. */
+  close(): Promise<void>;
+}
+
+const defaultLeaseMs = 15_000;
+
+export function local(options: LocalOptions): LocalEngine {
+  const { store, leaseMs = defaultLeaseMs, owner = newId("local_"), clock = backgroundClock } = options;
+  const agents = agentsByName(options.agents);
+  const leaving = new AbortController();
+  const active = new Map<string, Run>();
+  /** Runs that failed here because of their store, not because a process was gone. */
+  const dropped = new Set<string>();
+  const shared: Shared = { owner, leaseMs, clock, leaving: leaving.signal };
+
+  function assertOpen(): void {
+    if (leaving.signal.aborted)
+      throw new AgentError("aborted", "The engine has been closed: make a new one.");
+  }
+
+  function track(handle: Run): Run {
+    active.set(handle.id, handle);
+    const forget = () => {
+      if (active.get(handle.id) === handle) active.delete(handle.id);
+    };
+    handle.then(forget, (thrown) => {
+      if (describeThrown(thrown, "store_failed").code.startsWith("store_")) dropped.add(handle.id);
+      forget();
+    });
+    return handle;
+  }
+
+  /** Goes on with a run, unless somebody else is faster. */
+  async function take(info: RunInfo): Promise<boolean> {
+    if (leaving.signal.aborted || active.has(info.runId)) return false;
+    const given = (await options.resumeWith?.(info)) ?? {};
+    if (leaving.signal.aborted || active.has(info.runId)) return false;
+    const isRecovery = info.state === "active" && !dropped.delete(info.runId);
+    const from = { store, runId: info.runId };
+    const handle = track(resume([...agents.values()], from, { ...given, shared: { ...shared, isRecovery } }));
+    handle.then(undefined, () => undefined);
+    return true;
+  }
+
+  async function recover(): Promise<readonly string[]> {
+    const taken: string[] = [];
+    for (const info of await store.orphans()) {
+      if (agents.has(info.agent) && (await take(info))) taken.push(info.runId);
+    }
+    return taken;
+  }
+
+  async function tell(runId: string, message: Told): Promise<void> {
+    await store.tell(runId, message);
+    const orphan = (await store.orphans()).find((info) => info.runId === runId);
+    if (orphan) await take(orphan);
+  }
+
+  // A store that cannot be read now is asked again a moment later.
+  const look = () => void recover().catch(() => undefined);
+  const stopLooking = every(clock, leaseMs / 2, look);
+  look();
+
+  return {
+    run(agent, input, given = {}) {
+      assertOpen();
+      if (agents.get(agent.name) !== agent)
+        throw new AgentError(
+          "unknown_agent",
+          `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`,
+        );
+      return track(run(agent, input, { ...given, store, shared }));
+    },
+    open: (runId) => storedRun({ store, agents, runId, tell: (message) => tell(runId, message) }),
+    tell,
+    recover,
+    async close() {
+      stopLooking();
+      leaving.abort();
+      await Promise.allSettled([...active.values()].map(async (handle) => handle));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Agents } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { AgentError } from "../errors.ts";
+import type { Event } from "../event.ts";
+import type { Json } from "../json.ts";
+import { newId } from "../new-id.ts";
+import { toJson } from "../perform/serialise.ts";
+import { type Result, resultOf } from "../result.ts";
+import type { Run } from "../run-handle.ts";
+import { subscribe } from "../sessions/subscribe.ts";
+import type { Store, Told } from "../store.ts";
+
+type Stored = {
+  readonly store: Store;
+  readonly agents: Agents;
+  readonly runId: string;
+  tell(message: Told): Promise<void>;
+};
+
+type Body = Told extends infer Message ? (Message extends Told ? Omit<Message, "key"> : never) : never;
+
+/** A run as its store shows it. It is at rest when it ended or waits; what it is told goes through the store. */
+export function storedRun({ store, agents, runId, tell }: Stored): Run {
+  /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
+  let said: Promise<void> = Promise.resolve();
+
+  function say(body: Body): Run {
+    const message = { ...body, key: newId("told_") } as Told;
+    said = said.then(() => tell(message));
+    said.catch(() => undefined);
+    return handle;
+  }
+
+  async function* events(): AsyncGenerator<Event> {
+    await said;
+    yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
+  }
+
+  async function result(): Promise<Result> {
+    for await (const _ of events());
+    const sessionId = await store.sessionOf(runId);
+    const facts = sessionId === undefined ? [] : await store.read(sessionId);
+    const next = facts.findIndex((fact) => fact.type === "run_start" && fact.seq > startOf(facts, runId));
+    const state = fold(sessionId ?? "", next === -1 ? facts : facts.slice(0, next));
+    if (state.run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+    return resultOf(agents, state, state.run);
+  }
+
+  const handle: Run = {
+    id: runId,
+    // biome-ignore lint/suspicious/noThenProperty: a run is awaitable by design
+    then: (onResult, onError) => result().then(onResult, onError),
+    [Symbol.asyncIterator]: events,
+    cancel: (reason) => say({ type: "cancel", ...(reason !== undefined && { reason }) }),
+    steer: (text) => say({ type: "steer", text }),
+    approve: (callId, value?: Json) =>
+      say({ type: "approve", callId, ...(value !== undefined && { value }) }),
+    deny: (callId, reason) => say({ type: "deny", callId, ...(reason !== undefined && { reason }) }),
+    answer: (callId, value) => say({ type: "result", callId, value: toJson(value) }),
+  };
+  return handle;
+}
+
+function startOf(
+  facts: readonly { readonly type: string; readonly runId: string; readonly seq: number }[],
+  runId: string,
+): number {
+  return facts.find((fact) => fact.type === "run_start" && fact.runId === runId)?.seq ?? 0;
+}

@@ -1,0 +1,119 @@
+// The writes that need several statements are functions in the database: one round trip each, whole or not at all.
+// All lock in the same order: lease, session, runs, messages. Texts come in escaped form (postgres-text.ts), so
+// they can be put between the quotes of a JSON payload as they are.
+
+/** The channel on which processes hear of each other: the name of the schema, which is given in quotes. */
+export function channelOf(schema: string): string {
+  return schema.slice(1, -1);
+}
+
+/**
+ * One append. Gives a row per fact: its place in what was sent, its `seq`, and its body if it was stored before; or
+ * one row with a problem and how many facts there are. Rows of facts before a problem mean nothing.
+ */
+export function appendFunction(schema: string): string {
+  return `
+    CREATE FUNCTION ${schema}.append(asked json, origin text)
+    RETURNS TABLE (problem text, place integer, placed integer, known text)
+    LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+    #variable_conflict use_column
+    DECLARE
+      session text := asked->>'session';
+      lease_token bigint;
+      length integer;
+      next_seq integer;
+      first_at double precision;
+      last_at double precision;
+      live text;
+      given record;
+    BEGIN
+      SELECT token INTO lease_token FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
+      IF lease_token IS DISTINCT FROM (asked->>'token')::bigint THEN
+        RETURN QUERY SELECT 'lease_lost', NULL::integer, NULL::integer, NULL::text;
+        RETURN;
+      END IF;
+      length := coalesce((SELECT facts FROM ${schema}.sessions WHERE id = session), 0);
+      next_seq := length;
+      FOR given IN SELECT * FROM json_to_recordset(asked->'facts') AS fact(
+        place integer, identity text, run text, agent text, at double precision, state text, starts boolean,
+        words tsvector, body text)
+      LOOP
+        RETURN QUERY SELECT NULL::text, given.place, seq, body FROM ${schema}.facts
+          WHERE session_id = session AND identity = sha256(convert_to(given.identity, 'UTF8'));
+        CONTINUE WHEN FOUND;
+        IF length <> (asked->>'expected')::integer THEN
+          RETURN QUERY SELECT 'position_conflict', length, NULL::integer, NULL::text;
+          RETURN;
+        END IF;
+        next_seq := next_seq + 1;
+        first_at := coalesce(first_at, given.at);
+        last_at := given.at;
+        INSERT INTO ${schema}.facts (session_id, seq, identity, body, words)
+          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), given.body, given.words);
+        UPDATE ${schema}.runs SET state = given.state, updated_at = given.at WHERE id = given.run;
+        IF NOT FOUND AND given.starts THEN
+          INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)
+            VALUES (given.run, session, given.agent, given.state, given.at, given.at);
+        END IF;
+        RETURN QUERY SELECT NULL::text, given.place, next_seq, NULL::text;
+      END LOOP;
+      IF next_seq > length THEN
+        INSERT INTO ${schema}.sessions AS session_row (id, facts, created_at, updated_at)
+          VALUES (session, next_seq, first_at, last_at)
+          ON CONFLICT (id) DO UPDATE SET facts = next_seq, updated_at = last_at,
+            created_at = CASE WHEN session_row.facts = 0 THEN first_at ELSE session_row.created_at END;
+      END IF;
+      IF json_array_length(asked->'heard') > 0 THEN
+        INSERT INTO ${schema}.told (run_id, key, heard, body)
+          SELECT id, key, true, '' FROM ${schema}.runs, json_array_elements_text(asked->'heard') AS key
+          WHERE id = asked->>'run'
+          ON CONFLICT (run_id, key) DO UPDATE SET heard = true, body = '';
+      END IF;
+      FOR live IN SELECT * FROM json_array_elements_text(asked->'live') LOOP
+        PERFORM pg_notify('${channelOf(schema)}', live);
+      END LOOP;
+      PERFORM pg_notify('${channelOf(schema)}', '["facts","' || origin || '","' || session || '"]');
+    END $$;`;
+}
+
+/** Gives the session and the state of the run; `told` when the message is there, whether or not it was before. */
+export function tellFunction(schema: string): string {
+  return `
+    CREATE FUNCTION ${schema}.tell(run text, message_key text, message text, origin text)
+    RETURNS TABLE (session text, answer text)
+    LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+    #variable_conflict use_column
+    BEGIN
+      SELECT session_id, state INTO session, answer FROM ${schema}.runs WHERE id = run FOR UPDATE;
+      IF NOT FOUND THEN
+        RETURN;
+      END IF;
+      IF EXISTS (SELECT FROM ${schema}.told WHERE run_id = run AND key = message_key) THEN
+        answer := 'told';
+      ELSIF answer <> 'ended' THEN
+        INSERT INTO ${schema}.told (run_id, key, body) VALUES (run, message_key, message);
+        PERFORM pg_notify('${channelOf(schema)}', '["told","' || origin || '","' || session || '","' || run || '"]');
+        answer := 'told';
+      END IF;
+      RETURN NEXT;
+    END $$;`;
+}
+
+/** A lease that is still held stays: its holder may go on, in a session that begins anew. */
+export function removeFunction(schema: string): string {
+  return `
+    CREATE FUNCTION ${schema}.remove(session text) RETURNS void
+    LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+    DECLARE
+      gone text[];
+    BEGIN
+      PERFORM FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
+      DELETE FROM ${schema}.sessions WHERE id = session;
+      gone := ARRAY(SELECT id FROM ${schema}.runs WHERE session_id = session ORDER BY id FOR UPDATE);
+      DELETE FROM ${schema}.told WHERE run_id = ANY (gone);
+      DELETE FROM ${schema}.runs WHERE id = ANY (gone);
+      DELETE FROM ${schema}.facts WHERE session_id = session;
+      DELETE FROM ${schema}.blobs WHERE session_id = session;
+      DELETE FROM ${schema}.leases WHERE session_id = session AND until <= clock_timestamp();
+    END $$;`;
+}

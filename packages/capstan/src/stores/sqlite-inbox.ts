@@ -1,0 +1,44 @@
+import type { RunInfo, Store, Told } from "../store.ts";
+import { assertTellable } from "./run-index.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import { fromStored, toStored } from "./sqlite-text.ts";
+import type { Turns } from "./sqlite-turns.ts";
+import type { Watchers } from "./watchers.ts";
+
+type RunRow = { readonly number: number; readonly state: RunInfo["state"]; readonly session: string };
+
+/** What runs are told, kept until it is heard. */
+export function sqliteInbox(
+  connection: Connection,
+  { read, write }: Turns,
+  news: Watchers["tell"],
+): Pick<Store, "tell" | "told"> {
+  function leave(runId: string, message: Told): string | undefined {
+    const sql = `SELECT runs.number, state, sessions.id AS session
+      FROM runs JOIN sessions ON sessions.number = session WHERE runs.id = ?`;
+    const run = connection.get<RunRow>(sql, toStored(runId));
+    const key = toStored(message.key);
+    if (run && connection.get("SELECT 1 FROM told WHERE run = ? AND key = ?", run.number, key))
+      return undefined;
+    assertTellable(runId, run);
+    if (!run) return undefined;
+    const insert = "INSERT INTO told (run, key, message) VALUES (?, ?, ?)";
+    connection.run(insert, run.number, key, JSON.stringify(message));
+    return fromStored(run.session);
+  }
+
+  return {
+    async tell(runId, message) {
+      const sessionId = await write(() => leave(runId, message));
+      if (sessionId !== undefined) news(sessionId, { type: "told", runId });
+    },
+    told: (runId) =>
+      read(() => {
+        const sql = `SELECT message FROM told WHERE run = (SELECT number FROM runs WHERE id = ?)
+          AND message IS NOT NULL ORDER BY number`;
+        return connection
+          .all<{ message: string }>(sql, toStored(runId))
+          .map((row) => JSON.parse(row.message));
+      }),
+  };
+}

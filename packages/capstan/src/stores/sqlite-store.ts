@@ -1,0 +1,47 @@
+import type { Store } from "../store.ts";
+import { sqliteBlobs } from "./sqlite-blobs.ts";
+import { sqliteCatalogue } from "./sqlite-catalogue.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import { sqliteInbox } from "./sqlite-inbox.ts";
+import { sqliteLeases } from "./sqlite-leases.ts";
+import { sqliteLog } from "./sqlite-log.ts";
+import { turns } from "./sqlite-turns.ts";
+import { sqliteWatch } from "./sqlite-watch.ts";
+import { watchers } from "./watchers.ts";
+
+export type Settings = {
+  readonly busyTimeoutMs: number;
+  readonly pollMs: number;
+  /** Milliseconds since the epoch, which all who use the file must agree on. */
+  now(): number;
+};
+
+/** The store on an open file. */
+export function sqliteStore(connection: Connection, { busyTimeoutMs, pollMs, now }: Settings): Store {
+  const turn = turns(connection, busyTimeoutMs);
+  const local = watchers();
+  const { stop, watch } = sqliteWatch(connection, local, pollMs);
+  const { assertHeld, ...leases } = sqliteLeases(connection, turn, now);
+  const log = sqliteLog(connection, turn, assertHeld);
+  let closing: Promise<void> | undefined;
+
+  return {
+    ...leases,
+    ...log,
+    ...sqliteInbox(connection, turn, local.tell),
+    ...sqliteCatalogue(connection, turn, now),
+    ...sqliteBlobs(connection, turn),
+    async append(facts, at) {
+      const placed = await log.append(facts, at);
+      local.tell(at.lease.sessionId, { type: "facts" });
+      return placed;
+    },
+    publish: local.publish,
+    watch,
+    close() {
+      stop();
+      closing ??= turn.close().then(() => connection.close());
+      return closing;
+    },
+  };
+}
