@@ -23,9 +23,11 @@ type Body = Told extends infer Message ? (Message extends Told ? Omit<Message, "
 export function storedRun({ store, agents, runId, tell }: Stored): Run {
   /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
   let said: Promise<void> = Promise.resolve();
+  let hasSpoken = false;
 
   function say(body: Body): Run {
     const message = { ...body, key: newId("told_") } as Told;
+    hasSpoken = true;
     said = said.then(() => tell(message));
     said.catch(() => undefined);
     return handle;
@@ -33,6 +35,7 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
 
   async function* events(): AsyncGenerator<Event> {
     await said;
+    if (hasSpoken) await heard(store, runId);
     yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
   }
 
@@ -59,6 +62,27 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
     answer: (callId, value) => say({ type: "result", callId, value: toJson(value) }),
   };
   return handle;
+}
+
+/** A run that was told something and still waits is not at rest: somebody is about to hear it. */
+async function heard(store: Store, runId: string): Promise<void> {
+  const sessionId = (await store.sessionOf(runId)) ?? "";
+  let bell = Promise.withResolvers<void>();
+  const unwatch = store.watch(sessionId, () => {
+    bell.resolve();
+    bell = Promise.withResolvers();
+  });
+  try {
+    for (;;) {
+      const next = bell.promise;
+      if ((await store.told(runId)).length === 0) return;
+      // What came too late is heard by nobody.
+      if ((await store.runs(sessionId)).some((run) => run.runId === runId && run.state === "ended")) return;
+      await next;
+    }
+  } finally {
+    unwatch();
+  }
 }
 
 function startOf(

@@ -3,6 +3,7 @@ import { isPassing, storeFailure } from "./postgres-errors.ts";
 import type { PostgresPool, PostgresRow } from "./postgres-pool.ts";
 import { migrate } from "./postgres-schema.ts";
 
+/** SQL with `$1`, `$2`… and their values. */
 export type Statement = { readonly text: string; readonly values: unknown[] };
 
 /** The pool, with the schema in place before the first statement. */
@@ -16,6 +17,7 @@ export interface Database {
 
 const pausesMs = [20, 80, 320];
 
+/** Makes or migrates the schema on first use. */
 export function openDatabase(pool: PostgresPool, schema: string): Database {
   let isClosed = false;
   let isReady: Promise<void> | undefined;

@@ -1,9 +1,11 @@
-import { AgentError, describeThrown, shortened } from "../errors.ts";
+import { AgentError, describeThrown, type ErrorCode, shortened } from "../errors.ts";
 
 type Trouble = {
   readonly codes?: RegExp;
   readonly messages?: RegExp;
   readonly what: string;
+  /** The name of it; `store_failed` when left out. */
+  readonly is?: ErrorCode;
   /** Whether somebody may try again later without a change. */
   readonly retryable: boolean;
   /** Whether the store itself tries again, at once. */
@@ -37,7 +39,12 @@ const troubles: readonly Trouble[] = [
     retryable: true,
     passing: true,
   },
-  { codes: /^(53100|ENOSPC)$/, what: "the server's disk is full: make room on it", retryable: true },
+  {
+    codes: /^(53100|ENOSPC)$/,
+    is: "store_full",
+    what: "the server's disk is full: make room on it",
+    retryable: true,
+  },
   { codes: /^53...$/, what: "the server is out of something: look into its log", retryable: true },
   {
     codes: /^42501$/,
@@ -56,6 +63,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     codes: /^(55P03|57014)$/,
+    is: "store_busy",
     what: "it took too long, most likely because another transaction holds the same rows: look for one that hangs",
     retryable: true,
   },
@@ -96,7 +104,10 @@ export function storeFailure(what: string, cause: unknown): AgentError {
   const message = trouble
     ? `The Postgres store could not ${what}: ${trouble.what} (${said}).`
     : `The Postgres store could not ${what}: ${said}.`;
-  return new AgentError("store_failed", message, { cause, retryable: trouble?.retryable ?? true });
+  return new AgentError(trouble?.is ?? "store_failed", message, {
+    cause,
+    retryable: trouble?.retryable ?? true,
+  });
 }
 
 function troubleOf(thrown: unknown): Trouble | undefined {

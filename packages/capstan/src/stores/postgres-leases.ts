@@ -38,6 +38,7 @@ export function postgresLeases(
   };
 }
 
+/** Refuses an id of a session that no index can hold. */
 export function assertStorableId(sessionId: string): void {
   if (sessionId.length <= longestId) return;
   const message = `The id of a session has ${sessionId.length} characters: the Postgres store takes ${longestId}.`;

@@ -7,6 +7,7 @@ export interface PostgresPool {
   readonly options?: { readonly max?: number };
 }
 
+/** One connection of the pool. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<PostgresAnswer>;
   /** `true`: the connection is not to be used again. */
@@ -16,5 +17,7 @@ export interface PostgresClient {
   on(event: "end", listener: () => void): unknown;
 }
 
+/** A row by the names of its columns. */
 export type PostgresRow = { readonly [column: string]: unknown };
+/** What a statement gives. */
 export type PostgresAnswer = { readonly rows: readonly PostgresRow[] };

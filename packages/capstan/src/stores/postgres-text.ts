@@ -8,10 +8,12 @@ export function storedText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** What `storedText` was given. */
 export function originalText(stored: unknown): string {
   return JSON.parse(`"${stored}"`);
 }
 
+/** A fact from its row. */
 export function originalFact(body: unknown, seq: unknown): Fact {
   return { ...JSON.parse(String(body)), seq: Number(seq) };
 }

@@ -24,6 +24,7 @@ import { type Watchers, watchers } from "./watchers.ts";
 
 export type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
 
+/** How the store uses the database. */
 export type PostgresOptions = {
   /** Where the store has its tables; made when it is not there. */
   readonly schema?: string;

@@ -11,7 +11,7 @@ export function searchableText(fact: FactBody): string {
     case "message":
       return textOf(fact.entry).slice(0, longestText).toWellFormed();
     case "steered":
-      return entryText(fact.entry);
+      return entryText(fact.entry).slice(0, longestText).toWellFormed();
     case "tool_call_result":
       return plainText(fact.result).slice(0, longestText).toWellFormed();
     default:
@@ -32,10 +32,8 @@ export function wordsOf(text: string): string[] {
 /** Some of the text around the first of the words. */
 export function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
-  const first = Math.min(
-    ...words.map((word) => lower.indexOf(word)).filter((place) => place >= 0),
-    text.length,
-  );
+  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  const first = places.reduce((least, place) => Math.min(least, place), text.length);
   const from = Math.max(0, first - 60);
   const to = first + 100;
   const cut = text.slice(from, to).toWellFormed().replaceAll(/\s+/g, " ");
