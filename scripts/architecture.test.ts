@@ -64,7 +64,7 @@ const loop = [
   ],
 ];
 const composition = [
-  ...["session.ts", "open-run.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/", "sessions/"],
+  ...["session.ts", "open-run.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/"],
   ...["engines/local.ts", "engines/stored-run.ts", "simulation/", "durability/"],
 ];
 
@@ -88,6 +88,12 @@ const layers: readonly Layer[] = [
   leaf("secrets/"),
   leaf("logs/", ["secrets/"]),
   leaf("client/", ["state.ts"]),
+  // Composed from runs, and from no store or model in particular.
+  {
+    files: ["sessions/"],
+    imports: [...vocabulary, ...pure, "sessions/", "session.ts", "open-run.ts", "run-handle.ts", "new-id.ts"],
+    packages: [],
+  },
 ];
 
 const nodeModulesIn = [
@@ -113,7 +119,7 @@ const world: WorldRule = {
   },
   allowedIn: [
     ...["perform.ts", "perform/", "models/", "stores/", "engines/", "clock.ts"],
-    ...["session.ts", "open-run.ts", "new-id.ts", "lease.ts", "testing/"],
+    ...["session.ts", "open-run.ts", "new-id.ts", "lease.ts", "testing/", "durability/", "simulation/"],
   ],
 };
 
@@ -179,6 +185,7 @@ describe("the check of layers", () => {
     ["engines/local.ts", "../run.ts"],
     ["client/index.ts", "../state.ts"],
     ["session.ts", "./stores/memory.ts"],
+    ["sessions/fork.ts", "../session.ts"],
     ["testing/index.ts", "vitest"],
   ])("lets %s import %s", (file, specifier) => {
     expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([]);
@@ -197,6 +204,7 @@ describe("the check of layers", () => {
     ["engines/timed.ts", "../decide.ts"],
     ["stores/memory.ts", "../index.ts"],
     ["client/index.ts", "../decide.ts"],
+    ["sessions/fork.ts", "../stores/memory.ts"],
   ])("does not let %s import %s", (file, specifier) => {
     const problem = `${capstan}${file} must not import "${specifier}".`;
     expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([problem]);

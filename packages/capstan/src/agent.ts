@@ -30,8 +30,11 @@ export type AgentDefinition = {
   readonly name: string;
   /** A model, or its name as `provider/model`. A list is a fallback chain: the next one is asked when one fails. */
   readonly model: ModelChoice | readonly ModelChoice[];
-  /** Other models for some turns: a smaller one may do to digest what tools gave. */
-  readonly models?: { readonly afterTools?: ModelChoice | readonly ModelChoice[] };
+  /** Other models for some work: a smaller one may do to digest what tools gave, or to summarise older history. */
+  readonly models?: {
+    readonly afterTools?: ModelChoice | readonly ModelChoice[];
+    readonly summary?: ModelChoice | readonly ModelChoice[];
+  };
   readonly instructions?: Instructions;
   /** A function is asked for them in every run when a turn begins: tools may come and go between turns. */
   readonly tools?: readonly Tool[] | (() => readonly Tool[]);
@@ -51,8 +54,8 @@ export type Toolset = {
 
 export interface Agent extends Toolset {
   readonly name: string;
-  /** By the kind of turn: a fallback chain each. */
-  readonly models: { readonly [Chain in ModelChain]: ModelsInTurn };
+  /** By the kind of turn, and for summaries: a fallback chain each. */
+  readonly models: { readonly [Chain in ModelChain | "summary"]: ModelsInTurn };
   readonly instructions: Instructions;
   /** Gives the tools of a turn; `tools` is then empty until a run has asked. */
   readonly toolSource?: () => readonly Tool[];
@@ -89,7 +92,8 @@ export function defineAgent(definition: AgentDefinition): Agent {
   }
   const main = [definition.model].flat() as ModelChoice[];
   const afterTools = [definition.models?.afterTools ?? main].flat() as ModelChoice[];
-  if ([main, afterTools].some((chain) => chain.length === 0 || !chain.every(isModel))) {
+  const summary = [definition.models?.summary ?? main].flat() as ModelChoice[];
+  if ([main, afterTools, summary].some((chain) => chain.length === 0 || !chain.every(isModel))) {
     throw new AgentError(
       "invalid_definition",
       `The agent "${name}" needs a model: its name as \`provider/model\`, an object with \`stream\`, or a list of them.`,
@@ -99,7 +103,11 @@ export function defineAgent(definition: AgentDefinition): Agent {
   checkPolicy(policy);
   return {
     name,
-    models: { main: main as [ModelChoice], afterTools: afterTools as [ModelChoice] },
+    models: {
+      main: main as [ModelChoice],
+      afterTools: afterTools as [ModelChoice],
+      summary: summary as [ModelChoice],
+    },
     instructions,
     ...(typeof tools === "function" ? { ...toolset(name, []), toolSource: tools } : toolset(name, tools)),
     ...(fallbackTool && { fallbackTool }),

@@ -1,18 +1,12 @@
+import { applyCompaction } from "./compact.ts";
+import { correct, measure } from "./context-size.ts";
 import type { CallCheck, Fact } from "./event.ts";
-import { type CallPart, callsOf, plainText, type ResultEntry, textOf } from "./history.ts";
-import { canonical, type Json } from "./json.ts";
+import { type CallPart, callsOf, plainText, textOf } from "./history.ts";
+import { canonical } from "./json.ts";
 import { addLabels } from "./labels.ts";
+import { recordOf, resultEntry } from "./result-entry.ts";
 import { startRun } from "./start-run.ts";
-import {
-  addUsage,
-  type Call,
-  newState,
-  noUsage,
-  type Round,
-  type RunState,
-  type State,
-  type ToolCallRecord,
-} from "./state.ts";
+import { addUsage, type Call, newState, noUsage, type Round, type RunState, type State } from "./state.ts";
 import type { Reply } from "./tool.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
@@ -54,8 +48,13 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
       addMessage(state, run, fact);
       break;
     case "model_failed":
-      if (round)
-        round.failure = { candidate: fact.candidate, hadMoreRoom: fact.hadMoreRoom, error: fact.error };
+      failModel(run, fact);
+      break;
+    case "compaction_start":
+      run.compactions.open ??= { number: fact.number, until: fact.until, candidate: 0 };
+      break;
+    case "compacted":
+      applyCompaction(state, run, fact);
       break;
     case "tool_call_start":
       startCall(state, run, fact);
@@ -70,8 +69,11 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
       resolveApproval(run, fact);
       break;
     case "waiting":
-      run.waiting = true;
-      run.waits += 1;
+      rest(run, fact);
+      break;
+    case "woken":
+      run.wakeAt = undefined;
+      if (round) round.failure = undefined;
       break;
     case "steered":
       run.steering.push(fact.entry);
@@ -79,8 +81,12 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
     case "cancel_requested":
       run.cancelReason ??= fact.reason;
       break;
+    case "recovered":
+      run.recoveries += 1;
+      break;
     case "turn_end":
       if (round) round.ended = true;
+      run.recoveries = 0;
       break;
     case "limit_reached":
       run.limit = { code: fact.code, message: fact.message };
@@ -93,6 +99,12 @@ function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "ru
     case "done":
       endRun(state, run, fact);
   }
+}
+
+function rest(run: RunState, { until }: FactOf<"waiting">): void {
+  run.waiting = true;
+  run.waits += 1;
+  run.wakeAt = until;
 }
 
 function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: FactOf<"turn_start">): void {
@@ -108,11 +120,26 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     calls: new Map(),
     unsettled: 0,
     failure: undefined,
+    overflows: 0,
     usage: noUsage,
     repeated: undefined,
     ended: false,
   };
   hearSteering(state, run);
+  if (typeof run.policy.contextBudget === "number") measure(state, state.history.length);
+}
+
+function failModel(run: RunState, fact: FactOf<"model_failed">): void {
+  const { candidate, hadMoreRoom, error } = fact;
+  const { round, compactions } = run;
+  if (fact.compaction !== undefined) {
+    if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
+  } else if (round) {
+    // One model of the chain that may be asked again later is enough to wait for.
+    const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : round.failure?.retryAt;
+    round.failure = { candidate, hadMoreRoom, error, ...(retryAt !== undefined && { retryAt }) };
+    if (error.code === "context_overflow") round.overflows += 1;
+  }
 }
 
 function hearSteering(state: State, run: RunState): void {
@@ -123,6 +150,7 @@ function hearSteering(state: State, run: RunState): void {
 function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
   const { round } = run;
   if (!round) return;
+  correct(state, fact.usage);
   run.usage = addUsage(run.usage, fact.usage);
   round.usage = addUsage(round.usage, fact.usage);
   round.message = fact.entry;
@@ -261,25 +289,4 @@ function resolveApproval(run: RunState, fact: FactOf<"approval_resolved">): void
   } else if (run.approvals.has(callId)) return;
   else if (call) call.approval = { approved, ...(reason !== undefined && { reason }) };
   run.approvals.set(callId, reply);
-}
-
-function recordOf(fact: FactOf<"tool_call_result">, input: Json): ToolCallRecord {
-  const { id, name, result, status, attempts, ms } = fact;
-  return { id, name, input, result, status, attempts, ms };
-}
-
-function resultEntry(fact: FactOf<"tool_call_result">): ResultEntry {
-  const { id, name, status, result, data, error, ui, contexts, affected } = fact;
-  return {
-    type: "result",
-    callId: id,
-    name,
-    status,
-    content: result,
-    ...(data !== undefined && { data }),
-    ...(error && { error: { code: error.code, message: error.message } }),
-    ...(ui && { ui }),
-    ...(contexts && { contexts }),
-    ...(affected !== undefined && { affected }),
-  };
 }

@@ -27,6 +27,7 @@ describe("in a browser", () => {
     "./index.ts",
     "./client/index.ts",
     "./stores/memory.ts",
+    "./sessions/index.ts",
     "./models/from-generate.ts",
   ])("%s needs no module of Node, and nothing from outside", async (entry) => {
     const { code, imports, dynamicImports, fileName } = await bundle(entry);

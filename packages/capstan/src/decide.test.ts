@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
 import { fold } from "./apply.ts";
 import { decide } from "./decide.ts";
+import type { ModelEffect, SummaryEffect } from "./effect.ts";
 import type { Fact } from "./event.ts";
 import { run } from "./session.ts";
 import { newState } from "./state.ts";
@@ -112,7 +113,7 @@ describe("decide", () => {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
       for (const effect of decision.type === "effects" ? decision.effects : []) {
         const what =
-          effect.type === "tool" ? effect.callId : effect.type === "model" ? effect.turn : effect.facts;
+          effect.type === "tool" ? effect.callId : effect.type === "note" ? effect.facts : placeOf(effect);
         const known = ids.get(effect.id);
         if (known !== undefined) expect(JSON.stringify(what)).toBe(known);
         ids.set(effect.id, JSON.stringify(what));
@@ -196,3 +197,7 @@ describe("the order of the rules", () => {
     expect(facts.at(-1)).toMatchObject({ type: "done", status: "done", text: "Done." });
   });
 });
+
+function placeOf(effect: ModelEffect | SummaryEffect): number {
+  return effect.type === "model" ? effect.turn : effect.number;
+}

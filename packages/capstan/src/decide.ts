@@ -10,6 +10,7 @@ import { ended } from "./rules/ended.ts";
 import { modelFailure } from "./rules/model-failure.ts";
 import { nextTurn } from "./rules/next-turn.ts";
 import { onLimit } from "./rules/on-limit.ts";
+import { quarantined } from "./rules/quarantined.ts";
 import { refusals } from "./rules/refusals.ts";
 import { repetition } from "./rules/repetition.ts";
 import type { Decision, Rule } from "./rules/rule.ts";
@@ -22,6 +23,7 @@ import type { State } from "./state.ts";
 const rules: readonly Rule[] = [
   ended,
   cancelled,
+  quarantined,
   modelFailure,
   cached,
   refusals,

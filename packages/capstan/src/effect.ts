@@ -51,11 +51,31 @@ export type ToolEffect = {
   readonly asked?: readonly { readonly question: Question; readonly digest: string; readonly reply: Reply }[];
 };
 
+/** Asks a model for a summary of the first `until` entries of the history. */
+export type SummaryEffect = {
+  readonly type: "summary";
+  readonly id: string;
+  readonly agent: string;
+  /** Which compaction of the run. */
+  readonly number: number;
+  readonly until: number;
+  /** Which model of the agent's chain for summaries. */
+  readonly candidate: number;
+  /** The most characters that are shown to the model, and that its summary may have. */
+  readonly mostShown: number;
+  readonly mostWritten: number;
+  /** For one attempt. */
+  readonly timeoutMs: number;
+  /** For all attempts and the waits between them. */
+  readonly deadlineMs: number;
+  readonly retry: Retry;
+};
+
 /** Says something that needs nothing from the world. */
 export type NoteEffect = { readonly type: "note"; readonly id: string; readonly facts: readonly FactBody[] };
 
 /** What to do next, as JSON. `id` follows from its place in the run, so that it is the same after a crash. */
-export type Effect = ModelEffect | ToolEffect | NoteEffect;
+export type Effect = ModelEffect | ToolEffect | SummaryEffect | NoteEffect;
 
 /**
  * Performs one effect: THE seam. What fails in the world becomes facts; a rejection means that the journal or
@@ -80,6 +100,8 @@ export function intentOf(effect: Effect): readonly FactBody[] {
       const { callId, name, input, attempt } = effect;
       return [{ type: "tool_call_start", id: callId, name, arguments: input, attempt }];
     }
+    case "summary":
+      return [{ type: "compaction_start", number: effect.number, until: effect.until }];
     case "note":
       return [];
   }

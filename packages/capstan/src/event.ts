@@ -69,7 +69,29 @@ export type FactBody =
       readonly attempts: number;
       /** It had been given more room already. */
       readonly hadMoreRoom: boolean;
+      /** It asks for more patience than a process should have: the run rests, and asks again later. */
+      readonly isParked?: true;
       readonly error: ErrorData;
+      /** It was asked for a summary, the one of this compaction. */
+      readonly compaction?: number;
+    }
+  | {
+      /** The intent of a summary of the first `until` entries of the history. `number` counts compactions from 1. */
+      readonly type: "compaction_start";
+      readonly number: number;
+      readonly until: number;
+    }
+  | {
+      /** The first `until` entries of the history take less room from here on; the log still has them. */
+      readonly type: "compacted";
+      readonly number: number;
+      readonly until: number;
+      /** What takes their place. Left out: only their results are shortened. */
+      readonly text?: string;
+      /** Who wrote the text. Left out: nobody could, and it only says what is missing. */
+      readonly model?: string;
+      readonly usage?: Usage;
+      readonly ms?: number;
     }
   | {
       /** The intent of a tool call. `attempt` counts begins after a crash. */
@@ -93,6 +115,8 @@ export type FactBody =
       readonly ui?: UiHint;
       readonly contexts?: readonly Fragment[];
       readonly affected?: Json;
+      /** A line about the result, by the tool. */
+      readonly message?: string;
       /** Where the whole result is, when it was too large for the model. */
       readonly handle?: string;
       /** Until when the same call may be answered with this result. */
@@ -127,8 +151,13 @@ export type FactBody =
       readonly number?: number;
       readonly value?: Json;
     }
-  | { readonly type: "waiting"; readonly callIds: readonly string[] }
+  /** `until`: nobody is asked; it goes on by itself when that time has come. */
+  | { readonly type: "waiting"; readonly callIds: readonly string[]; readonly until?: number }
+  /** The time that a run waited for has come. */
+  | { readonly type: "woken" }
   | { readonly type: "steered"; readonly entry: UserEntry }
+  /** The process that was at work on the run is gone; another goes on. */
+  | { readonly type: "recovered"; readonly owner: string }
   | { readonly type: "cancel_requested"; readonly reason: string }
   | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
   | {
@@ -194,6 +223,9 @@ export function factId(body: FactBody, runId: string, place: string): string {
     case "turn_start":
     case "turn_end":
       return `${runId}/${body.type}/${body.turn}`;
+    case "compaction_start":
+    case "compacted":
+      return `${runId}/${body.type}/${body.number}`;
     case "approval_required":
     case "approval_resolved":
       // The number stands before the slash: call ids are made by providers and may end like one.
@@ -208,6 +240,8 @@ export function factId(body: FactBody, runId: string, place: string): string {
     case "model_failed":
     case "waiting":
     case "steered":
+    case "recovered":
+    case "woken":
     case "warning":
       return `${runId}/${body.type}/${place}`;
   }

@@ -66,6 +66,10 @@ export type ResultEntry = {
   readonly ui?: UiHint;
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
+  /** A line about it, by the tool: what is left of the content when room is needed. */
+  readonly message?: string;
+  /** Where the whole result is, when it was too large for the model. */
+  readonly handle?: string;
 };
 
 /** One item of the history. A history handed to a model has a result for every call, in call order. */

@@ -1,6 +1,6 @@
 import type { Agents } from "./agent.ts";
 import { toolOf } from "./builtin-tools.ts";
-import { AgentError } from "./errors.ts";
+import { AgentError, describeThrown } from "./errors.ts";
 import type { FactBody } from "./event.ts";
 import { canonical, type Json } from "./json.ts";
 import { labelsOf } from "./labels.ts";
@@ -11,6 +11,8 @@ import type { RunState } from "./state.ts";
 
 /** Something told to a run from outside. */
 export type Message = {
+  /** Of one that lies in the store: it is marked as heard there, and never ends the run by making no sense. */
+  readonly key?: string;
   /** What it becomes once the state is known. Throws when it makes no sense. */
   factsFor(run: RunState): readonly FactBody[];
   /** What takes a moment to find out, before it is heard: rejects when it cannot be used. */
@@ -22,9 +24,7 @@ export interface Inbox {
   /** Throws `run_ended` once it is closed. */
   put(message: Message): void;
   /** The facts of all that is waiting, which is then waiting no more, and why some of it makes no sense. */
-  take(
-    run: RunState,
-  ): Promise<{ readonly facts: readonly FactBody[]; readonly problems: readonly unknown[] }>;
+  take(run: RunState): Promise<Heard>;
   isEmpty(): boolean;
   /** Resolves as soon as something is waiting. */
   rung(): Promise<void>;
@@ -34,6 +34,13 @@ export interface Inbox {
   isClosed(): boolean;
 }
 
+/** What was told, as facts. `keys` are those of messages from the store. */
+export type Heard = {
+  readonly facts: readonly FactBody[];
+  readonly problems: readonly unknown[];
+  readonly keys: readonly string[];
+};
+
 export function inbox(): Inbox {
   let waiting: Message[] = [];
   let bell = Promise.withResolvers<void>();
@@ -41,7 +48,8 @@ export function inbox(): Inbox {
   return {
     put(message) {
       if (closed) throw new AgentError("run_ended", "The run has ended: start a new one in its session.");
-      waiting.push(message);
+      // One that was not heard when the run was put down is still here, and is brought again.
+      if (message.key === undefined || !waiting.some(({ key }) => key === message.key)) waiting.push(message);
       bell.resolve();
     },
     async take(run) {
@@ -50,15 +58,25 @@ export function inbox(): Inbox {
       bell = Promise.withResolvers();
       const facts: FactBody[] = [];
       const problems: unknown[] = [];
+      const keys: string[] = [];
       for (const message of messages) {
+        if (message.key !== undefined) {
+          if (run.done) continue; // nothing is said after the end
+          keys.push(message.key);
+        }
         try {
           await message.check?.(run);
-          facts.push(...message.factsFor(run));
+          const said = message.factsFor(run);
+          // What is heard leaves a trace, or it would be heard again after a crash.
+          facts.push(
+            ...(message.key !== undefined && said.length === 0 ? [ignored("It changes nothing.")] : said),
+          );
         } catch (problem) {
-          problems.push(problem);
+          if (message.key === undefined) problems.push(problem);
+          else facts.push(ignored(describeThrown(problem, "invalid_input").message));
         }
       }
-      return { facts, problems };
+      return { facts, problems, keys };
     },
     isEmpty: () => waiting.length === 0,
     rung: () => bell.promise,
@@ -69,6 +87,14 @@ export function inbox(): Inbox {
       closed = false;
     },
     isClosed: () => closed,
+  };
+}
+
+function ignored(why: string): FactBody {
+  return {
+    type: "warning",
+    code: "message_ignored",
+    message: `What the run was told was not heeded. ${why}`,
   };
 }
 

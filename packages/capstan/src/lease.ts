@@ -2,7 +2,14 @@ import { backgroundClock, type Clock, every } from "./clock.ts";
 import { AgentError } from "./errors.ts";
 import type { Lease, Store } from "./store.ts";
 
-export type HeldLease = { readonly lease: Lease; release(): Promise<void> };
+export type HeldLease = {
+  readonly lease: Lease;
+  /** Whether it could still be ours: a process that was stopped for longer finds out before it does anything. */
+  isFresh(): boolean;
+  /** Keeps it from now on. Rejects with `lease_lost` when somebody else has taken it. */
+  renew(): Promise<void>;
+  release(): Promise<void>;
+};
 
 export type Holding = {
   readonly store: Store;
@@ -19,6 +26,7 @@ export type Holding = {
 /** Takes a session's lease and keeps it until released. A store that dies lets it lapse, and someone else may go on. */
 export async function holdLease(holding: Holding): Promise<HeldLease> {
   const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = holding;
+  let askedAt = clock.now();
   const lease = await store.lease(sessionId, owner, leaseMs);
   if (!lease) {
     throw new AgentError(
@@ -26,15 +34,26 @@ export async function holdLease(holding: Holding): Promise<HeldLease> {
       `The session "${sessionId}" is in use by another run: wait for its end, or use another session.`,
     );
   }
+  let isReleased = false;
   const renew = async () => {
-    if (await store.renew(lease, leaseMs)) return;
+    const now = clock.now();
+    if (await store.renew(lease, leaseMs)) {
+      askedAt = now;
+      return;
+    }
     stop();
-    onLost(new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`));
+    const error = new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);
+    // One that was asked for before it was given back is not lost.
+    if (!isReleased) onLost(error);
+    throw error;
   };
   const stop = every(clock, leaseMs / 3, () => void renew().catch(() => undefined));
   return {
     lease,
+    isFresh: () => clock.now() - askedAt < leaseMs,
+    renew,
     async release() {
+      isReleased = true;
       stop();
       await store.release(lease);
     },

@@ -16,10 +16,10 @@ import type { Lease, Store } from "./store.ts";
 /** A run's way into its session's log: every fact is stored, then folded, then told. */
 export interface Log {
   /**
-   * Resolves when the facts are stored and folded. Facts appended in the same moment are stored together. Once the
+   * Resolves when the facts are stored and folded. `heard` are the keys of the messages in the store that they say. Facts appended in the same moment are stored together. Once the
    * store has failed, every append rejects with that failure: nothing is told that is not stored.
    */
-  append(bodies: readonly FactBody[], place: string): Promise<void>;
+  append(bodies: readonly FactBody[], place: string, heard?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
 }
 
@@ -41,6 +41,7 @@ type Writing = {
 export function openLog({ store, lease, state, clock, runId, agent, tell, fail, inbox }: Writing): Log {
   const { sessionId } = state;
   let queue: UnplacedFact[][] = [];
+  let heardKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
@@ -53,12 +54,15 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail, 
   async function commit(): Promise<void> {
     // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
     const batch = (inbox.isEmpty() ? queue : queue.filter((facts) => !facts.some(isEnd))).flat();
+    const heard = heardKeys;
     queue = [];
+    heardKeys = [];
     open = undefined;
     if (batch.length === 0) return;
     // While the end is being written nobody may speak: it would be neither stored nor refused.
     if (batch.some(isEnd)) inbox.close();
-    const placed = await store.append(batch, { expected: state.seq, lease }).catch(failed);
+    const at = { expected: state.seq, lease, ...(heard.length > 0 && { heard }) };
+    const placed = await store.append(batch, at).catch(failed);
     const fresh: Fact[] = []; // the others were stored by an earlier attempt, or said twice
     for (const fact of placed) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
     // Folded together, then told: after an end, no listener is asked for something to add.
@@ -72,8 +76,9 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail, 
   }
 
   return {
-    append(bodies, place) {
+    append(bodies, place, heard = []) {
       if (bodies.length === 0) return tail;
+      heardKeys.push(...heard);
       const at = clock.now();
       queue.push(
         bodies.map((body, index) => {

@@ -16,26 +16,45 @@ export type MailboxOptions = {
 export interface Mailbox {
   /** Looks now; otherwise it looks when the store says that there is something. */
   pull(): Promise<void>;
+  /** Looks again if it could not the last time; now its failure counts. */
+  catchUp(): Promise<void>;
   close(): void;
 }
 
 export function openMailbox({ store, sessionId, runId, agents, inbox, abort }: MailboxOptions): Mailbox {
   const known = new Set<string>();
+  let isOpen = true;
+  let isBehind = false;
 
   async function pull(): Promise<void> {
     for (const told of await store.told(runId)) {
-      if (known.has(told.key) || inbox.isClosed()) continue;
+      // A look that comes back late has seen what others have heard since.
+      if (!isOpen || known.has(told.key) || inbox.isClosed()) continue;
       known.add(told.key);
       inbox.put(messageOf(told, agents));
       if (told.type === "cancel") abort(told.reason ?? defaultReason);
     }
   }
 
-  // A look that fails is made again before the run rests, and then its failure counts.
-  const close = store.watch(sessionId, (news) => {
-    if (news.type === "told" && news.runId === runId) pull().catch(() => undefined);
+  const unwatch = store.watch(sessionId, (news) => {
+    if (news.type !== "told" || news.runId !== runId) return;
+    pull().catch(() => {
+      isBehind = true;
+    });
   });
-  return { pull, close };
+  return {
+    pull,
+    async catchUp() {
+      while (isBehind) {
+        isBehind = false;
+        await pull();
+      }
+    },
+    close() {
+      isOpen = false;
+      unwatch();
+    },
+  };
 }
 
 const defaultReason = "The run was cancelled.";

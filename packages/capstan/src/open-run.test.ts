@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
+import type { Clock } from "./clock.ts";
 import type { Fact } from "./event.ts";
 import { resume, run } from "./session.ts";
 import type { Store } from "./store.ts";
@@ -97,5 +98,28 @@ describe("a store that fails", () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     process.off("unhandledRejection", notice);
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a run whose lease is lost", () => {
+  it("rejects, also when the model has not said anything yet (F75)", async () => {
+    const inner = memory();
+    const store: Store = { ...inner, renew: async () => false };
+    const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Too late.", delayMs: 60_000 }]) });
+    const ticks: (() => void)[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      after(_, fire) {
+        ticks.push(fire);
+        return () => undefined;
+      },
+    };
+    const started = run(agent, "Go.", { store, shared: { owner: "ann", leaseMs: 1000, clock } });
+    for await (const event of started) {
+      if (event.type !== "turn_start") continue;
+      setImmediate(() => ticks[0]?.());
+      break;
+    }
+    await expect(started).rejects.toMatchObject({ code: "lease_lost" });
   });
 });

@@ -1,18 +1,19 @@
 import type { Agents, ModelChoice } from "./agent.ts";
 import { apply } from "./apply.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { Step } from "./effect.ts";
+import type { Engine, Step } from "./effect.ts";
 import { direct } from "./engines/direct.ts";
 import { limited } from "./engines/limited.ts";
 import { recorded } from "./engines/recorded.ts";
 import { retried } from "./engines/retried.ts";
 import { timed } from "./engines/timed.ts";
 import { AgentError, describeThrown } from "./errors.ts";
-import type { Event } from "./event.ts";
+import { type Event, isFact } from "./event.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
-import { holdLease } from "./lease.ts";
+import { type HeldLease, holdLease } from "./lease.ts";
 import { type Log, openLog } from "./log.ts";
+import { openMailbox } from "./mailbox.ts";
 import type { Model } from "./model.ts";
 import { environment } from "./models/client-options.ts";
 import { namedModel } from "./models/named-model.ts";
@@ -58,10 +59,25 @@ export type Opening = ResumeOptions & {
   readonly agents: Agents;
   readonly runId: string;
   readonly store: Store;
+  /** Others use the store too: they may tell the run something, watch it, and go on with it. */
+  readonly shared?: Shared | undefined;
   /** The session of the run. */
   find(): Promise<string>;
   /** Says what a new run is about; nothing for one that is already in the log. */
   enter(log: Log, state: State): Promise<void>;
+};
+
+/** How a run gets along with other processes on its store. */
+export type Shared = {
+  /** Who is at work, in the facts and in the leases. */
+  readonly owner: string;
+  readonly leaseMs?: number;
+  /** For leases. */
+  readonly clock?: Clock;
+  /** Whoever was at work on it is gone. */
+  readonly isRecovery?: boolean;
+  /** Aborted when the process wants to leave: the run is put down after what is under way. */
+  readonly leaving?: AbortSignal;
 };
 
 /** Opens a run on a store: wires the loop to its engine, its log, its inbox and its listeners. */
@@ -128,23 +144,81 @@ type Walk = {
   rest(): void;
 };
 
-/** One leg: takes the session, catches up with its log, runs until rest, and lets the session go. */
+/** One leg: from a start or an answer to the end, or to a rest that nobody disturbs. */
 async function walk(walking: Walk): Promise<Result> {
+  const { opening, agents, state } = walking;
+  const { runId, store, shared } = opening;
+  await stretch(walking);
+  // Whoever told it something meanwhile has found it taken, and relies on us.
+  while (shared && !state.run?.done && (await store.told(runId)).length > 0) {
+    try {
+      await stretch(walking);
+    } catch (thrown) {
+      if (describeThrown(thrown, "store_failed").code !== "session_busy") throw thrown;
+      break;
+    }
+  }
+  if (state.run?.id !== runId)
+    throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
+  return resultOf(agents, state, state.run);
+}
+
+/** Takes the session, catches up with its log, runs until rest, and lets the session go. */
+async function stretch(walking: Walk): Promise<void> {
   const { opening, agents, tools, state, stream, inbox, controller, rest } = walking;
-  const { runId, store } = opening;
-  const held = await holdLease(store, state.sessionId, newId(runId, "."));
+  const { runId, store, shared } = opening;
+  const { sessionId } = state;
+  const owner = shared ? newId(shared.owner, "/") : newId(runId, ".");
+  const onLost = (error: AgentError) => controller.abort(error);
+  const held = await holdLease({
+    store,
+    sessionId,
+    owner,
+    leaseMs: shared?.leaseMs,
+    clock: shared?.clock,
+    onLost,
+  });
+  const abort = (reason: string) => controller.abort(new AgentError("cancelled", reason));
+  const mailbox = shared && openMailbox({ store, sessionId, runId, agents, inbox, abort });
   try {
     await catchUp(walking);
     const log = writing(walking, held.lease);
     if (state.run?.id !== runId) await opening.enter(log, state);
-    if (state.run?.id !== runId)
-      throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run "${runId}".`);
-    const engine = direct(steps(walking, log), controller.signal);
-    await runUntilRest({ agents, state, engine, log, inbox, stream, tools, rest });
-    return resultOf(agents, state, state.run);
+    if (state.run?.id !== runId) return;
+    if (shared?.isRecovery && !state.run.done && !state.run.waiting)
+      await log.append([{ type: "recovered", owner: shared.owner }], `${state.seq}`);
+    const now = (opening.clock ?? systemClock).now();
+    if (state.run.wakeAt !== undefined && now >= state.run.wakeAt)
+      await log.append([{ type: "woken" }], `${state.seq}`);
+    await mailbox?.pull();
+    const engine = untilLost(direct(steps(walking, log, held), controller.signal), controller.signal);
+    await runUntilRest({
+      agents,
+      state,
+      engine,
+      log,
+      inbox,
+      stream,
+      tools,
+      rest,
+      pull: mailbox?.pull,
+      catchUp: mailbox?.catchUp,
+      leaving: shared?.leaving,
+    });
   } finally {
+    mailbox?.close();
     await held.release();
   }
+}
+
+/** A cancelled run still has something to say. One that lost its lease or its store has not, and would go round for ever. */
+function untilLost(engine: Engine, signal: AbortSignal): Engine {
+  return {
+    async all(effects) {
+      if (signal.aborted && signal.reason?.code !== "cancelled") throw signal.reason;
+      await engine.all(effects);
+    },
+  };
 }
 
 /** Folds what is in the log and not yet in the state, up to the end of this run. */
@@ -160,7 +234,7 @@ async function catchUp({ opening, masking, state, stream }: Walk): Promise<void>
   }
 }
 
-function steps({ opening, agents, masking, state }: Walk, log: Log): Step {
+function steps({ opening, agents, masking, state }: Walk, log: Log, held: HeldLease): Step {
   const { store, context, hooks = {}, clock = systemClock } = opening;
   const { sessionId } = state;
   const blobs: Io["blobs"] = {
@@ -169,8 +243,15 @@ function steps({ opening, agents, masking, state }: Walk, log: Log): Step {
   };
   const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelOf };
   const io = masking ? maskedIo(plain, masking) : plain;
-  const act: Step = (effect, signal) => perform(effect, io, signal);
-  const patient = retried(timed(act, clock, "timeoutMs"), { clock, emit: log.emit });
+  const act: Step = async (effect, signal) => {
+    if (!held.isFresh()) await held.renew();
+    return perform(effect, io, signal);
+  };
+  const patient = retried(timed(act, clock, "timeoutMs"), {
+    clock,
+    canPark: opening.shared !== undefined,
+    emit: log.emit,
+  });
   const bounded = timed(patient, clock, "deadlineMs");
   return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);
 }
@@ -180,7 +261,7 @@ function modelOf(choice: ModelChoice): Model {
 }
 
 function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Log {
-  const { store, runId, agents, hooks = {}, clock = systemClock } = opening;
+  const { store, runId, agents, shared, hooks = {}, clock = systemClock } = opening;
   let listening = hooks.onEvent !== undefined;
   const plain = openLog({
     store,
@@ -191,6 +272,7 @@ function writing({ opening, masking, state, stream, inbox, controller }: Walk, l
     agent: agents.keys().next().value ?? "",
     tell(event) {
       stream.push(event);
+      if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
       if (!listening) return;
       try {
         hooks.onEvent?.(event);

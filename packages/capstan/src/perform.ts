@@ -3,6 +3,7 @@ import type { FactBody } from "./event.ts";
 import { callModel } from "./perform/call-model.ts";
 import { callTool } from "./perform/call-tool.ts";
 import type { Io } from "./perform/io.ts";
+import { summarise } from "./perform/summarise.ts";
 
 /**
  * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
@@ -14,6 +15,8 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
       return callModel(effect, io, signal);
     case "tool":
       return callTool(effect, io, signal);
+    case "summary":
+      return summarise(effect, io, signal);
     case "note":
       return effect.facts;
   }

@@ -311,6 +311,29 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: ["user", "assistant", "user"],
     once: ["user"],
   },
+  historyLimit: {
+    value: 2,
+    see: async (policy) => {
+      const model = scriptedModel(() => ({ text: "Yes." }));
+      const agent = defineAgent({ name: "helper", model, policy });
+      const options = { store: memory(), session: "s" };
+      for (const question of ["One?", "Two?", "Three?"]) await run(agent, question, options);
+      return model.requests[2]?.history.length;
+    },
+    byDefault: 5,
+    once: 3,
+  },
+  contextBudget: {
+    value: 25,
+    see: async (policy) => {
+      const { facts } = await observe(policy, (request, n) =>
+        request.instructions.includes("summarise") ? { text: "Seen." } : restless(request, n),
+      );
+      return facts.some(({ type }) => type === "compacted");
+    },
+    byDefault: false,
+    once: true,
+  },
   requireToolFirst: {
     value: true,
     see: async (policy) => (await observe(policy, failingOnce)).requests[0]?.toolChoice,
@@ -375,8 +398,10 @@ describe("the defaults", () => {
           "tokens": "unlimited",
           "toolCalls": "unlimited",
         },
+        "contextBudget": "unlimited",
         "finalTurn": "no-tools",
         "gate": "default",
+        "historyLimit": "unlimited",
         "includeToolData": true,
         "maxConcurrency": 8,
         "maxToolResultSize": {
@@ -441,6 +466,8 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   "repetition.nudgeAt": 7,
   "repetition.stopAt": 9,
   memory: "client",
+  historyLimit: 7,
+  contextBudget: 9000,
   requireToolFirst: false,
   thinking: "off",
   approvals: "deny",
@@ -550,6 +577,16 @@ describe("what is not a policy is refused, by name", () => {
       "a number as text",
       { maxTurns: "5" },
       'policy.maxTurns cannot be "5": use a whole number from 1 or "unlimited".',
+    ],
+    [
+      "a history of nothing",
+      { historyLimit: 0 },
+      'policy.historyLimit cannot be 0: use a whole number from 1 or "unlimited".',
+    ],
+    [
+      "half a token",
+      { contextBudget: 0.5 },
+      'policy.contextBudget cannot be 0.5: use a whole number from 1 or "unlimited".',
     ],
     ["a negative number", { wrapUpAt: -1 }, "policy.wrapUpAt cannot be -1: use a whole number from 0."],
     ["no number", { wrapUpAt: Number.NaN }, "policy.wrapUpAt cannot be NaN: use a whole number from 0."],

@@ -49,6 +49,13 @@ export type Policy = {
   readonly repetition: { readonly nudgeAt: number; readonly stopAt: number };
   /** What a run remembers: the whole session, only itself, or what the client sends along. */
   readonly memory: "session" | "run" | "client";
+  /**
+   * The most entries of earlier history that a run begins with: it begins at something a person said, and keeps what was
+   * said last whole. Summaries are not counted.
+   */
+  readonly historyLimit: number | "unlimited";
+  /** The tokens, by an estimate, that a request should have: before it has more, older history is summarised. */
+  readonly contextBudget: number | "unlimited";
   readonly requireToolFirst: boolean;
   readonly thinking: "auto" | "on" | "off";
   /** For tools that need approval. */
@@ -82,6 +89,8 @@ export const defaultPolicy: Policy = {
   onAllToolsFailed: "continue",
   repetition: { nudgeAt: 2, stopAt: 3 },
   memory: "session",
+  historyLimit: "unlimited",
+  contextBudget: "unlimited",
   requireToolFirst: false,
   thinking: "auto",
   approvals: "ask",
@@ -135,6 +144,8 @@ const unlimitable: readonly string[] = [
   "seconds",
   "toolCalls",
   "maxToolResultSize",
+  "historyLimit",
+  "contextBudget",
 ];
 const whole: readonly string[] = [
   "maxTurns",
@@ -144,6 +155,8 @@ const whole: readonly string[] = [
   "nudgeAt",
   "stopAt",
   "toolCalls",
+  "historyLimit",
+  "contextBudget",
 ];
 const smallest: { readonly [field: string]: number } = {
   maxTurns: 1,
@@ -152,6 +165,8 @@ const smallest: { readonly [field: string]: number } = {
   toolTimeoutMs: 1,
   nudgeAt: 1,
   stopAt: 1,
+  historyLimit: 1,
+  contextBudget: 1,
 };
 
 /** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */

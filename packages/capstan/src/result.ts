@@ -1,4 +1,5 @@
 import type { Agents } from "./agent.ts";
+import { requestTokens } from "./context-size.ts";
 import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
 import type { RunStatus } from "./event.ts";
 import type { Entry } from "./history.ts";
@@ -41,11 +42,15 @@ export interface Result {
   readonly usage: Usage;
   /** In US dollars, as far as prices are known. */
   readonly cost: number;
+  /** About how many tokens the next request of the session will have, and the policy's budget for it. */
+  readonly context: { readonly tokens: number; readonly budget?: number };
   /** False when tools were tried and the answer stands on none of them. */
   readonly grounded: boolean;
   /** Of an agent with an `output` schema: the answer, valid by it. */
   readonly output?: Json;
   readonly pending: readonly PendingCall[];
+  /** Of a run that waits for a time: when it goes on by itself, where an engine looks after it. */
+  readonly until?: number;
   readonly error?: ErrorData;
   readonly runId: string;
   readonly sessionId: string;
@@ -58,7 +63,7 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
   const pending = done ? [] : pendingCalls(agents, run);
   const result: Result = {
     status: done?.status ?? "waiting",
-    text: done?.text ?? waitingText(pending),
+    text: done?.text ?? waitingText(pending, run.wakeAt),
     history: [...state.history],
     turns: run.turn,
     toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
@@ -66,8 +71,10 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     affected: [...run.affected],
     usage: run.usage,
     cost: run.usage.cost ?? 0,
+    context: contextOf(state, run),
     grounded: done?.grounded ?? true,
     pending,
+    ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
     ...(done?.output !== undefined && { output: done.output }),
     ...(done?.error && { error: done.error }),
     runId: run.id,
@@ -78,6 +85,12 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     },
   };
   return result;
+}
+
+function contextOf(state: State, { policy, steering }: RunState): Result["context"] {
+  const { contextBudget } = policy;
+  const tokens = requestTokens(state, steering);
+  return { tokens, ...(typeof contextBudget === "number" && { budget: contextBudget }) };
 }
 
 /** Of a turn that is not over: what its calls have given so far. */
@@ -111,7 +124,9 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
   return pending;
 }
 
-function waitingText(pending: readonly PendingCall[]): string {
+function waitingText(pending: readonly PendingCall[], until: number | undefined): string {
+  if (pending.length === 0 && until !== undefined)
+    return `Waiting until ${new Date(until).toISOString()}, because the model's provider asks for it.`;
   const asks = pending.map(({ name, needs, reason, question }) => {
     if (needs === "answer") return `the result of "${name}"`;
     return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;

@@ -1,6 +1,7 @@
 import type { Agents } from "./agent.ts";
 import { decide } from "./decide.ts";
 import type { Effect, Engine } from "./effect.ts";
+import { AgentError } from "./errors.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
@@ -19,6 +20,12 @@ export type Running = {
   readonly stream: EventStream;
   /** Left out when no agent has tools that come and go. */
   readonly tools?: LiveTools | undefined;
+  /** Looks for what was told through the store. */
+  readonly pull?: (() => Promise<void>) | undefined;
+  /** Looks again if it could not when there was something. */
+  readonly catchUp?: (() => Promise<void>) | undefined;
+  /** Aborted when the process wants to leave. */
+  readonly leaving?: AbortSignal | undefined;
   /** Called in the instant it comes to rest: what is told from then on begins a new leg. */
   rest(): void;
 };
@@ -31,6 +38,7 @@ export async function loop(running: Running): Promise<Extract<Decision, { type: 
   const { agents, state, engine } = running;
   for (;;) {
     await hear(running);
+    if (running.leaving?.aborted && !state.run?.done) throw putDown();
     const next = decide(agents, state);
     if (next.type === "stop") return next;
     // What is decided for a turn depends on its tools.
@@ -52,12 +60,22 @@ async function renewed({ state, log, tools }: Running, turn: number): Promise<bo
   return true;
 }
 
+function putDown(): AgentError {
+  return new AgentError(
+    "aborted",
+    "The run was put down because its process is leaving: another one goes on with it.",
+  );
+}
+
 /** What people and clients have said since the last decision becomes facts. */
-async function hear({ state, log, inbox }: Running): Promise<void> {
-  if (inbox.isEmpty() || !state.run) return;
-  const { facts, problems } = await inbox.take(state.run);
-  await log.append(facts, `heard.${state.seq}`);
-  if (problems.length > 0) throw problems[0];
+async function hear({ state, log, inbox, catchUp }: Running): Promise<void> {
+  if (!inbox.isEmpty() && state.run) {
+    const { facts, problems, keys } = await inbox.take(state.run);
+    await log.append(facts, `heard.${state.seq}`, keys);
+    if (problems.length > 0) throw problems[0];
+  }
+  // Last: what it brings keeps the log from writing the end.
+  if (!state.run?.done) await catchUp?.();
 }
 
 /**
@@ -72,9 +90,12 @@ export async function runUntilRest(running: Running): Promise<void> {
     const stop = await loop(running);
     if (stop.reason === "done" || !state.run) return rest();
     await Promise.race([stream.drained(), inbox.rung()]);
+    await running.pull?.();
     if (!inbox.isEmpty()) continue;
     if (state.run.waiting) return rest();
+    const { until } = stop;
     const callIds = pendingCalls(agents, state.run).map((call) => call.callId);
-    await log.append([{ type: "waiting", callIds }], String(state.run.waits));
+    const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
+    await log.append([waiting], String(state.run.waits));
   }
 }

@@ -3,7 +3,7 @@ import { AgentError } from "./errors.ts";
 import type { Fact, FactBody } from "./event.ts";
 import { type RunInput, readInput } from "./input.ts";
 import { newId } from "./new-id.ts";
-import { openRun, type ResumeOptions } from "./open-run.ts";
+import { openRun, type ResumeOptions, type Shared } from "./open-run.ts";
 import { type PolicyLayer, resolvePolicy } from "./policy.ts";
 import type { Run } from "./run-handle.ts";
 import type { State } from "./state.ts";
@@ -21,12 +21,15 @@ export type RunOptions = ResumeOptions & {
   readonly runId?: string;
 };
 
+/** Of an engine whose store others use too. */
+type WithShared = { readonly shared?: Shared };
+
 let processStore: Store | undefined;
 /** Asked for once: it costs as much as a turn of the loop. */
 let machineTimeZone: string | undefined;
 
 /** Starts a run at once. Await it for its result, or iterate it for its events. */
-export function run(agent: Agent, input: RunInput, options: RunOptions = {}): Run {
+export function run(agent: Agent, input: RunInput, options: RunOptions & WithShared = {}): Run {
   const { session = newId("ses_"), runId = newId("run_") } = options;
   processStore ??= memory();
   return openRun({
@@ -67,7 +70,7 @@ function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions
 export function resume(
   agents: Agent | readonly Agent[],
   from: readonly Fact[] | { readonly store: Store; readonly runId: string },
-  options: ResumeOptions = {},
+  options: ResumeOptions & WithShared = {},
 ): Run {
   const { store, runId, find } = "store" in from ? stored(from.store, from.runId) : seeded(from);
   return openRun({

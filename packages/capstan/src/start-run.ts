@@ -1,3 +1,5 @@
+import { limitHistory } from "./compact.ts";
+import { noContext } from "./context-size.ts";
 import type { Fact } from "./event.ts";
 import { callsOf, plainText } from "./history.ts";
 import { addLabels, joinedLabels, noLabels } from "./labels.ts";
@@ -10,10 +12,13 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
-    // Nobody here has seen how a result came about that a client brings along.
-    if (entry.type === "result")
-      addLabels(state.labels, ["untrusted", "private"], { tool: entry.name, turn: 0, input: {} });
+    // Nobody here has seen how a result or a summary came about that a client brings along.
+    if (entry.type === "result" || entry.type === "summary") {
+      const tool = entry.type === "result" ? entry.name : "summary";
+      addLabels(state.labels, ["untrusted", "private"], { tool, turn: 0, input: {} });
+    }
   }
+  limitHistory(state, fact.policy.historyLimit);
   const asked = fact.input.findLast((entry) => entry.type === "user");
   return {
     id: fact.runId,
@@ -21,6 +26,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     policy: fact.policy,
     timeZone: fact.timeZone,
     instructions: fact.instructions,
+    question: asked,
     query: asked ? plainText(asked.content) : "",
     turn: 0,
     round: undefined,
@@ -29,9 +35,11 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     lastAt: fact.at,
     waitedMs: 0,
     waits: 0,
+    recoveries: 0,
     steering: [],
     approvals: new Map(),
     waiting: false,
+    wakeAt: undefined,
     cancelReason: undefined,
     limit: undefined,
     fallback: undefined,
@@ -44,6 +52,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     reasoning: [],
     lastText: "",
     formless: 0,
+    compactions: { count: 0, open: undefined, shortenedAt: undefined, summarisedAt: undefined },
     done: undefined,
   };
 }
@@ -56,11 +65,13 @@ function recall(state: State, memory: Policy["memory"]): void {
     state.history = [...aside.history, ...added];
     state.fragments = new Map([...aside.fragments, ...state.fragments]);
     state.labels = joinedLabels(aside.labels, state.labels);
+    state.context = noContext();
     state.aside = undefined;
   }
   if (memory === "session") return;
   state.aside = { history: state.history, fragments: state.fragments, labels: state.labels };
   state.history = [];
+  state.context = noContext();
   state.labels = noLabels();
   state.fragments = new Map();
 }

@@ -1,3 +1,4 @@
+import { type ContextSize, noContext } from "./context-size.ts";
 import type { ErrorData } from "./errors.ts";
 import type { CallCheck, Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
 import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
@@ -18,6 +19,7 @@ export type State = {
   seq: number;
   /** Whole rounds only: an answer joins it when each of its calls has a result, so it is valid at every instant. */
   history: Entry[];
+  context: ContextSize;
   readonly callIds: Set<string>;
   /** By id, in the order found. */
   fragments: Map<string, Fragment>;
@@ -41,7 +43,8 @@ export type RunState = {
   readonly policy: Policy;
   readonly timeZone: string;
   readonly instructions: string | undefined;
-  /** What the person asked, as text. */
+  /** What the person asked: as it is in the history, and as text. */
+  readonly question: UserEntry | undefined;
   readonly query: string;
   turn: number;
   round: Round | undefined;
@@ -50,11 +53,15 @@ export type RunState = {
   lastAt: number;
   waitedMs: number;
   waits: number;
+  /** How often another process had to go on, since the last turn that was finished. */
+  recoveries: number;
   /** Messages that arrived while the run was on; they join the history at the next turn. */
   steering: UserEntry[];
   /** The last decision of a person on each call of this run. */
   readonly approvals: Map<string, Reply>;
   waiting: boolean;
+  /** When it goes on by itself. */
+  wakeAt: number | undefined;
   cancelReason: string | undefined;
   limit: { readonly code: string; readonly message: string } | undefined;
   fallback: Fallback | undefined;
@@ -72,6 +79,7 @@ export type RunState = {
   lastText: string;
   /** Answers that did not have the form they must have. */
   formless: number;
+  readonly compactions: Compactions;
   done:
     | {
         readonly status: RunStatus;
@@ -81,6 +89,16 @@ export type RunState = {
         readonly error?: ErrorData;
       }
     | undefined;
+};
+
+/** What was done to make room in the history. */
+export type Compactions = {
+  count: number;
+  /** A summary that is begun, and which model of the chain is to write it. */
+  open: { readonly number: number; readonly until: number; readonly candidate: number } | undefined;
+  /** Where results were last shortened, and where the history was last summarised. */
+  shortenedAt: string | undefined;
+  summarisedAt: string | undefined;
 };
 
 /** One turn: what the model was offered, what it said, and what became of its calls. */
@@ -96,6 +114,8 @@ export type Round = {
   readonly calls: Map<string, Call>;
   unsettled: number;
   failure: Failure | undefined;
+  /** How often the request was too long for the model. */
+  overflows: number;
   usage: Usage;
   /** The call most often repeated with the same result: how often by now, and how often before this turn. */
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
@@ -106,6 +126,8 @@ export type Failure = {
   readonly candidate: number;
   readonly hadMoreRoom: boolean;
   readonly error: ErrorData;
+  /** When the provider may be asked again. */
+  readonly retryAt?: number;
 };
 
 export type Call = {
@@ -172,6 +194,7 @@ export function newState(sessionId: string): State {
     sessionId,
     seq: 0,
     history: [],
+    context: noContext(),
     callIds: new Set(),
     fragments: new Map(),
     aside: undefined,

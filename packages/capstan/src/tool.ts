@@ -201,6 +201,8 @@ export type Outcome = {
   readonly ui?: UiHint;
   readonly contexts?: readonly Fragment[];
   readonly affected?: Json;
+  /** A line about it, beside the content. */
+  readonly message?: string;
   /** Bytes that the content only names. They never go into a fact. */
   readonly binary?: { readonly mediaType: string; readonly bytes: Uint8Array };
 };

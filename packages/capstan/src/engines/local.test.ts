@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
+import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
+import type { Model } from "../model.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";
@@ -207,6 +210,54 @@ describe("a run at work", () => {
     expect(await next.open("run_1")).toMatchObject({ status: "done", text: "It says: Went." });
     const starts = (await factsOf(store, "run_1")).filter((fact) => fact.type === "tool_call_start");
     expect(starts).toHaveLength(1);
+  });
+});
+
+describe("a run whose model asks for a long time of patience", () => {
+  it("rests until then without a process, and is taken up by whoever is there (F10)", async () => {
+    const clock = fakeClock();
+    const store = memory({ clock });
+    const leaseMs = 300_000;
+    let asked = 0;
+    const model = (isBack: boolean): Model => ({
+      id: "busy",
+      async *stream() {
+        asked += 1;
+        if (!isBack) throw new AgentError("model_rate_limited", "Later.", { retryAfterMs: 3_600_000 });
+        yield [
+          { type: "text", text: "Here I am." },
+          { type: "usage", usage: { inputTokens: 1, outputTokens: 1 } },
+          { type: "finish", reason: "stop" },
+        ];
+      },
+    });
+    const agent = defineAgent({ name: "a", model: model(false) });
+    const engine = engineOn(store, agent, { clock, leaseMs });
+    const result = await engine.run(agent, "Hi.", { runId: "run_1", clock });
+    expect(result).toMatchObject({ status: "waiting", until: clock.now() + 3_600_000, pending: [] });
+    expect(result.text).toMatch(/^Waiting until 2026-01-01T01:00:00/);
+    await engine.close();
+    const next = engineOn(store, defineAgent({ name: "a", model: model(true) }), {
+      clock,
+      leaseMs,
+      resumeWith: () => ({ clock }),
+    });
+    await clock.advance(1_800_000);
+    expect([asked, (await factsOf(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
+    await clock.advance(1_900_000);
+    await vi.waitFor(async () => expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("done"));
+    expect(await next.open("run_1")).toMatchObject({ status: "done", text: "Here I am." });
+    const types = (await factsOf(store, "run_1")).map((fact) => fact.type);
+    expect(types).toEqual([
+      "run_start",
+      "turn_start",
+      "model_failed",
+      "waiting",
+      "woken",
+      "message",
+      "turn_end",
+      "done",
+    ]);
   });
 });
 

@@ -1,9 +1,10 @@
-import { type Agent, agentsByName } from "../agent.ts";
+import { type Agent, type Agents, agentsByName } from "../agent.ts";
 import { backgroundClock, type Clock, every } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { RunInput } from "../input.ts";
 import { newId } from "../new-id.ts";
 import type { ResumeOptions, Shared } from "../open-run.ts";
+import type { Result } from "../result.ts";
 import type { Run } from "../run-handle.ts";
 import { type RunOptions, resume, run } from "../session.ts";
 import type { RunInfo, Store, Told } from "../store.ts";
@@ -48,6 +49,9 @@ export function local(options: LocalOptions): LocalEngine {
   const dropped = new Set<string>();
   const shared: Shared = { owner, leaseMs, clock, leaving: leaving.signal };
 
+  /** Runs that wait for a time, as far as this process knows. */
+  const sleeping = new Map<string, number>();
+
   function assertOpen(): void {
     if (leaving.signal.aborted)
       throw new AgentError("aborted", "The engine has been closed: make a new one.");
@@ -58,7 +62,13 @@ export function local(options: LocalOptions): LocalEngine {
     const forget = () => {
       if (active.get(handle.id) === handle) active.delete(handle.id);
     };
-    handle.then(forget, (thrown) => {
+    const rest = ({ until }: Result) => {
+      forget();
+      if (until === undefined) return;
+      sleeping.set(handle.id, until);
+      clock.after(Math.max(0, until - clock.now()), look);
+    };
+    handle.then(rest, (thrown) => {
       if (describeThrown(thrown, "store_failed").code.startsWith("store_")) dropped.add(handle.id);
       forget();
     });
@@ -68,6 +78,8 @@ export function local(options: LocalOptions): LocalEngine {
   /** Goes on with a run, unless somebody else is faster. */
   async function take(info: RunInfo): Promise<boolean> {
     if (leaving.signal.aborted || active.has(info.runId)) return false;
+    if ((sleeping.get(info.runId) ?? 0) > clock.now()) return false;
+    sleeping.delete(info.runId);
     const given = (await options.resumeWith?.(info)) ?? {};
     if (leaving.signal.aborted || active.has(info.runId)) return false;
     const isRecovery = info.state === "active" && !dropped.delete(info.runId);
@@ -99,11 +111,7 @@ export function local(options: LocalOptions): LocalEngine {
   return {
     run(agent, input, given = {}) {
       assertOpen();
-      if (agents.get(agent.name) !== agent)
-        throw new AgentError(
-          "unknown_agent",
-          `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`,
-        );
+      assertKnown(agent, agents);
       return track(run(agent, input, { ...given, store, shared }));
     },
     open: (runId) => storedRun({ store, agents, runId, tell: (message) => tell(runId, message) }),
@@ -115,4 +123,10 @@ export function local(options: LocalOptions): LocalEngine {
       await Promise.allSettled([...active.values()].map(async (handle) => handle));
     },
   };
+}
+
+function assertKnown(agent: Agent, agents: Agents): void {
+  if (agents.get(agent.name) === agent) return;
+  const message = `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`;
+  throw new AgentError("unknown_agent", message);
 }

@@ -1,5 +1,6 @@
 import type { Agents } from "../agent.ts";
 import { fold } from "../apply.ts";
+import { every, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event } from "../event.ts";
 import type { Json } from "../json.ts";
@@ -19,6 +20,8 @@ type Stored = {
 
 type Body = Told extends infer Message ? (Message extends Told ? Omit<Message, "key"> : never) : never;
 
+const longMs = 3_600_000;
+
 /** A run as its store shows it. It is at rest when it ended or waits; what it is told goes through the store. */
 export function storedRun({ store, agents, runId, tell }: Stored): Run {
   /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
@@ -34,9 +37,15 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
   }
 
   async function* events(): AsyncGenerator<Event> {
-    await said;
-    if (hasSpoken) await heard(store, runId);
-    yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
+    // Whoever waits for a run keeps the process; what looks after the store does not.
+    const letGo = every(systemClock, longMs, () => undefined);
+    try {
+      await said;
+      if (hasSpoken) await heard(store, runId);
+      yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
+    } finally {
+      letGo();
+    }
   }
 
   async function result(): Promise<Result> {

@@ -36,6 +36,10 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
     }
     case "model_failed":
       return `Model ${show.name(fact.model)} failed after ${attempts(fact.attempts)}: ${problem(fact.error, show)}`;
+    case "compaction_start":
+      return `Summary of ${fact.until} earlier entries begun`;
+    case "compacted":
+      return compactionOf(fact, show);
     case "tool_call_start":
       return `Call ${show.name(fact.id)}: ${show.name(fact.name)} ${show.json(fact.arguments)}`;
     case "tool_call_result":
@@ -48,10 +52,15 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
       if (fact.number !== undefined)
         return `Question of ${show.name(fact.callId)} ${fact.approved ? `answered: ${show.json(fact.value ?? null)}` : `refused${reason(fact.reason, show)}`}`;
       return `Approval of ${show.name(fact.callId)} ${fact.approved ? "given" : `refused${reason(fact.reason, show)}`}`;
+    case "woken":
+      return "The time it waited for has come";
     case "waiting":
+      if (fact.until !== undefined) return `Waiting until ${new Date(fact.until).toISOString()}`;
       return `Waiting for ${fact.callIds.map(show.name).join(", ")}`;
     case "steered":
       return `Steered: ${show.text(plainText(fact.entry.content))}`;
+    case "recovered":
+      return `Taken up again by ${show.name(fact.owner)}`;
     case "cancel_requested":
       return `Cancel requested: ${show.text(fact.reason)}`;
     case "turn_end":
@@ -85,6 +94,11 @@ function problem(
   show: Shown,
 ): string {
   return `${show.name(code)} ${show.text(message)}`;
+}
+
+function compactionOf({ until, text, model }: FactOf<"compacted">, show: Shown): string {
+  if (text === undefined) return `Results in ${until} earlier entries shortened`;
+  return `${until} earlier entries ${model === undefined ? "left out" : `summarised by ${show.name(model)}`}: ${show.text(text)}`;
 }
 
 function reason(text: string | undefined, show: Shown): string {

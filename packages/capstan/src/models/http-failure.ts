@@ -4,7 +4,7 @@ import type { Reply } from "./post.ts";
 import type { Wire } from "./wire.ts";
 
 const longestMessage = 500;
-const longestRetryAfterMs = 60_000;
+const longestRetryAfterMs = 24 * 3_600_000;
 const mostBytes = 65_536;
 
 /** What an answer other than 200 means. Keys that a provider quotes are masked. */
@@ -29,7 +29,7 @@ function codeOf(status: number): ErrorCode {
   return "model_rejected";
 }
 
-/** In milliseconds; nothing when it is missing, nonsense, or longer than anyone should sleep. */
+/** In milliseconds; nothing when it is missing, nonsense, or longer than a day. */
 export function retryAfter(header: (name: string) => string | undefined): number | undefined {
   const exact = Number(header("retry-after-ms") ?? Number.NaN);
   const told = header("retry-after");

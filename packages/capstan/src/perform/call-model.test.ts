@@ -159,7 +159,7 @@ describe("a half-said call never runs", () => {
     const cut: Model = streaming([{ type: "call_start", index: 0, id: "c1", name: "pay" }]);
     const { agent, options } = setUp([]);
     const { events } = await collect(
-      run({ ...agent, models: { main: [cut], afterTools: [cut] } }, "Pay", options),
+      run({ ...agent, models: { main: [cut], afterTools: [cut], summary: [cut] } }, "Pay", options),
     );
     expect(types(events)).toContain("tool_call_delta");
     expect(types(events)).toContain("message_restart");
@@ -329,7 +329,7 @@ describe("what is streamed", () => {
     );
     const { agent, options } = setUp([]);
     const { events } = await collect(
-      run({ ...agent, models: { main: [model], afterTools: [model] } }, "Hi", options),
+      run({ ...agent, models: { main: [model], afterTools: [model], summary: [model] } }, "Hi", options),
     );
     expect(events.flatMap((event) => ("delta" in event ? [[event.type, event.delta]] : []))).toEqual([
       ["reasoning_delta", "Hm"],

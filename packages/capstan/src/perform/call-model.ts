@@ -1,11 +1,12 @@
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData, errorData } from "../errors.ts";
-import type { DeltaBody, FactBody } from "../event.ts";
+import type { FactBody } from "../event.ts";
 import { type AssistantEntry, textOf } from "../history.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
+import type { Model } from "../model.ts";
+import { type Assembly, assembly, partsOf } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
 import { agentOf, type Io } from "./io.ts";
+import { listen } from "./listen.ts";
 import { readOutput } from "./read-output.ts";
 import { requestFor } from "./request.ts";
 import { isDeadline, untilAborted } from "./until-aborted.ts";
@@ -53,61 +54,10 @@ function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCal
 }
 
 async function answerTo(asking: Asking, signal: AbortSignal): Promise<readonly FactBody[]> {
-  await listen(asking, await requestFor(asking.effect, asking.io), signal);
-  const problem = problemOf(asking.message);
+  const { effect, io, model, message } = asking;
+  await listen({ model, message, emit: io.emit }, await requestFor(effect, io), signal);
+  const problem = problemOf(message);
   return problem ? failure(asking, problem) : finishedMessage(asking);
-}
-
-async function listen(asking: Asking, request: ModelRequest, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const reader = asking.model.stream(request, { signal })[Symbol.asyncIterator]();
-  const leave = () => {
-    Promise.resolve(reader.return?.()).catch(() => undefined); // not awaited: a stream that hangs would hang here too
-  };
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    for (;;) {
-      const read = await reader.next();
-      signal.throwIfAborted();
-      if (read.done) return;
-      hear(read.value, asking);
-    }
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
-}
-
-/** A delta that still grows. */
-type Piece = Extract<DeltaBody, { delta: string }> & { delta: string };
-
-/** Adds what one read said to the message and tells it, with neighbouring pieces of the same kind made one. */
-function hear(batch: readonly Chunk[], { message, io }: Asking): void {
-  let open: Piece | undefined;
-  for (const chunk of batch) {
-    addChunk(message, chunk);
-    const piece = pieceOf(chunk, message);
-    if (open && piece && open.type === piece.type && callOf(open) === callOf(piece)) {
-      open.delta += piece.delta;
-    } else if (piece || chunk.type === "restart") {
-      if (open) io.emit(open);
-      open = piece;
-    }
-    if (chunk.type === "restart") io.emit({ type: "message_restart", reason: chunk.reason });
-  }
-  if (open) io.emit(open);
-}
-
-function pieceOf(chunk: Chunk, message: Assembly): Piece | undefined {
-  if (chunk.type === "text" && chunk.text) return { type: "content_delta", delta: chunk.text };
-  if (chunk.type === "reasoning" && chunk.text) return { type: "reasoning_delta", delta: chunk.text };
-  if (chunk.type !== "call_start" && chunk.type !== "call_delta") return undefined;
-  const call = message.calls.get(chunk.index);
-  const delta = chunk.type === "call_delta" ? chunk.text : "";
-  return call && { type: "tool_call_delta", id: call.id, name: call.name, delta };
-}
-
-function callOf(piece: Piece): string | undefined {
-  return piece.type === "tool_call_delta" ? piece.id : undefined;
 }
 
 /** Why a stream that has ended is not a message, so that nothing half-said is ever used. */

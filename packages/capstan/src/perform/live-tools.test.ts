@@ -63,9 +63,9 @@ describe("tools that come and go", () => {
     const started = run(agent, "Go.");
     await halfway.promise;
     tools = [];
-    expect((await run({ ...agent, models: { main: [model], afterTools: [model] } }, "Go.")).text).toBe(
-      "Second.",
-    );
+    expect(
+      (await run({ ...agent, models: { main: [model], afterTools: [model], summary: [model] } }, "Go.")).text,
+    ).toBe("Second.");
     go.resolve();
     const result = await started;
     expect(result.toolCalls.map(({ name, status }) => `${name} ${status}`)).toEqual(["slow ok", "after ok"]);

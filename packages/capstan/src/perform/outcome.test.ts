@@ -113,6 +113,7 @@ describe("what a tool returns becomes one shape", () => {
     expect(outcomeOf({ message: "Found.", data: [1] })).toEqual({
       status: "ok",
       content: '{"message":"Found.","data":[1]}',
+      message: "Found.",
       data: [1],
     });
   });

@@ -33,16 +33,19 @@ export function outcomeOf(returned: unknown): Outcome {
 }
 
 function outcomeOfReturn(said: ToolReturn): Outcome {
-  const { error, content, ui, contexts, affected } = said;
+  const { error, content, message, ui, contexts, affected } = said;
   const data = said.data === undefined ? undefined : toJson(said.data);
   const rest = {
     ...(data !== undefined && { data }),
     ...(ui && { ui }),
     ...(contexts && { contexts }),
     ...(affected !== undefined && { affected }),
+    // A message alone is the content.
+    ...(message !== undefined &&
+      (content ?? data) !== undefined && { message: cutLine(message).toWellFormed() }),
   };
   const words = typeof content === "string" ? content.toWellFormed() : content;
-  if (error === undefined) return { status: "ok", content: words ?? contentOf(said.message, data), ...rest };
+  if (error === undefined) return { status: "ok", content: words ?? contentOf(message, data), ...rest };
   const failure = failed(failureOf(error, said.retryable));
   return { ...failure, ...(words !== undefined && { content: words }), ...rest };
 }
@@ -131,7 +134,10 @@ function parsed(text: string): unknown {
 const longestSummary = 200;
 
 function firstLine(content: Outcome["content"]): Outcome["content"] {
-  if (typeof content !== "string") return content;
+  return typeof content === "string" ? cutLine(content) : content;
+}
+
+function cutLine(content: string): string {
   const [line = ""] = content.split("\n", 1);
   const shown = line.length > longestSummary ? line.slice(0, longestSummary - 1).toWellFormed() : line;
   return shown.length < content.length ? `${shown}…` : shown;

@@ -1,31 +1,34 @@
 import type { FactBody } from "../event.ts";
+import type { RunState } from "../state.ts";
 import { refusal } from "./refusals.ts";
 import { done, note, type Rule } from "./rule.ts";
 
 const cutShort = {
   status: "interrupted",
   code: "tool_interrupted",
-  message: "The run was cancelled; this call may or may not have taken effect.",
+  message: "The run ended while it was on; this call may or may not have taken effect.",
 } as const;
 const notBegun = {
   status: "skipped",
   code: "tool_skipped",
-  message: "The run was cancelled before this call began.",
+  message: "The run ended before this call began.",
 } as const;
 
-/** A cancelled run ends at once; every call it leaves behind still gets its one result. */
+/** A cancelled run ends at once. */
 export const cancelled: Rule = ({ run }) => {
   if (run.cancelReason === undefined) return undefined;
+  const text = run.lastText || "The run was stopped before it had an answer.";
+  const error = { code: "cancelled", message: run.cancelReason };
+  return note("cancel", ...interruptedCalls(run), done(run, { status: "cancelled", text, error }));
+};
+
+/** The end of an unfinished turn: every call that is left behind still gets its one result. */
+export function interruptedCalls(run: RunState): FactBody[] {
   const facts: FactBody[] = [];
   for (const call of run.round?.calls.values() ?? []) {
     if (call.result) continue;
     facts.push(refusal(call.part, call.attempt > 0 ? cutShort : notBegun));
   }
   if (run.round && !run.round.ended) facts.push({ type: "turn_end", turn: run.turn, usage: run.round.usage });
-  const text = run.lastText || "The run was stopped before it had an answer.";
-  return note(
-    "cancel",
-    ...facts,
-    done(run, { status: "cancelled", text, error: { code: "cancelled", message: run.cancelReason } }),
-  );
-};
+  return facts;
+}

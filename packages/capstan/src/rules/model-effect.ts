@@ -6,9 +6,15 @@ import type { View } from "./rule.ts";
 import { wantsThinking } from "./thinking.ts";
 
 /** A whole model call, with all its bytes, takes no longer than this. */
-const longestCallMs = 600_000;
+export const longestCallMs = 600_000;
 
-const modelRetry: Retry = { maxAttempts: 3, baseMs: 500, factor: "exponential", maxMs: 30_000, jitter: 1 };
+export const modelRetry: Retry = {
+  maxAttempts: 3,
+  baseMs: 500,
+  factor: "exponential",
+  maxMs: 30_000,
+  jitter: 1,
+};
 
 type Turn = {
   readonly turn: number;
@@ -17,15 +23,17 @@ type Turn = {
   readonly notes: readonly string[];
   readonly candidate: number;
   readonly hasMoreRoom?: boolean;
+  /** Room was made in the history since it was asked. */
+  readonly isCompacted?: boolean;
 };
 
 export function modelEffect(
   { state, run }: View,
-  { turn, tools, chain, notes, candidate, hasMoreRoom = false }: Turn,
+  { turn, tools, chain, notes, candidate, hasMoreRoom = false, isCompacted = false }: Turn,
 ): ModelEffect {
   return {
     type: "model",
-    id: `turn.${turn}.${candidate}${hasMoreRoom ? ".more" : ""}`,
+    id: `turn.${turn}.${candidate}${hasMoreRoom ? ".more" : ""}${isCompacted ? ".compacted" : ""}`,
     agent: run.agent,
     turn,
     chain,

@@ -1,10 +1,14 @@
 import { errorData } from "../errors.ts";
 import { spentBudget } from "./budget.ts";
+import { hasMadeRoom, makeRoom } from "./compaction.ts";
 import { triedSoFar } from "./limit-texts.ts";
 import { modelEffect } from "./model-effect.ts";
 import { done, note, type Rule } from "./rule.ts";
 
-/** A turn without its message: ask the next model of the chain, or the same one again after a crash, or fail. */
+/**
+ * A turn without its message: ask the next model of the chain, or the same one again after a crash or after room was
+ * made for it, or fail.
+ */
 export const modelFailure: Rule = (view) => {
   const { agent, run } = view;
   const { round } = run;
@@ -14,15 +18,21 @@ export const modelFailure: Rule = (view) => {
   if (spent)
     return note("limit", { type: "turn_end", turn, usage }, { type: "limit_reached", ...spent, turns: turn });
   const { failure } = round;
+  const isTooLong = failure?.error.code === "context_overflow" && round.overflows === 1;
+  const room = isTooLong ? makeRoom(view, "overflow") : undefined;
+  if (room) return room;
+  const isCompacted = isTooLong && hasMadeRoom(view);
   // A call that did not fit in the answer may fit in a longer one.
-  const hasMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
-  const candidate = failure ? failure.candidate + (hasMoreRoom ? 0 : 1) : 0;
+  const needsMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
+  const hasMoreRoom = needsMoreRoom || (isCompacted && failure.hadMoreRoom);
+  const candidate = failure ? failure.candidate + (needsMoreRoom || isCompacted ? 0 : 1) : 0;
   if (candidate < agent.models[chain].length) {
     return {
       type: "effects",
-      effects: [modelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom })],
+      effects: [modelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom, isCompacted })],
     };
   }
+  if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };
   const error = round.failure?.error ?? errorData("model_failed", "The model gave no answer.");
   const text = [`The model could not answer: ${error.message}`, ...triedSoFar(run)].join("\n\n");
   return note(

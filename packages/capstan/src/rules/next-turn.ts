@@ -1,5 +1,6 @@
 import type { ToolOffer } from "../event.ts";
 import { budgetNote, spentCallsNote, toolCallsAreSpent } from "./budget.ts";
+import { makeRoom } from "./compaction.ts";
 import { modelEffect } from "./model-effect.ts";
 import { repetitionNote } from "./repetition.ts";
 import type { Decision, Rule, View } from "./rule.ts";
@@ -8,10 +9,13 @@ import { isLastTurn, wrapUpNote } from "./wrap-up.ts";
 /** Nothing stands in the way: ask the model. */
 export const nextTurn: Rule = (view) => nextModelCall(view, {});
 
+/** Asks the model, when there is room for its request; if there is not, it is asked for again after room was made. */
 export function nextModelCall(
   view: View,
   wanted: { tools?: ToolOffer; notes?: readonly string[] },
 ): Decision {
+  const room = makeRoom(view, "budget");
+  if (room) return room;
   const { agent, run } = view;
   const turn = run.turn + 1;
   const tools = wanted.tools ?? offer(view, turn);

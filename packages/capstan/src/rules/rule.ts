@@ -9,8 +9,8 @@ export type View = { readonly agent: Agent; readonly state: State; readonly run:
 
 export type Decision =
   | { readonly type: "effects"; readonly effects: readonly Effect[] }
-  /** `waiting`: only a person's or a client's answer can move the run. */
-  | { readonly type: "stop"; readonly reason: "done" | "waiting" };
+  /** `waiting`: only a person's or a client's answer can move the run, or the time `until`. */
+  | { readonly type: "stop"; readonly reason: "done" | "waiting"; readonly until?: number };
 
 /** A pure rule: what must happen now, or nothing when it has no say. The first rule with an answer decides. */
 export type Rule = (view: View) => Decision | undefined;

@@ -5,7 +5,7 @@ import type { Masking } from "./masking.ts";
 
 /** The way of a run into its log and to its listeners. */
 type Log = {
-  append(bodies: readonly FactBody[], place: string): Promise<void>;
+  append(bodies: readonly FactBody[], place: string, heard?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
 };
 
@@ -16,12 +16,12 @@ type Log = {
 export function maskedLog(log: Log, masking: Masking): Log {
   const pieces = maskedPieces<Piece>(masking.newStream);
   return {
-    append(bodies, place) {
+    append(bodies, place, heard) {
       // A warning can come in the middle of a message; all else comes after its end.
       const held = bodies.every(({ type }) => type === "warning") ? [] : pieces.end();
       const isCut = bodies.some(isBrokenOff);
       for (const piece of held) log.emit(isCut ? { ...piece, delta: masking.cutText(piece.delta) } : piece);
-      return log.append(bodies.map(masking.fact), place);
+      return log.append(bodies.map(masking.fact), place, heard);
     },
     emit(delta) {
       if (isPiece(delta)) {

@@ -3,9 +3,10 @@ import type { FactBody } from "../event.ts";
 import type { RunInfo } from "../store.ts";
 
 /** What a fact makes of its run. */
-export function stateAfter(fact: Pick<FactBody, "type">): RunInfo["state"] {
+export function stateAfter(fact: FactBody): RunInfo["state"] {
   if (fact.type === "done") return "ended";
-  return fact.type === "waiting" ? "waiting" : "active";
+  // A run that goes on by itself needs somebody to see that the time has come.
+  return fact.type === "waiting" && fact.until === undefined ? "waiting" : "active";
 }
 
 /** Nobody hears what is told to a run that is not there or has ended. */

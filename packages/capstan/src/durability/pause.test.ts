@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openWorkshop, type Workshop } from "./workshop.ts";
+
+let shop: Workshop;
+beforeEach(() => {
+  shop = openWorkshop();
+});
+afterEach(() => shop.close());
+
+describe("a process that was stopped for longer than its lease", { timeout: 60_000 }, () => {
+  it("finds its call aborted and its writes refused, and goes on with other work (F74, F75)", async () => {
+    const first = await shop.worker({ longMs: 600_000 });
+    first.start({ runId: "r", plan: [["long_look"]] });
+    await shop.sees("begin");
+    first.signal("SIGSTOP");
+    await shop.worker();
+    const facts = await shop.until("r", "done");
+    first.signal("SIGCONT");
+    expect(await first.said("refused", "r")).toMatchObject({ code: "lease_lost" });
+    await shop.sees("aborted");
+    expect(await shop.store.read("r")).toEqual(facts);
+    first.start({ runId: "next", plan: [["look"]] });
+    expect(await first.said("rested", "next")).toMatchObject({ status: "done" });
+    expect(await shop.verdict()).toMatchObject({ problems: [], executions: 3, repeated: 1 });
+  });
+
+  it("has not made a payment that the model was told may have been made (F75)", async () => {
+    const first = await shop.worker({ longMs: 600_000 });
+    first.start({ runId: "r", plan: [["long_pay"]] });
+    await shop.sees("begin");
+    first.signal("SIGSTOP");
+    await shop.worker();
+    expect((await shop.until("r", "done")).at(-1)).toMatchObject({ text: "Calls: interrupted" });
+    first.signal("SIGCONT");
+    await first.said("refused", "r");
+    await shop.sees("aborted");
+    expect(shop.seen("effect")).toEqual([]);
+    expect((await shop.verdict()).problems).toEqual([]);
+  });
+
+  it("does not begin a call whose intent it had stored before (F75)", async () => {
+    const first = await shop.worker({ breakpoint: { point: "after_intent", count: 2, signal: "SIGSTOP" } });
+    first.start({ runId: "r", plan: [["pay"]] });
+    await first.said("stored", "r");
+    await shop.worker();
+    expect((await shop.until("r", "done")).at(-1)).toMatchObject({ text: "Calls: interrupted" });
+    first.signal("SIGCONT");
+    expect(await first.said("refused", "r")).toMatchObject({ code: "lease_lost" });
+    expect(shop.seen("begin")).toEqual([]);
+    expect((await shop.verdict()).problems).toEqual([]);
+  });
+
+  it("cannot log the result of a call that was answered in the meantime (F74)", async () => {
+    const first = await shop.worker({ breakpoint: { point: "before_log", count: 2, signal: "SIGSTOP" } });
+    first.start({ runId: "r", plan: [["pay"]] });
+    await shop.sees("end");
+    await shop.worker();
+    const facts = await shop.until("r", "done");
+    first.signal("SIGCONT");
+    expect(await first.said("refused", "r")).toMatchObject({ code: "lease_lost" });
+    expect(await shop.store.read("r")).toEqual(facts);
+    expect(await shop.verdict()).toMatchObject({ problems: [], interrupted: 1, interruptedWithEffect: 1 });
+  });
+});
+
+it("on SIGTERM a process ends the call it is at, puts its run down, and another goes on at once (F82)", {
+  timeout: 60_000,
+}, async () => {
+  const first = await shop.worker({ longMs: 1_500, leaseMs: 600_000 });
+  first.start({ runId: "r", plan: [["long_pay"], ["look"]] });
+  await shop.sees("begin");
+  first.signal("SIGTERM");
+  expect(await first.ended).toMatchObject({ code: 0, errors: "" });
+  expect(await first.said("refused", "r")).toMatchObject({ code: "aborted" });
+  expect((await shop.store.read("r")).at(-1)?.type).not.toBe("done");
+  await shop.worker();
+  expect((await shop.until("r", "done")).at(-1)).toMatchObject({ text: "Calls: ok ok" });
+  expect(await shop.verdict()).toMatchObject({ problems: [], executions: 2, repeated: 0, interrupted: 0 });
+});

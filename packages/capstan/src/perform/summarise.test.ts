@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { agentsByName, defineAgent } from "../agent.ts";
+import type { SummaryEffect } from "../effect.ts";
+import type { Entry, UserEntry } from "../history.ts";
+import { newState } from "../state.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import type { Io } from "./io.ts";
+import { summarise } from "./summarise.ts";
+
+async function summaryOf(history: Entry[], step: ScriptedStep, more: Partial<SummaryEffect> = {}) {
+  const model = scriptedModel([step]);
+  const io: Io = {
+    agents: agentsByName(defineAgent({ name: "worker", model })),
+    state: { ...newState("s"), history },
+    clock: fakeClock(),
+    context: undefined,
+    hooks: {},
+    emit: () => expect.unreachable("nothing of a summary is shown live"),
+    modelOf: (choice) => (typeof choice === "string" ? model : choice),
+    blobs: { put: async () => "", get: async () => undefined },
+  };
+  const effect: SummaryEffect = {
+    type: "summary",
+    id: "compact.1.0",
+    agent: "worker",
+    number: 1,
+    until: history.length,
+    candidate: 0,
+    mostShown: 100_000,
+    mostWritten: 1000,
+    timeoutMs: 1000,
+    deadlineMs: 1000,
+    retry: { maxAttempts: 1, baseMs: 0, factor: "linear", maxMs: 0, jitter: 0 },
+    ...more,
+  };
+  const facts = await summarise(effect, io, new AbortController().signal);
+  const [asked] = (model.requests[0]?.history ?? []) as UserEntry[];
+  const [, ...lines] = String(asked?.content).split("\n");
+  return { facts, lines };
+}
+
+const answer = { text: "A summary." };
+const user = (content: string): Entry => ({ type: "user", content });
+
+describe("a summary", () => {
+  it("is made of whatever was in the conversation, one line each", async () => {
+    const history: Entry[] = [
+      { type: "summary", text: "Before." },
+      {
+        type: "user",
+        content: [
+          { type: "text", text: "See:" },
+          { type: "image", mediaType: "image/png" },
+        ],
+      },
+      {
+        type: "assistant",
+        parts: [
+          { type: "reasoning", text: "Hm." },
+          { type: "text", text: "I look." },
+          { type: "call", id: "1", name: "look", input: { at: "it" } },
+        ],
+      },
+      { type: "result", callId: "1", name: "look", status: "error", content: 'Two\nlines and a "quote".' },
+    ];
+    const { lines } = await summaryOf(history, answer);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { from: "summary", text: "Before." },
+      { from: "person", text: "See:\n[image image/png]" },
+      { from: "assistant", text: "I look.", calls: ['look {"at":"it"}'] },
+      { from: "tool", name: "look", status: "error", text: 'Two\nlines and a "quote".' },
+    ]);
+  });
+
+  it("is about the first entries only", async () => {
+    const { lines } = await summaryOf([user("1"), user("2"), user("3")], answer, { until: 2 });
+    expect(lines).toHaveLength(2);
+  });
+
+  it("is cut when it is too long, and says so", async () => {
+    const { facts } = await summaryOf([user("1")], { text: "long ".repeat(1000) }, { mostWritten: 300 });
+    expect(facts[0]).toMatchObject({ type: "compacted", text: expect.stringContaining("left out") });
+    expect(JSON.stringify(facts[0]).length).toBeLessThan(500);
+  });
+
+  it("has no calls in it: they are not made, and their words are kept", async () => {
+    const { facts } = await summaryOf([user("1")], { text: "Fine.", calls: [{ name: "send" }] });
+    expect(facts).toMatchObject([{ type: "compacted", text: "Fine." }]);
+  });
+
+  it("shows the model no more than it may, with the first and the last lines in it", async () => {
+    for (const most of [600, 3000, 20_000]) {
+      const history = Array.from({ length: 40 }, (_, n) => user(`${n} ${"x".repeat((n * 977) % 6000)}`));
+      const { lines } = await summaryOf(history, answer, { mostShown: most });
+      expect(lines.join("").length).toBeLessThanOrEqual(most + 200);
+      expect(lines[0]).toContain('"0 ');
+      expect(lines.at(-1)).toContain('"39 ');
+    }
+  });
+});

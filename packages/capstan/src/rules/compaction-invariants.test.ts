@@ -1,0 +1,258 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constantFrom,
+  integer,
+  option,
+  record,
+} from "fast-check";
+import { describe, expect, it } from "vitest";
+import { agentsByName, defineAgent } from "../agent.ts";
+import { apply } from "../apply.ts";
+import { decide } from "../decide.ts";
+import { type Effect, intentOf } from "../effect.ts";
+import { type FactBody, factId } from "../event.ts";
+import { callsOf, type Entry } from "../history.ts";
+import type { Policy } from "../policy.ts";
+import { resolvePolicy } from "../policy.ts";
+import type { Result } from "../result.ts";
+import { resume, run } from "../session.ts";
+import { newState } from "../state.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+
+type Plan = {
+  /** For each round: the characters the model says, and those of each of its results. */
+  readonly rounds: readonly { readonly words: number; readonly results: readonly number[] }[];
+  readonly contextBudget: number | "unlimited";
+  readonly historyLimit: number | "unlimited";
+  readonly memory: Policy["memory"];
+  /** The most characters that the model can take. */
+  readonly room: number | null;
+  readonly summaries: "fine" | "endless" | "failing";
+  readonly counts: boolean;
+};
+
+const size = constantFrom(0, 5, 60, 400, 1500);
+const plans: Arbitrary<Plan> = record({
+  rounds: array(record({ words: size, results: array(size, { minLength: 1, maxLength: 3 }) }), {
+    maxLength: 7,
+  }),
+  contextBudget: constantFrom<number | "unlimited">(20, 150, 400, 800, "unlimited"),
+  historyLimit: option(integer({ min: 1, max: 9 }), { nil: "unlimited" as const }),
+  memory: constantFrom("session", "session", "run", "client"),
+  room: option(constantFrom(1200, 2500, 4000), { nil: null }),
+  summaries: constantFrom("fine", "fine", "endless", "failing"),
+  counts: boolean(),
+});
+
+/** The agent of a plan, in a process of its own: what it says follows from what it is sent. */
+function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
+  const model = scriptedModel((request) => {
+    const { instructions, history } = request;
+    if (instructions.startsWith("You summarise")) {
+      if (plan.summaries === "failing") return { error: "model_rejected" };
+      const length = JSON.stringify(history).length;
+      return { text: plan.summaries === "endless" ? "s".repeat(20_000) : `Summary of ${length}.` };
+    }
+    sent.push(history);
+    const characters = JSON.stringify(history).length;
+    if (plan.room !== null && characters > plan.room) return { error: "context_overflow" };
+    const usage = plan.counts ? { inputTokens: Math.ceil(characters / 3) + 50, outputTokens: 5 } : null;
+    const next = nextRound(history);
+    const round = plan.rounds[next];
+    if (!round) return { text: "Done.", usage };
+    const calls = round.results.map((length) => ({ name: "look", input: { round: next, length } }));
+    return { text: "w".repeat(round.words), calls, usage };
+  });
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: { type: "object" },
+    effects: "none",
+    execute: ({ length }: { length?: number }) => "r".repeat(length ?? 0),
+  });
+  const { contextBudget, historyLimit, memory: kind } = plan;
+  const policy = { contextBudget, historyLimit, memory: kind, maxTurns: 20, repetition: { stopAt: 99 } };
+  return defineAgent({ name: "planned", model, tools: [look], policy });
+}
+
+/** After the rounds since the person spoke last; the last rounds and those words are always there. */
+function nextRound(history: readonly Entry[]): number {
+  const since = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
+  const calls = since.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+  return Number(calls.at(-1)?.input.round ?? -1) + 1;
+}
+
+const options = () => ({ store: memory(), session: "s", clock: fakeClock({ skipUpToMs: 60_000 }) });
+
+function expectValid(history: readonly Entry[]): void {
+  expect(history[0]?.type === "user" || history[0]?.type === "summary").toBe(true);
+  let open: string[] = [];
+  for (const entry of history) {
+    if (entry.type === "result") expect(entry.callId).toBe(open.shift());
+    else {
+      expect(open).toEqual([]);
+      open = entry.type === "assistant" ? callsOf(entry).map(({ id }) => id) : [];
+    }
+  }
+  expect(open).toEqual([]);
+}
+
+describe("whatever the model, the tools and the budget", () => {
+  it("every history that a model is sent is valid, and the run ends (S2-31, S2-32, C-11)", async () => {
+    await assert(
+      asyncProperty(plans, async (plan) => {
+        const sent: (readonly Entry[])[] = [];
+        const about = options();
+        for (const question of ["One?", "Two?", "Three?"]) {
+          const result = await run(planned(plan, sent), question, about);
+          expect(["done", "failed"]).toContain(result.status);
+          if (result.status === "failed") expect(result.error?.code).toBe("context_overflow");
+        }
+        for (const history of sent) expectValid(history);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("a run that was stopped after any of its facts and resumed ends with the same history", async () => {
+    await assert(
+      asyncProperty(plans, async (plan) => {
+        const about = options();
+        await run(planned(plan), "One?", about);
+        const { result } = await collect(run(planned(plan), "Two?", about));
+        const facts = await about.store.read("s");
+        const start = facts.findLastIndex(({ type }) => type === "run_start");
+        for (let count = start + 1; count <= facts.length; count++) {
+          const clock = fakeClock({ skipUpToMs: 60_000 });
+          const resumed: Result = await resume(planned(plan), facts.slice(0, count), { clock });
+          expect(resumed.history).toEqual(result.history);
+          expect(resumed.context).toEqual(result.context);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("without a limit nothing is left out, and nothing is said about it", async () => {
+    await assert(
+      asyncProperty(plans, async (plan) => {
+        const free: Plan = {
+          ...plan,
+          contextBudget: "unlimited",
+          historyLimit: "unlimited",
+          room: null,
+          memory: "session",
+        };
+        const about = options();
+        const { facts } = await collect(run(planned(free), "One?", about));
+        const result = await run(planned(free), "Two?", about);
+        expect(facts.filter(({ type }) => type.startsWith("compact"))).toEqual([]);
+        const calls = plan.rounds.reduce((sum, { results }) => sum + results.length, 0);
+        expect(result.history).toHaveLength(2 * (2 + plan.rounds.length + calls));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+/** How often results are looked at in a run of so many turns, of which only facts and decisions are made. */
+function looksIn(
+  turns: number,
+  contextBudget: Policy["contextBudget"],
+): { looks: number; summaries: number } {
+  const agents = agentsByName(
+    defineAgent({
+      name: "counted",
+      model: scriptedModel([]),
+      tools: [
+        defineTool({
+          name: "look",
+          description: "",
+          input: { type: "object" },
+          effects: "none",
+          execute: () => "",
+        }),
+      ],
+    }),
+  );
+  const state = newState("s");
+  const policy = resolvePolicy({ contextBudget, maxTurns: "unlimited" });
+  let looks = 0;
+  let summaries = 0;
+  const say = (body: FactBody) => {
+    const about = { runId: "r", sessionId: "s", agent: "counted", turn: 0, at: 0 };
+    const seq = state.seq + 1;
+    apply(state, { ...about, ...body, seq, id: factId(body, "r", `${seq}`) });
+  };
+  const facts = (effect: Effect): readonly FactBody[] => {
+    switch (effect.type) {
+      case "note":
+        return effect.facts;
+      case "summary": {
+        summaries += 1;
+        const { number, until } = effect;
+        return [{ type: "compacted", number, until, text: "Short.", model: "m" }];
+      }
+      case "model": {
+        const input = { turn: effect.turn };
+        const parts = [{ type: "call", id: `c${effect.turn}`, name: "look", input }] as const;
+        const usage = { inputTokens: 1, outputTokens: 1, estimated: true };
+        return [
+          {
+            type: "message",
+            entry: { type: "assistant", parts },
+            model: "m",
+            usage,
+            ms: 0,
+            finish: "tool_calls",
+          },
+        ];
+      }
+      case "tool": {
+        const text = `${effect.callId} ${"r".repeat(300)}`;
+        const part = {
+          type: "text" as const,
+          get text() {
+            looks += 1;
+            return text;
+          },
+        };
+        const about = { is_error: false, status: "ok", attempts: 1, ms: 0 } as const;
+        return [{ type: "tool_call_result", id: effect.callId, name: effect.name, result: [part], ...about }];
+      }
+    }
+  };
+  say({ type: "run_start", input: [{ type: "user", content: "Go." }], policy, timeZone: "UTC" });
+  while ((state.run?.turn ?? 0) < turns) {
+    const decision = decide(agents, state);
+    if (decision.type === "stop") throw new Error("It must not stop.");
+    for (const effect of decision.effects)
+      for (const body of [...intentOf(effect), ...facts(effect)]) say(body);
+  }
+  return { looks, summaries };
+}
+
+describe("what it costs to know the size of a context", () => {
+  it.each([
+    ["passed often", 500],
+    ["passed now and then", 2000],
+    ["never passed", 10_000_000],
+  ])("grows with the turns and not with their square, when the budget is %s", (_, budget) => {
+    const [some, many] = [looksIn(200, budget), looksIn(800, budget)];
+    expect(many.summaries > 10).toBe(budget <= 2000);
+    expect(many.looks).toBeLessThan(some.looks * 4.4);
+    expect(many.looks).toBeLessThan(800 * 25);
+  });
+
+  it("is nothing without a budget: each result is looked at once, to see whether it repeats", () => {
+    expect(looksIn(300, "unlimited").looks).toBe(299);
+  });
+});

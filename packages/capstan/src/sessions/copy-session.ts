@@ -1,0 +1,63 @@
+import { AgentError } from "../errors.ts";
+import type { Fact } from "../event.ts";
+import { newId } from "../new-id.ts";
+import type { Blob, Store } from "../store.ts";
+import { parked } from "./parked.ts";
+import { renamedFact } from "./renamed-fact.ts";
+
+/** A session to write: facts from elsewhere, the ids they get here, and the blobs they name. */
+export type Copy = {
+  readonly id: string;
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  readonly runIds: ReadonlyMap<string, string>;
+  blob(handle: string): Promise<Pick<Blob, "mediaType" | "data"> | undefined>;
+};
+
+const leaseMs = 60_000;
+
+/** Writes a session that does not exist yet, all of it or nothing. A run that is not finished comes to rest. */
+export async function writeCopy(store: Store, copy: Copy): Promise<void> {
+  const { id, title } = copy;
+  const lease = await store.lease(id, newId("copy_"), leaseMs);
+  if (!lease) throw new AgentError("session_busy", `The session "${id}" is in use: choose another id.`);
+  try {
+    await assertFree(store, id);
+    const handles = await putBlobs(store, copy);
+    const facts = parked(copy.facts).map((fact) =>
+      renamedFact(fact, { sessionId: id, runIds: copy.runIds, handles }),
+    );
+    await store.append(facts, { expected: 0, lease });
+    await store.rename(id, title);
+  } catch (problem) {
+    // Its blobs may be there already.
+    if ((await store.read(id)).length === 0) await store.remove(id);
+    throw problem;
+  } finally {
+    await store.release(lease);
+  }
+}
+
+/** Refuses an id that is taken. */
+export async function assertFree(store: Store, id: string): Promise<void> {
+  if ((await store.read(id)).length > 0)
+    throw new AgentError("invalid_input", `There is already a session "${id}": choose another id.`);
+}
+
+async function putBlobs(store: Store, { id, facts, blob }: Copy): Promise<Map<string, string>> {
+  const handles = new Map<string, string>();
+  for (const fact of facts) {
+    if (fact.type !== "tool_call_result" || fact.handle === undefined || handles.has(fact.handle)) continue;
+    const found = await blob(fact.handle);
+    if (found)
+      handles.set(fact.handle, await store.putBlob(id, { mediaType: found.mediaType, data: found.data }));
+  }
+  return handles;
+}
+
+/** Ids for the runs of a copy: they follow from that of its session, so the same copy has the same ones. */
+export function runIdsFor(id: string, facts: readonly Fact[]): Map<string, string> {
+  const runIds = new Map<string, string>();
+  for (const { runId } of facts) if (!runIds.has(runId)) runIds.set(runId, `${id}.run${runIds.size + 1}`);
+  return runIds;
+}

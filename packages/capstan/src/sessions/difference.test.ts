@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { difference } from "./difference.ts";
+import { differenceText } from "./difference-text.ts";
+import { lineDifference } from "./line-difference.ts";
+
+async function factsOf(id: string, text: string, ...steps: ScriptedStep[]) {
+  const store = memory();
+  const look = defineTool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    effects: "none",
+    execute: (input) => `saw ${JSON.stringify(input)}`,
+  });
+  const agent = defineAgent({ name: "a", model: scriptedModel(steps, { id }), tools: [look] });
+  await run(agent, text, { store, session: "s1", clock: fakeClock() });
+  return store.read("s1");
+}
+
+describe("the difference of two runs", () => {
+  it("is none when they said and did the same", async () => {
+    const steps = [{ calls: [{ name: "look", input: { n: 1 } }] }, { text: "One." }];
+    const [left, right] = [await factsOf("m", "Hi.", ...steps), await factsOf("m", "Hi.", ...steps)];
+    const same = difference(left, right);
+    expect(same).toMatchObject({ isSame: true, turns: [{ type: "same" }, { type: "same" }] });
+    expect(differenceText(same)).toMatch(/^Both runs said and did the same/);
+  });
+
+  it("shows what was asked, called, found, answered and spent otherwise, turn by turn", async () => {
+    const usage = { inputTokens: 20, outputTokens: 9, cost: 0.25 };
+    const left = await factsOf(
+      ...(["small", "Where is\nOslo?"] as const),
+      {
+        text: "I look.",
+        calls: [
+          { name: "look", input: { n: 1 } },
+          { name: "look", input: { n: 2 } },
+        ],
+      },
+      { text: "First\nsecond\nthird" },
+    );
+    const right = await factsOf(
+      ...(["large", "Where is\nBergen?"] as const),
+      {
+        text: "I look.",
+        calls: [
+          { name: "look", input: { n: 1 } },
+          { name: "peek", input: { n: 3 } },
+        ],
+        usage,
+      },
+      { calls: [{ name: "look", input: { n: 4 } }], usage },
+      { text: "First\n2nd\nthird", usage },
+    );
+    const found = difference(left, right);
+    expect(found.isSame).toBe(false);
+    expect(found.turns.map(({ type }) => type)).toEqual(["changed", "changed", "right"]);
+    expect(found.turns[0]?.calls).toMatchObject([
+      { type: "same", name: "look" },
+      { type: "changed", names: { left: "look", right: "peek" }, input: { left: { n: 2 }, right: { n: 3 } } },
+    ]);
+    expect(differenceText(found)).toMatchInlineSnapshot(`
+      "Question
+          Where is
+        - Oslo?
+        + Bergen?
+      Turn 1
+        look: same
+        look → peek
+        - {"n":2}
+        + {"n":3}
+          status: ok → error
+        - saw {"n":2}
+        + Unknown tool: no tool is named "peek". The tools are: look.
+      Turn 2
+        - First
+        - second
+        - third
+        look: only on the right
+      Turn 3: only on the right
+        + First
+        + 2nd
+        + third
+      Answer
+          First
+        - second
+        + 2nd
+          third
+      Status: done
+      Models: small → large
+      Tokens in: 20 → 60
+      Tokens out: 10 → 27
+      Cost: $0.0000 → $0.7500
+      Time: 0 ms
+      "
+    `);
+  });
+});
+
+describe("the difference of two texts", () => {
+  const lines = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((all) => all.join("\n"));
+
+  it("gives back both texts, and what they have in common once", () => {
+    const property = fc.property(lines, lines, (left, right) => {
+      const changes = lineDifference(left, right);
+      const side = (other: string) => changes.filter(({ type }) => type !== other).map(({ line }) => line);
+      expect(side("right").join("\n")).toBe(left);
+      expect(side("left").join("\n")).toBe(right);
+      if (left === right) expect(changes.every(({ type }) => type === "same")).toBe(true);
+    });
+    fc.assert(property);
+  });
+
+  it("is as small as it can be, and still an answer for very long texts", () => {
+    const shown = lineDifference("a\nb\nc\nd", "a\nc\nx\nd").map(({ type, line }) => `${type} ${line}`);
+    expect(shown).toEqual(["same a", "left b", "same c", "right x", "same d"]);
+    const long = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join("\n");
+    expect(lineDifference(long("a"), long("b"))).toHaveLength(10_000);
+  });
+});

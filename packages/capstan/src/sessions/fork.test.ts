@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { identityOf } from "../event.ts";
+import { resume, run } from "../session.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { session } from "./session.ts";
+
+function office() {
+  const deeds: string[] = [];
+  const tool = (name: string, settings: object) =>
+    defineTool({
+      ...{ name, description: name, input: { type: "object" }, ...settings },
+      execute() {
+        deeds.push(name);
+        return "x".repeat(200);
+      },
+    });
+  const tools = [
+    tool("look", { effects: "none", maxResultSize: 90 }),
+    tool("pay", { effects: "send", needsApproval: true }),
+  ];
+  const agentOf = (...steps: ScriptedStep[]) =>
+    defineAgent({ name: "a", model: scriptedModel(steps), tools });
+  return { deeds, agentOf };
+}
+
+/** Two runs, the first with a call whose result is in a blob. */
+async function twoRuns(store: Store) {
+  const { agentOf, deeds } = office();
+  const agent = agentOf({ calls: [{ name: "look" }] }, { text: "Much." }, { text: "Indeed." });
+  await run(agent, "How much is it?", { store, session: "s1", runId: "r1" });
+  await run(agent, "Really?", { store, session: "s1", runId: "r2" });
+  return { agentOf, deeds, facts: await store.read("s1") };
+}
+
+describe("a fork", () => {
+  it("from any fact says what was said up to there, and goes on from it, with every entry once (S4-60, S4-22)", async () => {
+    const store = memory();
+    const { agentOf, facts, deeds } = await twoRuns(store);
+    for (const { seq } of facts) {
+      const copy = await session(store, "s1").fork(seq);
+      const forked = await copy.facts();
+      expect(fold("s1", forked).history).toEqual(fold("s1", facts.slice(0, seq)).history);
+      expect(forked.slice(0, seq).map(({ type, at }) => ({ type, at }))).toEqual(
+        facts.slice(0, seq).map(({ type, at }) => ({ type, at })),
+      );
+      expect(await store.orphans()).toEqual([]);
+      const last = (await copy.info()).runs.at(-1);
+      const model = scriptedModel(() => ({ text: "On we go." }));
+      const agent = { ...agentOf(), models: defineAgent({ name: "a", model }).models };
+      const result =
+        last?.status === "waiting"
+          ? await resume(agent, { store, runId: last.runId })
+          : await run(agent, "Go on.", { store, session: copy.id });
+      expect(result.status).toBe("done");
+      for (const { history } of model.requests)
+        expect(new Set(history.map((entry) => JSON.stringify(entry))).size).toBe(history.length);
+      const ids = (await copy.facts()).map(identityOf);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+    expect(deeds.length).toBeGreaterThan(1);
+    expect(await store.read("s1")).toEqual(facts);
+  });
+
+  it("has ids of its own that follow from the id of its session, its blobs, and a title that says so", async () => {
+    const store = memory();
+    const { facts } = await twoRuns(store);
+    const copy = await session(store, "s1").fork(facts.length, { id: "s2" });
+    const forked = await copy.facts();
+    expect([...new Set(forked.map(({ runId }) => runId))]).toEqual(["s2.run1", "s2.run2"]);
+    const again = JSON.stringify(forked).replaceAll("s2.run1", "r1").replaceAll("s2.run2", "r2");
+    expect(JSON.parse(again.replaceAll('"s2"', '"s1"'))).toEqual(facts);
+    expect(await store.getBlob("s2", "blob_1")).toEqual(await store.getBlob("s1", "blob_1"));
+    expect((await copy.info()).title).toBe("How much is it? (fork)");
+    expect((await (await copy.fork(1)).info()).title).toBe("How much is it? (fork)");
+    await session(store, "s1").remove();
+    expect(await copy.facts()).toEqual(forked);
+  });
+
+  it("takes no approval along: the call is refused, and asked for anew", async () => {
+    const store = memory();
+    const { agentOf, deeds } = office();
+    const asked = run(agentOf({ calls: [{ id: "c1", name: "pay" }] }, { text: "Paid." }), "Pay.", {
+      ...{ store, session: "s1", runId: "r1" },
+    });
+    await asked;
+    await asked.approve("c1");
+    expect(deeds).toEqual(["pay"]);
+    const facts = await store.read("s1");
+    const approved = facts.find((fact) => fact.type === "approval_resolved")?.seq ?? 0;
+    for (const at of [approved - 1, approved]) {
+      const copy = await session(store, "s1").fork(at);
+      const [forked] = (await copy.info()).runs;
+      const again = agentOf({ calls: [{ id: "c2", name: "pay" }] }, { text: "Paid again." });
+      const going = resume(again, { store, runId: forked?.runId ?? "" });
+      expect((await going).pending.map(({ callId }) => callId)).toEqual(["c2"]);
+    }
+    expect(deeds).toEqual(["pay"]);
+  });
+
+  it("is refused at a place that is none, and with an id that is taken", async () => {
+    const store = memory();
+    const { facts } = await twoRuns(store);
+    for (const at of [0, facts.length + 1, 1.5])
+      await expect(session(store, "s1").fork(at)).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining(`has no fact at ${at}`),
+      });
+    await expect(session(store, "s1").fork(1, { id: "s1" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining('already a session "s1"'),
+    });
+    expect(await store.read("s1")).toEqual(facts);
+  });
+});

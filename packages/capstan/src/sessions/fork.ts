@@ -1,0 +1,71 @@
+import { AgentError } from "../errors.ts";
+import type { Fact } from "../event.ts";
+import { newId } from "../new-id.ts";
+import type { Store } from "../store.ts";
+import { runIdsFor, writeCopy } from "./copy-session.ts";
+import { withoutOpenCalls } from "./parked.ts";
+import { storedFacts } from "./stored-facts.ts";
+import { forkTitle, titleOf } from "./title.ts";
+
+/** Settings of a fork. */
+export type ForkOptions = {
+  /** Of the new session; one that nobody has when left out. */
+  readonly id?: string;
+};
+
+/** Makes a new session of the facts up to and with the one at position `at`, and gives its id. */
+export async function fork(
+  store: Store,
+  sessionId: string,
+  { at, id = newId("ses_") }: ForkOptions & { readonly at: number },
+): Promise<string> {
+  const facts = await storedFacts(store, sessionId);
+  assertPosition(facts, at);
+  await writeFork(store, {
+    sessionId,
+    id,
+    facts: facts.slice(0, at),
+    title: await forkTitleOf(store, facts),
+  });
+  return id;
+}
+
+/** Writes facts of a session as a new one, with all they need. */
+export async function writeFork(
+  store: Store,
+  fork: {
+    readonly sessionId: string;
+    readonly id: string;
+    readonly facts: readonly Fact[];
+    readonly title: string;
+  },
+): Promise<void> {
+  const { sessionId, id, title, facts } = fork;
+  await writeCopy(store, {
+    id,
+    title,
+    // An approval is bound to its run, and this is another one.
+    facts: withoutOpenCalls(facts, (call) => call.check?.approval !== undefined),
+    runIds: runIdsFor(id, facts),
+    blob: (handle) => store.getBlob(sessionId, handle),
+  });
+}
+
+/** What a fork of the session with these facts is called. */
+export async function forkTitleOf(store: Store, facts: readonly Fact[]): Promise<string> {
+  const given = await givenTitle(store, facts[0]?.sessionId ?? "");
+  return forkTitle(titleOf(facts, given));
+}
+
+/** What a person has called a session. */
+export async function givenTitle(store: Store, sessionId: string): Promise<string | undefined> {
+  return (await store.list()).find((info) => info.id === sessionId)?.title;
+}
+
+/** Refuses a position where there is no fact. */
+export function assertPosition(facts: readonly Fact[], at: number): void {
+  if (Number.isInteger(at) && at >= 1 && at <= facts.length) return;
+  const { sessionId } = facts[0] ?? { sessionId: "" };
+  const message = `The session "${sessionId}" has no fact at ${at}: its facts are at 1 to ${facts.length}.`;
+  throw new AgentError("invalid_input", message);
+}

@@ -1,0 +1,53 @@
+import type { Fact } from "../event.ts";
+import { newId } from "../new-id.ts";
+import { resolvePolicy } from "../policy.ts";
+import type { Store } from "../store.ts";
+import { writeCopy } from "./copy-session.ts";
+import { withoutOpenCalls } from "./parked.ts";
+import { readSessionFile } from "./read-session-file.ts";
+import { blobData } from "./session-file.ts";
+
+/**
+ * Writes the session of a file to the store and gives its id: that of the file, or a new one when it is taken. Only
+ * writes: nothing starts, whatever the file says. A run that was not finished stays so and rests until somebody resumes
+ * it; no call of it runs then, and nothing in it counts as approved, before it is asked for anew.
+ */
+export async function importSession(store: Store, written: string): Promise<string> {
+  const { id: asked, title = "", facts, blobs } = readSessionFile(written);
+  const isTaken = (await store.read(asked)).length > 0;
+  const id = isTaken ? newId("ses_") : asked;
+  await writeCopy(store, {
+    id,
+    title,
+    facts: withoutOpenCalls(withoutOpenDoors(facts), () => true),
+    runIds: await freeRunIds(store, facts),
+    async blob(handle) {
+      const blob = Object.hasOwn(blobs, handle) ? blobs[handle] : undefined;
+      return blob && { mediaType: blob.mediaType, data: blobData(blob, handle) };
+    },
+  });
+  return id;
+}
+
+/** A file may not switch off what asks a person: that is decided where a run goes on. */
+function withoutOpenDoors(facts: readonly Fact[]): readonly Fact[] {
+  const start = facts.findLastIndex((fact) => fact.type === "run_start");
+  if (facts.at(-1)?.type === "done") return facts;
+  return facts.map((fact, index) => {
+    if (index !== start || fact.type !== "run_start") return fact;
+    const policy = resolvePolicy(fact.policy);
+    const approvals = policy.approvals === "allow" ? "ask" : policy.approvals;
+    const gate = policy.gate === "off" ? "default" : policy.gate;
+    return { ...fact, policy: { ...policy, approvals, gate } };
+  });
+}
+
+async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<string, string>> {
+  const runIds = new Map<string, string>();
+  for (const { runId } of facts) {
+    if (runIds.has(runId)) continue;
+    const isTaken = (await store.sessionOf(runId)) !== undefined;
+    runIds.set(runId, isTaken ? newId("run_") : runId);
+  }
+  return runIds;
+}

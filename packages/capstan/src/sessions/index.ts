@@ -1,0 +1,22 @@
+export {
+  type CallDifference,
+  type Difference,
+  difference,
+  type Pair,
+  type TurnDifference,
+} from "./difference.ts";
+export { differenceText } from "./difference-text.ts";
+export type { ForkOptions } from "./fork.ts";
+export type { LineChange } from "./line-difference.ts";
+export type { ReplayOptions } from "./replay.ts";
+export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
+export { type ExportFormat, type Session, session } from "./session.ts";
+export { type FoundSession, type ListedSession, type Sessions, sessions } from "./sessions.ts";
+export {
+  type Cursor,
+  type SlowReader,
+  type SubscribeOptions,
+  type Subscription,
+  subscribe,
+} from "./subscribe.ts";
+export type { RunSummary, SessionSummary } from "./summary.ts";

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { type Event, isFact } from "../event.ts";
+import { run } from "../session.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import type { ReplayOptions } from "./replay.ts";
+import { session } from "./session.ts";
+
+const answer = "An answer 👩‍💻 of some length, so that it comes in several pieces. ".repeat(3);
+
+async function recorded() {
+  const store = memory();
+  const calls: string[] = [];
+  const look = defineTool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    effects: "none",
+    execute: () => calls.push("look"),
+  });
+  const model = scriptedModel([
+    {
+      reasoning: "Hm, let me think about it for a while.",
+      calls: [{ name: "look", input: { where: "there" } }],
+    },
+    { text: answer },
+    { text: "Bye." },
+  ]);
+  let now = 0;
+  const clock = { ...fakeClock(), now: () => (now += 100) };
+  const agent = defineAgent({ name: "a", model, tools: [look] });
+  const live = await collect(run(agent, "Hi.", { store, session: "s1", runId: "r1", clock }));
+  await run(agent, "Bye.", { store, session: "s1", runId: "r2", clock });
+  return { store, model, calls, live };
+}
+
+async function replayed(store: Store, options?: ReplayOptions): Promise<Event[]> {
+  return Array.fromAsync(session(store, "s1").replay(options));
+}
+
+/** Only reading is possible: everything else is reported. */
+function readOnly(store: Store, used: string[]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name !== "read") used.push(String(name));
+      return Reflect.get(target, name);
+    },
+  });
+}
+
+const textOf = (events: readonly Event[], type: string) =>
+  events.map((event) => (event.type === type && "delta" in event ? event.delta : "")).join("");
+
+describe("a replay", () => {
+  it("gives the recorded facts in order and executes nothing: no model, no tool, no lease, no write", async () => {
+    const { store, model, calls } = await recorded();
+    const before = [model.requests.length, calls.length];
+    const used: string[] = [];
+    expect(await replayed(readOnly(store, used), { deltas: true })).toHaveLength(
+      (await replayed(store, { deltas: true })).length,
+    );
+    expect(await replayed(readOnly(store, used))).toEqual(await store.read("s1"));
+    expect(used).toEqual([]);
+    expect([model.requests.length, calls.length]).toEqual(before);
+  });
+
+  it("gives one run, or begins in the middle", async () => {
+    const { store, live } = await recorded();
+    const facts = await store.read("s1");
+    expect(await replayed(store, { runId: "r1" })).toEqual(live.facts);
+    expect(await replayed(store, { from: 5 })).toEqual(facts.slice(4));
+    expect(await replayed(store, { from: 1000 })).toEqual([]);
+    await expect(replayed(store, { runId: "r9" })).rejects.toMatchObject({ code: "unknown_run" });
+  });
+
+  it("streams messages again from what is stored, so that a client can show them as it did (S1-34)", async () => {
+    const { store, live } = await recorded();
+    const events = await replayed(store, { runId: "r1", deltas: true });
+    expect(events.filter(isFact)).toEqual(live.facts);
+    for (const type of ["content_delta", "reasoning_delta", "tool_call_delta"])
+      expect(textOf(events, type)).toBe(textOf(live.events, type));
+    const pieces = events.flatMap((event) => (event.type === "content_delta" ? [event.delta] : []));
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+  });
+
+  it("takes as long as it took, or a part of it", async () => {
+    const { store } = await recorded();
+    const facts = await store.read("s1");
+    const took = (facts.at(-1)?.at ?? 0) - (facts[0]?.at ?? 0);
+    for (const [speed, deltas] of [
+      [1, false],
+      [4, true],
+    ] as const) {
+      const clock = fakeClock({ skipUpToMs: 1_000_000 });
+      const begin = clock.now();
+      await replayed(store, { speed, deltas, clock });
+      expect(clock.now() - begin).toBeCloseTo(took / speed, 1);
+    }
+    await expect(replayed(store, { speed: 0 })).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  it("stops when it is told to", async () => {
+    const { store } = await recorded();
+    const stop = new AbortController();
+    const replaying = session(store, "s1").replay({ speed: 1, signal: stop.signal, clock: fakeClock() });
+    await replaying.next();
+    const next = replaying.next();
+    stop.abort();
+    await expect(next).rejects.toThrow("aborted");
+  });
+});

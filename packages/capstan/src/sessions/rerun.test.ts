@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { rerun } from "./rerun.ts";
+import { session } from "./session.ts";
+
+function setting() {
+  const store = memory();
+  const looked: unknown[] = [];
+  const look = defineTool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    effects: "none",
+    execute: (input) => looked.push(input),
+  });
+  const agentOf = (...steps: ScriptedStep[]) => {
+    const model = scriptedModel(steps);
+    return { model, agent: defineAgent({ name: "a", model, tools: [look] }) };
+  };
+  return { store, looked, agentOf };
+}
+
+async function recorded() {
+  const all = setting();
+  const { agent } = all.agentOf(
+    { text: "Hello Ann." },
+    { calls: [{ name: "look", input: { n: 1 } }] },
+    { text: "Seven." },
+  );
+  const { store } = all;
+  await run(agent, "I am Ann.", { store, session: "s1" });
+  await run(agent, "How many?", { store, session: "s1", policy: { maxTurns: 7 } });
+  const facts = await store.read("s1");
+  return { ...all, facts, starts: facts.filter(({ type }) => type === "run_start").map(({ seq }) => seq) };
+}
+
+describe("running again", () => {
+  it("begins the last run anew with another agent, in a session of its own", async () => {
+    const { store, agentOf, facts, starts } = await recorded();
+    const { agent, model } = agentOf({ text: "Eight." });
+    const again = await rerun(store, { session: "s1", agent });
+    expect((await again.run).text).toBe("Eight.");
+    expect(model.requests[0]?.history).toMatchObject([
+      { type: "user", content: "I am Ann." },
+      { type: "assistant" },
+      { type: "user", content: "How many?" },
+    ]);
+    expect(again.from).toEqual({ sessionId: "s1", seq: (starts[1] ?? 0) - 1 });
+    const info = await session(store, again.session).info();
+    expect(info.title).toBe("I am Ann. (fork)");
+    expect(info.runs.map(({ words }) => words)).toEqual(["I am Ann.", "How many?"]);
+    expect(await store.read("s1")).toEqual(facts);
+  });
+
+  it("begins the first run anew with an edited message, another model and another policy on top of the old one", async () => {
+    const { store, agentOf, starts } = await recorded();
+    const { agent, model } = agentOf();
+    const other = scriptedModel([{ text: "Hello Bob." }], { id: "other" });
+    const again = await rerun(store, {
+      ...{ session: "s1", at: starts[0] ?? 0, agent, model: other, id: "s2" },
+      ...{ edit: "I am Bob.", policy: { wrapUpAt: 0 } },
+    });
+    expect((await again.run).text).toBe("Hello Bob.");
+    expect([model.requests.length, other.requests.length]).toEqual([0, 1]);
+    const [start] = await store.read("s2");
+    expect(start).toMatchObject({ input: [{ content: "I am Bob." }], policy: { wrapUpAt: 0, maxTurns: 10 } });
+    expect((await session(store, "s2").info()).title).toBe("I am Ann. (fork)");
+  });
+
+  it("keeps the policy and the instructions that the run had", async () => {
+    const { store, agentOf } = setting();
+    await run(
+      agentOf({ text: "Oui." }).agent,
+      [
+        { role: "system", content: "Speak French." },
+        { role: "assistant", content: "Bonjour." },
+        { role: "user", content: "Yes?" },
+      ],
+      { store, session: "s1", policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" },
+    );
+    const { agent, model } = agentOf({ text: "Non." });
+    const again = await rerun(store, { session: "s1", agent, edit: "No?" });
+    await again.run;
+    expect(model.requests[0]?.instructions).toContain("Speak French.");
+    expect(model.requests[0]?.history).toMatchObject([
+      { type: "assistant" },
+      { type: "user", content: "No?" },
+    ]);
+    const [start] = await store.read(again.session);
+    expect(start).toMatchObject({ policy: { maxTurns: 3 }, timeZone: "Europe/Oslo" });
+  });
+
+  it("goes on anew from a turn, without making finished calls again", async () => {
+    const { store, agentOf, facts, looked } = await recorded();
+    const last = facts.findLast(({ type }) => type === "message");
+    const { agent, model } = agentOf({ text: "Nine." });
+    const again = await rerun(store, { session: "s1", at: last?.seq ?? 0, agent, policy: { maxTurns: 5 } });
+    const result = await again.run;
+    expect([result.text, result.turns, looked.length]).toEqual(["Nine.", 2, 1]);
+    expect(model.requests[0]?.history.at(-1)).toMatchObject({ type: "result", name: "look" });
+    const start = (await store.read(again.session)).findLast(({ type }) => type === "run_start");
+    expect(start).toMatchObject({ policy: { maxTurns: 5 } });
+  });
+
+  it("refuses what it cannot do, by name", async () => {
+    const { store, agentOf, facts } = await recorded();
+    const { agent } = agentOf();
+    const late = rerun(store, { session: "s1", at: facts.length, agent, edit: "x" });
+    await expect(late).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("edited"),
+    });
+    await expect(rerun(store, { session: "s9", agent })).rejects.toMatchObject({ code: "not_found" });
+    await expect(rerun(store, { session: "s1", at: 99, agent })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+    const taken = rerun(store, { session: "s1", agent, id: "s1" });
+    await expect(taken).rejects.toMatchObject({ code: "invalid_input" });
+    expect(await store.read("s1")).toEqual(facts);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { run } from "../session.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { session } from "./session.ts";
+import { sessions } from "./sessions.ts";
+
+const pay = defineTool({
+  name: "pay",
+  description: "Pays",
+  input: { type: "object" },
+  needsApproval: "It costs.",
+  execute: () => "paid",
+});
+
+function talk(store: Store, id: string, ...steps: ScriptedStep[]) {
+  const agent = defineAgent({ name: "clerk", model: scriptedModel(steps), tools: [pay] });
+  return (text: string, runId?: string) =>
+    run(agent, text, { store, session: id, clock: fakeClock(), ...(runId && { runId }) });
+}
+
+describe("a session", () => {
+  it("tells its runs in order, with how they went, what was asked, and what all took", async () => {
+    const store = memory();
+    const usage = { inputTokens: 100, outputTokens: 10, cost: 0.5 };
+    const ask = talk(store, "s1", { text: "Hello.", usage }, { calls: [{ name: "pay" }], usage });
+    await ask("Good morning to you all", "r1");
+    await ask("Pay the bill", "r2");
+    const at = Date.UTC(2026, 0, 1);
+    expect(await session(store, "s1").info()).toEqual({
+      id: "s1",
+      title: "Good morning to you all",
+      facts: (await store.read("s1")).length,
+      createdAt: at,
+      updatedAt: at,
+      usage: { inputTokens: 200, outputTokens: 20, cost: 1 },
+      cost: 1,
+      runs: [
+        {
+          ...{ runId: "r1", agent: "clerk", status: "done", words: "Good morning to you all", turns: 1 },
+          ...{ startedAt: at, updatedAt: at, usage, cost: 0.5 },
+        },
+        {
+          ...{ runId: "r2", agent: "clerk", status: "waiting", words: "Pay the bill", turns: 1 },
+          ...{ startedAt: at, updatedAt: at, usage, cost: 0.5 },
+        },
+      ],
+    });
+  });
+
+  it("is called as a person named it, else by its first words, cut at a word and with nothing hidden in them", async () => {
+    const store = memory();
+    const long =
+      "Please\n tell \u202eme, how many bridges there are between the old town and the harbour of Oslo";
+    await talk(store, "s1", { text: "Three." })(long);
+    const { rename, info } = session(store, "s1");
+    expect((await info()).title).toBe("Please tell \\u{202e}me, how many bridges there are between…");
+    await rename("Bridges");
+    expect((await info()).title).toBe("Bridges");
+    await rename("");
+    expect((await info()).title).toMatch(/^Please tell/);
+    await talk(store, "s2", { text: "?" })("x".repeat(500));
+    expect((await session(store, "s2").info()).title).toBe(`${"x".repeat(60)}…`);
+  });
+
+  it("keeps everything that was said for the next run to see (S0-18, S0-04)", async () => {
+    const store = memory();
+    const ask = talk(store, "s1", { text: "Hello Ann." }, { text: "You are Ann." });
+    await ask("I am Ann.");
+    const { history } = await ask("Who am I?");
+    expect(await session(store, "s1").history()).toEqual(history);
+    expect(history).toHaveLength(4);
+  });
+
+  it("keeps what each query found, in its facts and in every export (S3-52)", async () => {
+    const store = memory();
+    const source = { title: "Harbour office", url: "https://example.org/harbour" };
+    const look = defineTool({
+      name: "look",
+      description: "Looks things up",
+      input: { type: "object" },
+      effects: "none",
+      execute: () => ({ content: "Since 1070.", contexts: [{ id: "f1", content: "1070", source }] }),
+    });
+    const model = scriptedModel([{ calls: [{ name: "look", input: { of: "harbour" } }] }, { text: "1070." }]);
+    await run(defineAgent({ name: "a", model, tools: [look] }), "Since when?", { store, session: "s1" });
+    const results = (await session(store, "s1").facts()).filter((fact) => fact.type === "tool_call_result");
+    expect(results).toMatchObject([{ status: "ok", result: "Since 1070.", contexts: [{ source }] }]);
+    for (const format of ["json", "markdown", "html"] as const)
+      for (const found of ["Since 1070.", "Harbour office", "https://example.org/harbour"])
+        expect(await session(store, "s1").export(format)).toContain(found);
+  });
+
+  it("gives its facts behind a position", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "Hi." })("Hi.");
+    const facts = await store.read("s1");
+    expect(await session(store, "s1").facts()).toEqual(facts);
+    expect(await session(store, "s1").facts(2)).toEqual(facts.slice(2));
+  });
+
+  it("is gone when it is removed, and says so by name", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "Hi." })("Hi.");
+    const gone = session(store, "s1");
+    await gone.remove();
+    const isMissing = { code: "not_found", message: expect.stringContaining('no session "s1"') };
+    for (const asked of [gone.info(), gone.history(), gone.rename("x"), gone.remove(), gone.fork(1)])
+      await expect(asked).rejects.toMatchObject(isMissing);
+    await expect(gone.export("json")).rejects.toMatchObject(isMissing);
+    await expect(gone.replay().next()).rejects.toMatchObject(isMissing);
+  });
+});
+
+describe("all sessions", () => {
+  it("are listed with their titles", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "Hi." })("First question");
+    await talk(store, "s2", { text: "Hi." })("Second question");
+    await session(store, "s2").rename("Mine");
+    const listed = await sessions(store).list();
+    expect(listed.map(({ id, title }) => `${id} ${title}`).sort()).toEqual(["s1 First question", "s2 Mine"]);
+    expect(await sessions(store).list(1)).toHaveLength(1);
+  });
+
+  it("are searched for words, and found with the places where they were said", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "The red lighthouse." }, { text: "No." })("Which lighthouse?");
+    await talk(store, "s2", { text: "A lighthouse, too." })("What is there?");
+    await session(store, "s2").rename("Coast");
+    const found = await sessions(store).search("lighthouse");
+    expect(found.map(({ id, title, places }) => [id, title, places.length])).toEqual([
+      ["s1", "Which lighthouse?", 2],
+      ["s2", "Coast", 1],
+    ]);
+    expect(found[1]?.places[0]?.excerpt).toBe("A lighthouse, too.");
+    expect(await sessions(store).search("submarine")).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { fold } from "../apply.ts";
+import type { Event, Fact } from "../event.ts";
+import type { Entry } from "../history.ts";
+import type { Store } from "../store.ts";
+import { type ForkOptions, fork, givenTitle } from "./fork.ts";
+import { type ReplayOptions, replay } from "./replay.ts";
+import { toFile } from "./session-file.ts";
+import { storedFacts } from "./stored-facts.ts";
+import { type SessionSummary, summaryOf } from "./summary.ts";
+import { toHtml } from "./to-html.ts";
+import { toMarkdown } from "./to-markdown.ts";
+import { transcriptOf } from "./transcript.ts";
+
+/** `markdown` and `html` are to be read, `json` is to be imported. */
+export type ExportFormat = "markdown" | "json" | "html";
+
+/** A stored session. Every method but `facts` rejects with `not_found` when there is none of that id. */
+export interface Session {
+  readonly id: string;
+  info(): Promise<SessionSummary>;
+  /** An empty title takes the old one away: it is then called by its first words. */
+  rename(title: string): Promise<void>;
+  /** With all its facts and blobs, for good. */
+  remove(): Promise<void>;
+  /** The facts behind position `after`. */
+  facts(after?: number): Promise<readonly Fact[]>;
+  /** What the next run would see. */
+  history(): Promise<readonly Entry[]>;
+  /** As a text: to read (`markdown`, `html`), or to import elsewhere (`json`). */
+  export(format: ExportFormat): Promise<string>;
+  /** A new session with the facts up to and with the one at `at`. A run that is cut there rests, and can be resumed. */
+  fork(at: number, options?: ForkOptions): Promise<Session>;
+  /** The recorded events in order. Executes nothing. */
+  replay(options?: ReplayOptions): AsyncGenerator<Event, void, undefined>;
+}
+
+/** A handle on a stored session; nothing is read before it is asked. */
+export function session(store: Store, id: string): Session {
+  const facts = () => storedFacts(store, id);
+  return {
+    id,
+    info: async () => summaryOf(id, await facts(), await givenTitle(store, id)),
+    async rename(title) {
+      await facts();
+      await store.rename(id, title);
+    },
+    async remove() {
+      await facts();
+      await store.remove(id);
+    },
+    facts: (after) => store.read(id, after),
+    history: async () => fold(id, await facts()).history,
+    async export(format) {
+      const all = await facts();
+      const title = await givenTitle(store, id);
+      if (format === "json") return toFile(store, { id, facts: all, ...(title && { title }) });
+      const transcript = transcriptOf(id, all, title);
+      return format === "html" ? toHtml(transcript) : toMarkdown(transcript);
+    },
+    fork: async (at, options = {}) => session(store, await fork(store, id, { ...options, at })),
+    replay: (options) => replay(store, id, options),
+  };
+}

@@ -1,0 +1,389 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { type Delta, type Event, type Fact, isFact, type UnplacedFact } from "../event.ts";
+import { defaultPolicy } from "../policy.ts";
+import { resume, run } from "../session.ts";
+import type { News, Piece, Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { sqlite } from "../stores/sqlite.ts";
+import { collect } from "../testing/collect.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { type SlowReader, type SubscribeOptions, type Subscription, subscribe } from "./subscribe.ts";
+
+const origin = (runId: string) => ({ runId, sessionId: "s1", agent: "a", turn: 1 });
+const start = (runId: string): UnplacedFact => ({
+  ...origin(runId),
+  ...{
+    type: "run_start",
+    input: [],
+    policy: defaultPolicy,
+    timeZone: "UTC",
+    id: `${runId}/run_start`,
+    at: 1,
+  },
+});
+const note = (runId: string, name: string): UnplacedFact => ({
+  ...origin(runId),
+  ...{ type: "warning", code: name, message: name, id: `${runId}/warning/${name}`, at: 1 },
+});
+const done = (runId: string): UnplacedFact => ({
+  ...origin(runId),
+  ...{ type: "done", status: "done", text: "", usage: { inputTokens: 0, outputTokens: 0 }, cost: 0 },
+  ...{ grounded: true, id: `${runId}/done`, at: 1 },
+});
+const waits = (runId: string, name: string): UnplacedFact => ({
+  ...origin(runId),
+  ...{ type: "waiting", callIds: [], id: `${runId}/waiting/${name}`, at: 1 },
+});
+const piece = (after: number, text: string, runId = "r1"): Piece => {
+  const delta: Delta = { ...origin(runId), type: "content_delta", delta: text };
+  return { after, delta };
+};
+
+/** Writes and publishes as the owner of a run does. */
+async function writer(store: Store) {
+  const lease = await store.lease("s1", "writer", 600_000);
+  if (!lease) throw new Error("no lease");
+  let expected = 0;
+  return {
+    async append(...facts: UnplacedFact[]) {
+      const placed = await store.append(facts, { expected, lease });
+      expected = placed.at(-1)?.seq ?? expected;
+    },
+    say: (text: string) => store.publish("s1", [piece(expected, text)]),
+  };
+}
+
+async function all(events: AsyncIterable<Event>): Promise<Event[]> {
+  const read: Event[] = [];
+  for await (const event of events) read.push(event);
+  return read;
+}
+
+/** Long enough for a reader in this process to have caught up. */
+const moment = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+const shown = (event: Event) => {
+  if (isFact(event)) return event.seq;
+  return event.type === "content_delta" ? event.delta : event.type;
+};
+
+async function read(store: Store, subscription: Subscription, options?: SubscribeOptions) {
+  return (await all(subscribe(store, subscription, options))).map(shown);
+}
+
+/** A store as another process sees it: news come late, twice, in another order, or for nothing. */
+function unreliable(store: Store, delays: () => number): Store {
+  return {
+    ...store,
+    watch(sessionId, hear) {
+      let live = true;
+      const later = (news: News) => setTimeout(() => live && hear(news), delays());
+      const unwatch = store.watch(sessionId, (news) => {
+        later(news);
+        if (news.type === "facts") later(news);
+        later({ type: "facts" });
+      });
+      return () => {
+        live = false;
+        unwatch();
+      };
+    },
+    async read(sessionId, after) {
+      await new Promise((resolve) => setTimeout(resolve, delays()));
+      return store.read(sessionId, after);
+    },
+  };
+}
+
+describe("a subscription", () => {
+  it("gives the stored facts, then the live ones, then ends with its run", async () => {
+    const store = memory();
+    const { append, say } = await writer(store);
+    await append(start("r1"), note("r1", "a"));
+    const reading = read(store, { runId: "r1" });
+    await moment();
+    say("x");
+    say("y");
+    await moment();
+    await append(note("r1", "b"), done("r1"));
+    expect(await reading).toEqual([1, 2, "x", "y", 3, 4]);
+  });
+
+  it("after every prefix of a real run's facts, gives exactly the rest (F81)", async () => {
+    const store = memory();
+    const add = defineTool({
+      name: "add",
+      description: "Adds",
+      input: { type: "object" },
+      effects: "none",
+      execute: () => 4,
+    });
+    const model = scriptedModel([{ calls: [{ name: "add", input: {} }] }, { text: "Four." }]);
+    const agent = defineAgent({ name: "a", model, tools: [add] });
+    const { facts } = await collect(run(agent, "2+2?", { store, session: "s1", runId: "r1" }));
+    for (let after = 0; after <= facts.length; after += 1) {
+      expect(await all(subscribe(store, { runId: "r1", after }))).toEqual(facts.slice(after));
+      const options = { untilRest: true };
+      expect(await all(subscribe(store, { sessionId: "s1", after }, options))).toEqual(facts.slice(after));
+    }
+  });
+
+  it("gives every fact once, in order and without a gap, however appends, news and reads interleave (F81)", async () => {
+    const step = fc.oneof(
+      fc.record({ type: fc.constant("append" as const), count: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ type: fc.constant("say" as const) }),
+      fc.record({ type: fc.constant("wait" as const) }),
+      fc.record({ type: fc.constant("join" as const) }),
+    );
+    const property = fc.asyncProperty(
+      fc.array(step, { maxLength: 25 }),
+      fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
+      fc.integer({ min: 0, max: 100 }),
+      async (steps, delays, share) => {
+        const own = memory();
+        const shared = unreliable(own, () => delays.next().value ?? 0);
+        const { append, say } = await writer(own);
+        await append(start("r1"));
+        let [facts, names] = [1, 0];
+        const readers: { readonly after: number; readonly events: Promise<Event[]> }[] = [];
+        const join = () => {
+          const after = Math.floor((facts * share) / 101);
+          readers.push({ after, events: all(subscribe(shared, { runId: "r1", after })) });
+        };
+        join();
+        for (const { type, ...rest } of steps) {
+          if (type === "join") join();
+          if (type === "say") say(`${facts}:${names++}`);
+          if (type === "wait") await new Promise((resolve) => setTimeout(resolve, delays.next().value ?? 0));
+          if (type !== "append" || !("count" in rest)) continue;
+          await append(...Array.from({ length: rest.count }, () => note("r1", String(names++))));
+          facts += rest.count;
+        }
+        await append(done("r1"));
+        for (const { after, events } of readers) checkRead(await events, after, facts + 1);
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it("leaves out deltas that a fact has overtaken, and those of other runs", async () => {
+    const store = memory();
+    const { append } = await writer(store);
+    await append(start("r0"), done("r0"), start("r1"));
+    const stop = new AbortController();
+    const events = subscribe(store, { runId: "r1" }, { signal: stop.signal });
+    expect((await events.next()).value).toMatchObject({ seq: 3 });
+    const next = events.next();
+    await moment();
+    store.publish("s1", [piece(2, "old"), piece(3, "other", "r0"), piece(3, "new"), piece(2, "late")]);
+    expect((await next).value).toMatchObject({ delta: "new" });
+    store.publish("s1", [piece(3, "overtaken")]);
+    await append(note("r1", "a"));
+    expect((await events.next()).value).toMatchObject({ seq: 4 });
+    stop.abort();
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("holds a delta back until the facts before it are there", async () => {
+    const store = memory();
+    const { append } = await writer(store);
+    await append(start("r1"));
+    const reading = read(store, { runId: "r1" });
+    await moment();
+    store.publish("s1", [piece(2, "early")]);
+    await moment();
+    await append(note("r1", "a"));
+    await moment();
+    await append(done("r1"));
+    expect(await reading).toEqual([1, 2, "early", 3]);
+  });
+
+  it("of a session goes on over its runs until it is aborted, and lets go of the store", async () => {
+    const store = memory();
+    const stopped: unknown[] = [];
+    const watch: Store["watch"] = (sessionId, hear) => {
+      const unwatch = store.watch(sessionId, hear);
+      return () => {
+        stopped.push(sessionId);
+        unwatch();
+      };
+    };
+    const { append } = await writer(store);
+    const stop = new AbortController();
+    const reading = read({ ...store, watch }, { sessionId: "s1" }, { signal: stop.signal });
+    await append(start("r1"), done("r1"));
+    await append(start("r2"));
+    await moment();
+    stop.abort();
+    expect(await reading).toEqual([1, 2, 3]);
+    expect(stopped).toEqual(["s1"]);
+  });
+
+  it("can be left while it waits for something to happen", async () => {
+    const store = memory();
+    await (await writer(store)).append(start("r1"));
+    const events = subscribe(store, { runId: "r1" });
+    await events.next();
+    const waiting = events.next();
+    await events.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+
+  it("ends at a rest when it is told to, and not at one that is over", async () => {
+    const store = memory();
+    const { append } = await writer(store);
+    await append(start("r1"), waits("r1", "0"), note("r1", "a"), waits("r1", "1"));
+    expect(await read(store, { runId: "r1" }, { untilRest: true })).toEqual([1, 2, 3, 4]);
+    expect(await read(store, { runId: "r1", after: 4 }, { untilRest: true })).toEqual([]);
+    const reading = read(store, { runId: "r1", after: 4 });
+    await append(done("r1"));
+    expect(await reading).toEqual([5]);
+  });
+
+  it("shows a run that waits, is approved and goes on, to a reader who came in between (S1-34)", async () => {
+    const store = memory();
+    const pay = defineTool({
+      name: "pay",
+      description: "Pays",
+      input: { type: "object" },
+      needsApproval: true,
+      execute: () => "paid",
+    });
+    const model = scriptedModel([{ calls: [{ id: "c1", name: "pay", input: {} }] }, { text: "Paid." }]);
+    const agent = defineAgent({ name: "a", model, tools: [pay] });
+    await run(agent, "Pay.", { store, session: "s1", runId: "r1" });
+    const reading = all(subscribe(store, { runId: "r1" }));
+    await resume(agent, { store, runId: "r1" }).approve("c1");
+    expect(await reading).toEqual(await store.read("s1"));
+  });
+
+  it.each([
+    ["a position in the future", { runId: "r1", after: 9 }, "invalid_input", "no fact at 9"],
+    ["half a position", { runId: "r1", after: 0.5 }, "invalid_input", "no fact at 0.5"],
+    ["a position before the first", { sessionId: "s1", after: -1 }, "invalid_input", "no fact at -1"],
+    [
+      "a position of another session",
+      { runId: "r1", after: { sessionId: "s2", seq: 1 } },
+      "invalid_input",
+      'belongs to the session "s2", not to "s1"',
+    ],
+    ["a run that is not there", { runId: "r9" }, "unknown_run", 'The store has no run "r9"'],
+    ["a run of another session", { runId: "r1", sessionId: "s2" }, "unknown_run", 'session "s2" has no run'],
+  ] as const)("refuses %s (F81)", async (_, subscription, code, message) => {
+    const store = memory();
+    await (await writer(store)).append(start("r1"));
+    const reading = all(subscribe(store, subscription));
+    await expect(reading).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  it("takes a position behind the end of its run as the end", async () => {
+    const store = memory();
+    await (await writer(store)).append(start("r1"), done("r1"), start("r2"));
+    expect(await read(store, { runId: "r1", after: 3 })).toEqual([]);
+    expect(await read(store, { runId: "r1", after: { sessionId: "s1", seq: 1 } })).toEqual([2]);
+  });
+
+  it("drops a reader who is more than a megabyte behind, and tells where to go on; the writer does not wait (F80)", async () => {
+    const store = memory();
+    const { append, say } = await writer(store);
+    await append(start("r1"));
+    const events = subscribe(store, { runId: "r1" });
+    await events.next();
+    for (let count = 0; count < 2000; count += 1) say("x".repeat(1000));
+    const problem: SlowReader = await events.next().then(
+      () => expect.unreachable(),
+      (thrown) => thrown,
+    );
+    expect(problem).toMatchObject({ code: "aborted", retryable: true, cursor: { sessionId: "s1", seq: 1 } });
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+    await append(note("r1", "a"), done("r1"));
+    expect(await read(store, { runId: "r1", after: problem.cursor })).toEqual([2, 3]);
+  });
+
+  it("keeps nothing of what a reader is too late for, so a pause costs no more than a catch-up (F80)", async () => {
+    const store = memory();
+    const { append, say } = await writer(store);
+    await append(start("r1"));
+    const events = subscribe(store, { runId: "r1" }, { maxBuffered: 1000 });
+    await events.next();
+    for (let count = 0; count < 50; count += 1) {
+      for (let word = 0; word < 5; word += 1) say("x".repeat(50));
+      await append(note("r1", String(count)));
+    }
+    await append(done("r1"));
+    const rest = await all(events);
+    expect(rest.filter(isFact).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 51 }, (_, index) => index + 2),
+    );
+  });
+
+  it("hears of what another process writes to the same file (F81)", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "capstan-subscribe-"));
+    const file = join(folder, "capstan.db");
+    const store = sqlite(file, { pollMs: 20 });
+    const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+    const program = `
+      const { sqlite } = await import(${source("../stores/sqlite.ts")});
+      const { setTimeout: pause } = await import("node:timers/promises");
+      const facts = JSON.parse(process.argv[2]);
+      const store = sqlite(process.argv[1]);
+      const lease = await store.lease("s1", "other", 60_000);
+      for (const [expected, fact] of facts.entries()) {
+        await store.append([fact], { expected, lease });
+        if (expected % 7 === 0) await pause(15);
+      }
+      await store.close();`;
+    const facts = [
+      start("r1"),
+      ...Array.from({ length: 40 }, (_, index) => note("r1", `${index}`)),
+      done("r1"),
+    ];
+    const writing = promisify(execFile)(process.execPath, [
+      ...["--conditions=capstan-source", "--input-type=module", "-e", program],
+      ...[file, JSON.stringify(facts)],
+    ]);
+    const stop = new AbortController();
+    const events = subscribe(store, { sessionId: "s1" }, { signal: stop.signal });
+    const seqs: number[] = [];
+    for await (const event of events) {
+      if (isFact(event)) seqs.push(event.seq);
+      if (event.type === "done") stop.abort();
+    }
+    await writing;
+    expect(seqs).toEqual(facts.map((_, index) => index + 1));
+    expect((await all(subscribe(store, { runId: "r1", after: 17 }))).map(shown)).toEqual(seqs.slice(17));
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("rejects when the store does, and lets go of it", async () => {
+    const store = memory();
+    await (await writer(store)).append(start("r1"));
+    const read = () => Promise.reject(new Error("disk on fire"));
+    await expect(all(subscribe({ ...store, read }, { runId: "r1" }))).rejects.toThrow("disk on fire");
+  });
+});
+
+function checkRead(events: readonly Event[], after: number, last: number): void {
+  const facts = events.filter(isFact).map((fact: Fact) => fact.seq);
+  expect(facts).toEqual(Array.from({ length: last - after }, (_, index) => after + index + 1));
+  let position = after;
+  const said: number[] = [];
+  for (const event of events) {
+    if (isFact(event)) position = event.seq;
+    else if (event.type === "content_delta") {
+      const [place, name] = event.delta.split(":").map(Number);
+      expect(place).toBe(position);
+      said.push(name ?? -1);
+    }
+  }
+  expect(new Set(said).size).toBe(said.length);
+}

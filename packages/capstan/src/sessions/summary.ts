@@ -1,0 +1,73 @@
+import type { Fact, RunStatus } from "../event.ts";
+import type { Usage } from "../model.ts";
+import { addUsage, noUsage } from "../state.ts";
+import { factsByRun } from "./stored-facts.ts";
+import { askedIn, firstWords, titleOf } from "./title.ts";
+
+/** A run as a list shows it. `active`: it has begun and neither ended nor come to rest. */
+export type RunSummary = {
+  readonly runId: string;
+  readonly agent: string;
+  readonly status: RunStatus | "waiting" | "active";
+  /** The beginning of what was asked. */
+  readonly words: string;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost: number;
+};
+
+/** What there is to know of a session at a glance. */
+export type SessionSummary = {
+  readonly id: string;
+  readonly title: string;
+  readonly facts: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** In the order they were started. */
+  readonly runs: readonly RunSummary[];
+  readonly usage: Usage;
+  readonly cost: number;
+};
+
+/** Sums up the facts of a session; `given` is the title that a person gave it. */
+export function summaryOf(id: string, facts: readonly Fact[], given: string | undefined): SessionSummary {
+  const runs = [...factsByRun(facts).values()].map(runSummary);
+  return {
+    id,
+    title: titleOf(facts, given),
+    facts: facts.length,
+    createdAt: facts[0]?.at ?? 0,
+    updatedAt: facts.at(-1)?.at ?? 0,
+    runs,
+    usage: runs.map((run) => run.usage).reduce(addUsage, noUsage),
+    cost: runs.reduce((sum, run) => sum + run.cost, 0),
+  };
+}
+
+/** Of the facts of one run. */
+export function runSummary(facts: readonly Fact[]): RunSummary {
+  const [first] = facts;
+  const last = facts.at(-1);
+  const done = facts.find((fact) => fact.type === "done");
+  const usage = done?.usage ?? usageSoFar(facts);
+  return {
+    runId: first?.runId ?? "",
+    agent: last?.agent ?? "",
+    status: done?.status ?? (last?.type === "waiting" ? "waiting" : "active"),
+    words: first?.type === "run_start" ? firstWords(askedIn(first)) : "",
+    startedAt: first?.at ?? 0,
+    updatedAt: last?.at ?? 0,
+    turns: Math.max(0, ...facts.map((fact) => fact.turn)),
+    usage,
+    cost: done?.cost ?? usage.cost ?? 0,
+  };
+}
+
+function usageSoFar(facts: readonly Fact[]): Usage {
+  const spent = facts.map((fact) => {
+    return (fact.type === "message" || fact.type === "compacted" ? fact.usage : undefined) ?? noUsage;
+  });
+  return spent.reduce(addUsage, noUsage);
+}
