@@ -66,6 +66,17 @@ describe("retried", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("does not wait for as long as an hour because it is asked to: it keeps to its own waits (F10)", async () => {
+    const failed = result("error") as Extract<FactBody, { type: "tool_call_result" }>;
+    const late = {
+      ...failed,
+      error: { code: "tool_failed", message: "no", retryable: true, retryAfterMs: 3_600_000 },
+    };
+    const patient = patiently(giving(late, result("ok")).step);
+    expect(await patient.try(call(), signal)).toMatchObject([{ status: "ok", attempts: 2 }]);
+    expect(patient.deltas).toMatchObject([{ type: "retry", waitMs: 1000 }]);
+  });
+
   it("waits 1000 ms times the attempt between attempts, and shows each wait (S4-36)", async () => {
     const { step } = giving(result("error"));
     const patient = patiently(step);

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { report } from "./report.ts";
 import { type Simulated, simulate } from "./simulation.ts";
-import type { Totals } from "./world.ts";
+import type { Totals, Violation } from "./world.ts";
 
 const help = `Simulates worlds of workers, runs, people and faults, and checks the promises of the runtime in each.
 
@@ -31,10 +31,24 @@ async function simulatePortion(from: number, count: number): Promise<Portion> {
   const broken: Simulated[] = [];
   for (let seed = from; seed < from + count; seed++) {
     const simulated = await simulate(seed);
+    const stray = await strayRejection();
     if (simulated.violation) broken.push(simulated);
+    else if (stray) broken.push({ ...simulated, violation: { ...stray, trace: [] } });
     for (const name of Object.keys(totals) as (keyof Totals)[]) totals[name] += simulated.totals[name];
   }
   return { count, totals, broken };
+}
+
+/** A world leaves the event loop no turn of its own: what it left behind shows in the next one. */
+async function strayRejection(): Promise<Violation | undefined> {
+  let stray: Violation | undefined;
+  const catching = (reason: unknown) => {
+    stray = { invariant: "no rejection is left alone: it would end the process", detail: String(reason) };
+  };
+  process.on("unhandledRejection", catching);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", catching);
+  return stray;
 }
 
 function beChild(): void {
@@ -117,8 +131,11 @@ async function simulateMany(seeds: Seeds): Promise<boolean> {
 
 async function simulateOne(seed: number, isTraced: boolean): Promise<boolean> {
   const simulated = await simulate(seed, isTraced ? { tell: print } : {});
-  print(report(simulated));
-  return !simulated.violation;
+  const stray = await strayRejection();
+  const judged =
+    simulated.violation || !stray ? simulated : { ...simulated, violation: { ...stray, trace: [] } };
+  print(report(judged));
+  return !judged.violation;
 }
 
 function print(line: string): void {
