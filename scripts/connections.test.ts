@@ -12,10 +12,12 @@ const modelClients = [
 ];
 /** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/destination.ts`. */
 const mcpClients = ["packages/mcp/src/client/"];
-/** Has a `fetch` of its own, which answers requests and makes none. */
-const mcpServer = ["packages/mcp/src/server/"];
-/** Serves fake providers on loopback to whoever tests a model client. */
-const testKits = ["packages/capstan/src/testing/model-suite.ts"];
+/** Have a `fetch` of their own, which answers requests and makes none; and a listener for their tests. */
+const mcpServer = ["handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "testing/listen.ts"].map(
+  (file) => `packages/mcp/src/server/${file}`,
+);
+/** Serves fake providers and databases on loopback to whoever tests a client of them. */
+const testKits = ["packages/capstan/src/testing/model-suite.ts", "packages/capstan/src/stores/testing/"];
 const allowed = [...guardedClient, ...modelClients, ...mcpClients, ...mcpServer, ...testKits];
 
 const network =
