@@ -26,11 +26,9 @@ const longMs = 3_600_000;
 export function storedRun({ store, agents, runId, tell }: Stored): Run {
   /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
   let said: Promise<void> = Promise.resolve();
-  let hasSpoken = false;
 
   function say(body: Body): Run {
     const message = { ...body, key: newId("told_") } as Told;
-    hasSpoken = true;
     said = said.then(() => tell(message));
     said.catch(() => undefined);
     return handle;
@@ -41,7 +39,7 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
     const letGo = every(systemClock, longMs, () => undefined);
     try {
       await said;
-      if (hasSpoken) await heard(store, runId);
+      await heard(store, runId);
       yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
     } finally {
       letGo();

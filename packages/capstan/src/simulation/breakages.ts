@@ -2,16 +2,41 @@ import type { Fact } from "../event.ts";
 import type { Lease, Store } from "../store.ts";
 import type { SimulationOptions } from "./simulation.ts";
 
-/** Damage that the simulation must notice: it proves that it can fail. */
-export const breakages: { readonly [what: string]: SimulationOptions } = {
-  "a store that forgets fencing": { breakStore: withoutFencing },
-  "a store that gives a lease to two": { breakStore: withLeaseForAll },
-  "a store that forgets what was heard": { breakStore: withoutHeard },
-  "an engine that repeats a finished tool": { breakStore: withoutLastResult },
-  "a log that tells before it stores": { breakView: tellingFirst },
-  "a mailbox that drops a message": { breakView: withoutSomeMessages },
-  "a store that does not say that there are new facts": { breakView: withoutNews },
-};
+/** Damage that the simulation must notice, and the promise that is then broken: it proves that it can fail. */
+export const breakages: readonly (SimulationOptions & { readonly what: string; readonly breaks: string })[] =
+  [
+    { what: "a store that forgets fencing", breakStore: withoutFencing, breaks: "stale writers are refused" },
+    {
+      what: "a store that gives a lease to two",
+      breakStore: withLeaseForAll,
+      breaks: "a lease has one holder",
+    },
+    {
+      what: "a store that forgets what was heard",
+      breakStore: withoutHeard,
+      breaks: "what was told is heard once",
+    },
+    {
+      what: "an engine that repeats a finished tool",
+      breakStore: withoutLastResult,
+      breaks: "a call has one result, and nothing after it",
+    },
+    {
+      what: "a log that tells before it stores",
+      breakView: tellingFirst,
+      breaks: "nothing is told that is not stored",
+    },
+    {
+      what: "a mailbox that drops a message",
+      breakView: withoutSomeMessages,
+      breaks: "who takes up a run hears first what it was told",
+    },
+    {
+      what: "a store that does not say that there are new facts",
+      breakView: withoutNews,
+      breaks: "a reader gets every fact",
+    },
+  ];
 
 function withoutFencing(store: Store): Store {
   const newest = new Map<string, Lease>();
