@@ -1,9 +1,11 @@
+import { addFragment } from "./citations.ts";
 import { applyCompaction } from "./compact.ts";
 import { correct, measure } from "./context-size.ts";
 import type { CallCheck, Fact } from "./event.ts";
 import { type CallPart, callsOf, plainText, textOf } from "./history.ts";
 import { canonical } from "./json.ts";
 import { addLabels } from "./labels.ts";
+import { adoptNested, applyNested, passTime } from "./nested-state.ts";
 import { recordOf, resultEntry } from "./result-entry.ts";
 import { startRun } from "./start-run.ts";
 import { addUsage, type Call, newState, noUsage, type Round, type RunState, type State } from "./state.ts";
@@ -18,12 +20,18 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 export function apply(state: State, fact: Fact): State {
   if (fact.seq <= state.seq) return state;
   state.seq = fact.seq;
+  if (fact.parentRunId === undefined) applyOwn(state, fact);
+  else applyNested(state, fact, applyOwn);
+  return state;
+}
+
+function applyOwn(state: State, fact: Fact): void {
   if (fact.type === "run_start") state.run = startRun(state, fact);
   else if (state.run?.id === fact.runId) {
     passTime(state.run, fact);
-    applyToRun(state, state.run, fact);
+    // A table of functions is not known to fit the fact it is asked for.
+    (folds[fact.type] as (state: State, run: RunState, fact: Fact) => void)(state, state.run, fact);
   }
-  return state;
 }
 
 /** The state after these facts. To resume is to fold and go on; to fork is to fold a prefix. */
@@ -31,80 +39,66 @@ export function fold(sessionId: string, facts: readonly Fact[]): State {
   return facts.reduce(apply, newState(sessionId));
 }
 
-function passTime(run: RunState, fact: Fact): void {
-  // An approval is heard when nothing is under way: what passed before it was a person's time.
-  if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
-  run.waiting = false;
-  run.lastAt = fact.at;
-}
+type Folds = {
+  readonly [Type in Exclude<Fact["type"], "run_start">]: (
+    state: State,
+    run: RunState,
+    fact: FactOf<Type>,
+  ) => void;
+};
 
-function applyToRun(state: State, run: RunState, fact: Exclude<Fact, { type: "run_start" }>): void {
-  const { round } = run;
-  switch (fact.type) {
-    case "turn_start":
-      startTurn(state, run, fact);
-      break;
-    case "message":
-      addMessage(state, run, fact);
-      break;
-    case "model_failed":
-      failModel(run, fact);
-      break;
-    case "compaction_start":
-      run.compactions.open ??= { number: fact.number, until: fact.until, candidate: 0 };
-      break;
-    case "compacted":
-      applyCompaction(state, run, fact);
-      break;
-    case "tool_call_start":
-      startCall(state, run, fact);
-      break;
-    case "tool_call_result":
-      settleCall(state, run, fact);
-      break;
-    case "approval_required":
-      markAsked(state, run, fact);
-      break;
-    case "approval_resolved":
-      resolveApproval(run, fact);
-      break;
-    case "waiting":
-      rest(run, fact);
-      break;
-    case "woken":
-      run.wakeAt = undefined;
-      if (round) round.failure = undefined;
-      break;
-    case "steered":
-      run.steering.push(fact.entry);
-      break;
-    case "cancel_requested":
-      run.cancelReason ??= fact.reason;
-      break;
-    case "recovered":
-      run.recoveries += 1;
-      break;
-    case "turn_end":
-      if (round) round.ended = true;
-      run.recoveries = 0;
-      break;
-    case "limit_reached":
-      run.limit = { code: fact.code, message: fact.message };
-      break;
-    case "warning":
-      run.warned.add(fact.code);
-      break;
-    case "error":
-      break;
-    case "done":
-      endRun(state, run, fact);
-  }
-}
+/** What each kind of fact does to the run it belongs to. */
+const folds: Folds = {
+  turn_start: startTurn,
+  message: addMessage,
+  model_failed: failModel,
+  compaction_start(_, { compactions }, { number, until }) {
+    compactions.open ??= { number, until, candidate: 0 };
+  },
+  compacted: applyCompaction,
+  tool_call_start: startCall,
+  tool_call_result: settleCall,
+  approval_required: markAsked,
+  approval_resolved: resolveApproval,
+  waiting: rest,
+  woken: wake,
+  steered(_, run, { entry }) {
+    run.steering.push(entry);
+  },
+  cancel_requested(_, run, { reason }) {
+    run.cancelReason ??= reason;
+  },
+  recovered(_, run) {
+    run.recoveries += 1;
+  },
+  turn_end(_, { round }) {
+    if (round) round.ended = true;
+  },
+  turn_summary(_, run, { usage }) {
+    if (run.round) run.round.isSummarised = true;
+    if (usage) run.usage = addUsage(run.usage, usage);
+  },
+  limit_reached(_, run, { code, message }) {
+    run.limit = { code, message };
+  },
+  warning(_, run, { code }) {
+    run.warned.add(code);
+  },
+  error() {
+    // It is told again by `done`.
+  },
+  done: endRun,
+};
 
-function rest(run: RunState, { until }: FactOf<"waiting">): void {
+function rest(_: State, run: RunState, { until }: FactOf<"waiting">): void {
   run.waiting = true;
   run.waits += 1;
   run.wakeAt = until;
+}
+
+function wake(_: State, run: RunState): void {
+  run.wakeAt = undefined;
+  if (run.round) run.round.failure = undefined;
 }
 
 function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: FactOf<"turn_start">): void {
@@ -124,12 +118,13 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     usage: noUsage,
     repeated: undefined,
     ended: false,
+    isSummarised: false,
   };
   hearSteering(state, run);
   if (typeof run.policy.contextBudget === "number") measure(state, state.history.length);
 }
 
-function failModel(run: RunState, fact: FactOf<"model_failed">): void {
+function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void {
   const { candidate, hadMoreRoom, error } = fact;
   const { round, compactions } = run;
   if (fact.compaction !== undefined) {
@@ -151,6 +146,7 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   const { round } = run;
   if (!round) return;
   correct(state, fact.usage);
+  run.recoveries = 0;
   run.usage = addUsage(run.usage, fact.usage);
   round.usage = addUsage(round.usage, fact.usage);
   round.message = fact.entry;
@@ -162,7 +158,11 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
     round.calls.set(part.id, newCall(part, checkOf(fact, part.id)));
   }
   round.unsettled = round.calls.size;
-  run.lastText = textOf(fact.entry).trim() || run.lastText;
+  const text = textOf(fact.entry).trim();
+  if (text) {
+    run.lastText = text;
+    run.cited = fact.citations ?? [];
+  }
   for (const part of fact.entry.parts) {
     if (part.type === "reasoning" && part.text) run.reasoning.push({ turn: round.turn, text: part.text });
   }
@@ -214,6 +214,7 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
     return;
   }
   if (call.result) return;
+  run.recoveries = 0;
   state.hasHandles ||= fact.handle !== undefined;
   if (fact.cacheUntil !== undefined) state.cache.set(callKey(call.part), fact);
   call.result = resultEntry(fact);
@@ -231,11 +232,10 @@ function closeRound(state: State, run: RunState, round: Round): void {
     state.history.push(result);
     run.toolCalls.push(record);
     if (result.affected !== undefined) run.affected.push(result.affected);
-    for (const fragment of result.contexts ?? []) {
-      if (!state.fragments.has(fragment.id)) state.fragments.set(fragment.id, fragment);
-    }
+    for (const fragment of result.contexts ?? []) addFragment(state, fragment);
     run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
     countRepeat(run, round, call);
+    adoptNested(state, run, call);
   }
 }
 
@@ -278,7 +278,7 @@ function markAsked(state: State, run: RunState, fact: FactOf<"approval_required"
   call.questions = [...call.questions, { question, reason, digest, attempt: call.attempt, reply: undefined }];
 }
 
-function resolveApproval(run: RunState, fact: FactOf<"approval_resolved">): void {
+function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolved">): void {
   const { callId, approved, reason, number, value = null } = fact;
   const call = run.round?.calls.get(callId);
   const reply: Reply = approved ? { approved, value } : { approved, ...(reason !== undefined && { reason }) };

@@ -113,7 +113,13 @@ describe("decide", () => {
       const decision = decide(agents, fold("s", facts.slice(0, count)));
       for (const effect of decision.type === "effects" ? decision.effects : []) {
         const what =
-          effect.type === "tool" ? effect.callId : effect.type === "note" ? effect.facts : placeOf(effect);
+          effect.type === "tool"
+            ? effect.callId
+            : effect.type === "note"
+              ? effect.facts
+              : effect.type === "turn_summary"
+                ? effect.turn
+                : placeOf(effect);
         const known = ids.get(effect.id);
         if (known !== undefined) expect(JSON.stringify(what)).toBe(known);
         ids.set(effect.id, JSON.stringify(what));

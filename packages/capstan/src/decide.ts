@@ -17,6 +17,7 @@ import type { Decision, Rule } from "./rules/rule.ts";
 import { toolCalls } from "./rules/tool-calls.ts";
 import { turnEnd } from "./rules/turn-end.ts";
 import { turnLimit } from "./rules/turn-limit.ts";
+import { turnSummary } from "./rules/turn-summary.ts";
 import type { State } from "./state.ts";
 
 /** In order: the first rule with an answer decides. */
@@ -30,6 +31,7 @@ const rules: readonly Rule[] = [
   approvals,
   toolCalls,
   turnEnd,
+  turnSummary,
   onLimit,
   answer,
   repetition,

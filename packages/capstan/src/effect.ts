@@ -71,11 +71,22 @@ export type SummaryEffect = {
   readonly retry: Retry;
 };
 
+/** Asks a model what was done in a turn, for people to read. */
+export type TurnSummaryEffect = {
+  readonly type: "turn_summary";
+  readonly id: string;
+  readonly agent: string;
+  readonly turn: number;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly retry: Retry;
+};
+
 /** Says something that needs nothing from the world. */
 export type NoteEffect = { readonly type: "note"; readonly id: string; readonly facts: readonly FactBody[] };
 
 /** What to do next, as JSON. `id` follows from its place in the run, so that it is the same after a crash. */
-export type Effect = ModelEffect | ToolEffect | SummaryEffect | NoteEffect;
+export type Effect = ModelEffect | ToolEffect | SummaryEffect | TurnSummaryEffect | NoteEffect;
 
 /**
  * Performs one effect: THE seam. What fails in the world becomes facts; a rejection means that the journal or
@@ -102,6 +113,8 @@ export function intentOf(effect: Effect): readonly FactBody[] {
     }
     case "summary":
       return [{ type: "compaction_start", number: effect.number, until: effect.until }];
+    // It changes nothing, and is made again after a crash.
+    case "turn_summary":
     case "note":
       return [];
   }

@@ -4,6 +4,7 @@ import { callModel } from "./perform/call-model.ts";
 import { callTool } from "./perform/call-tool.ts";
 import type { Io } from "./perform/io.ts";
 import { summarise } from "./perform/summarise.ts";
+import { summariseTurn } from "./perform/summarise-turn.ts";
 
 /**
  * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
@@ -17,6 +18,8 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
       return callTool(effect, io, signal);
     case "summary":
       return summarise(effect, io, signal);
+    case "turn_summary":
+      return summariseTurn(effect, io, signal);
     case "note":
       return effect.facts;
   }
