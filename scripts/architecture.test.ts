@@ -28,7 +28,17 @@ const packages: PackageGraph = {
 // Inside packages/capstan/src, from the bottom up.
 const capstan = "packages/capstan/src/";
 const vocabulary = [
-  ...["json.ts", "history.ts", "event.ts", "effect.ts", "model.ts", "tool.ts", "agent.ts", "policy.ts"],
+  ...[
+    "json.ts",
+    "history.ts",
+    "event.ts",
+    "fact-id.ts",
+    "effect.ts",
+    "model.ts",
+    "tool.ts",
+    "agent.ts",
+    "policy.ts",
+  ],
   ...["errors.ts", "near-names.ts", "definition.ts", "builtin-tools.ts", "clock.ts", "store.ts", "engine.ts"],
   "labels.ts",
   ...["schema.ts", "schema/"],
@@ -39,7 +49,14 @@ const pure = [
   "state.ts",
   "apply.ts",
   "start-run.ts",
+  "close-round.ts",
+  "fold-handoff.ts",
+  "nested-state.ts",
   "context-size.ts",
+  "citations.ts",
+  "citation-stream.ts",
+  "markdown-code.ts",
+  "context-section.ts",
   "compact.ts",
   "result-entry.ts",
   "result.ts",
@@ -64,7 +81,7 @@ const loop = [
   ],
 ];
 const composition = [
-  ...["session.ts", "open-run.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/"],
+  ...["session.ts", "open-run.ts", "nested-run.ts", "agent-tool.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/"],
   ...["engines/local.ts", "engines/stored-run.ts", "simulation/", "durability/"],
 ];
 
@@ -82,12 +99,13 @@ const layers: readonly Layer[] = [
   leaf("models/"),
   leaf("stores/"),
   leaf("engines/", loop),
-  leaf("agents/"),
   leaf("safety/"),
   leaf("trace/"),
   leaf("secrets/"),
   leaf("logs/", ["secrets/"]),
   leaf("client/", ["state.ts"]),
+  // Composed from the vocabulary and the instructions, and from no store or model in particular.
+  { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
   // Composed from runs, and from no store or model in particular.
   {
     files: ["sessions/"],
@@ -186,6 +204,7 @@ describe("the check of layers", () => {
     ["client/index.ts", "../state.ts"],
     ["session.ts", "./stores/memory.ts"],
     ["sessions/fork.ts", "../session.ts"],
+    ["agents/build-team.ts", "../prompt.ts"],
     ["testing/index.ts", "vitest"],
   ])("lets %s import %s", (file, specifier) => {
     expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([]);
@@ -205,6 +224,7 @@ describe("the check of layers", () => {
     ["stores/memory.ts", "../index.ts"],
     ["client/index.ts", "../decide.ts"],
     ["sessions/fork.ts", "../stores/memory.ts"],
+    ["agents/stored-agents.ts", "../stores/memory.ts"],
   ])("does not let %s import %s", (file, specifier) => {
     const problem = `${capstan}${file} must not import "${specifier}".`;
     expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([problem]);

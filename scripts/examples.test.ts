@@ -25,6 +25,8 @@ describe("the examples", () => {
     "sessions-export": "imported: Harbours, 4 entries",
     "sessions-live": "cut off after 2",
     "sessions-time": "  + Rome: 19 °C, sun",
+    "stored-agents":
+      'The agent "clerk" is not valid: tools[0]: there is no tool named "serch" here. Did you mean "search"?',
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     tools: "500 departures, the last from gate B19.",

@@ -46,11 +46,46 @@ export type News =
   | { readonly type: "told"; readonly runId: string }
   | { readonly type: "live"; readonly pieces: readonly Piece[] };
 
+/** Something small that is no session, such as a stored agent, in one of its versions. */
+export type StoredRecord = {
+  /** What it is: ids are apart between kinds. */
+  readonly kind: string;
+  readonly id: string;
+  /** Counted from 1. A number is never given twice, also when the record was removed in between. */
+  readonly version: number;
+  readonly body: Json;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
 /**
- * An append-only log of facts per session, with leases and blobs. Every implementation passes `storeSuite`.
- * Methods reject with an `AgentError`; a rejected `append` has stored nothing.
+ * Small records, each with its versions. A kind has at most 100 characters, an id 200, a body 1,000,000 bytes as JSON:
+ * what is larger rejects with `invalid_input`. What is given back is the caller's own.
  */
-export interface Store {
+export interface Records {
+  /** The newest version. */
+  record(kind: string, id: string): Promise<StoredRecord | undefined>;
+  /** The newest version of each of a kind, by id. */
+  records(kind: string): Promise<readonly StoredRecord[]>;
+  /** All versions, oldest first; none of one that was removed. */
+  recordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
+  /**
+   * Stores the next version. `expectedVersion` is the newest one that the writer knows, 0 when there must be none.
+   * Rejects with `position_conflict` when it is another: of several who write at once, one wins.
+   */
+  putRecord(
+    record: { readonly kind: string; readonly id: string; readonly body: Json },
+    expectedVersion: number,
+  ): Promise<StoredRecord>;
+  /** Removes it with all its versions. Rejects with `position_conflict` as `putRecord` does. */
+  removeRecord(kind: string, id: string, expectedVersion: number): Promise<void>;
+}
+
+/**
+ * An append-only log of facts per session, with leases and blobs, and small records beside the sessions. Every
+ * implementation passes `storeSuite`. Methods reject with an `AgentError`; a rejected write has stored nothing.
+ */
+export interface Store extends Records {
   /**
    * Stores the facts behind position `expected` and gives each its `seq`. A fact whose identity is already in the
    * session is not stored again: it comes back as it was first. All of them, or none. Rejects with

@@ -1,5 +1,6 @@
 import { apply } from "../apply.ts";
-import { type Fact, identityOf } from "../event.ts";
+import type { Fact } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import { callsOf } from "../history.ts";
 import { newState, type State } from "../state.ts";
 import type { World } from "./world.ts";

@@ -115,6 +115,14 @@ function calls(
     remove: (sessionId) => call({ name: "remove", act: (store) => store.remove(sessionId) }),
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
     runs: (sessionId) => call({ name: "runs", act: (store) => store.runs(sessionId) }),
+    record: (kind, id) => call({ name: "record", act: (store) => store.record(kind, id) }),
+    records: (kind) => call({ name: "records", act: (store) => store.records(kind) }),
+    recordVersions: (kind, id) =>
+      call({ name: "recordVersions", act: (store) => store.recordVersions(kind, id) }),
+    putRecord: (record, expected) =>
+      call({ name: "putRecord", act: (store) => store.putRecord(record, expected) }),
+    removeRecord: (kind, id, expected) =>
+      call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
     orphans: () => call({ name: "orphans", act: (store) => store.orphans() }),
     search: (words, most) => call({ name: "search", act: (store) => store.search(words, most) }),
     tell: (runId, message) =>

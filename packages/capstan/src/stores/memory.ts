@@ -1,9 +1,11 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
-import { type Fact, identityOf, type UnplacedFact } from "../event.ts";
+import type { Fact, UnplacedFact } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import type { Blob, Found, RunInfo, Store, Told } from "../store.ts";
 import { memoryLeases } from "./memory-leases.ts";
-import { assertTellable, stateAfter } from "./run-index.ts";
+import { memoryRecords } from "./memory-records.ts";
+import { assertTellable, startsRun, stateAfter } from "./run-index.ts";
 import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
 import { type Watchers, watchers } from "./watchers.ts";
 
@@ -46,6 +48,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 
   return {
     ...leases,
+    ...memoryRecords(clock.now),
     publish,
     watch,
     ...inbox(runs, tell),
@@ -135,7 +138,7 @@ function index(runs: Map<string, KnownRun>, fact: Fact): void {
     known.info.state = state;
     known.info.updatedAt = at;
   }
-  if (!known && fact.type === "run_start")
+  if (!known && startsRun(fact))
     runs.set(runId, {
       info: { runId, sessionId, agent, state, startedAt: at, updatedAt: at },
       told: new Map(),

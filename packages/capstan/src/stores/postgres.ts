@@ -2,9 +2,10 @@
 //
 // Everything is in one schema (`postgres-schema.ts`): `facts`, one row each with its JSON as text, numbered per
 // session; `sessions`, `runs` and `told` (messages to runs), which follow from the facts and are written with them;
-// `leases`, whose row is locked by every append of the session; `blobs`; and `version`. Ids are stored as they stand
-// in JSON between the quotes. What is new is told to other processes by NOTIFY on a channel with the schema's name,
-// in the transaction that stores it; live pieces in batches. Whoever may connect to the database can listen there.
+// `leases`, whose row is locked by every append of the session; `blobs`; `records`; and `version`. Ids are stored as
+// they stand in JSON between the quotes. What is new is told to other processes by NOTIFY on a channel with the
+// schema's name, in the transaction that stores it; live pieces in batches. Whoever may connect to the database can
+// listen there.
 import { AgentError } from "../errors.ts";
 import type { Store, Told } from "../store.ts";
 import { openAppends } from "./postgres-append.ts";
@@ -17,6 +18,7 @@ import { postgresLeases } from "./postgres-leases.ts";
 import { openListener } from "./postgres-listener.ts";
 import { openOutbox } from "./postgres-outbox.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
+import { postgresRecords } from "./postgres-records.ts";
 import { quotedSchema } from "./postgres-schema.ts";
 import { originalText, storedText } from "./postgres-text.ts";
 import { assertTellable } from "./run-index.ts";
@@ -52,6 +54,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     ...postgresCatalogue(database, schema),
     ...postgresLeases(database, schema),
     ...postgresBlobs(database, schema),
+    ...postgresRecords(database, schema),
     ...inbox(database, { schema, origin }, hearing),
     async append(facts, at) {
       const { sessionId } = at.lease;

@@ -1,6 +1,11 @@
 import { AgentError } from "../errors.ts";
-import type { FactBody } from "../event.ts";
+import type { FactBody, UnplacedFact } from "../event.ts";
 import type { RunInfo } from "../store.ts";
+
+/** Whether the fact begins a run that is listed. One that is nested in another goes on with that one alone. */
+export function startsRun(fact: UnplacedFact): boolean {
+  return fact.type === "run_start" && fact.parentRunId === undefined;
+}
 
 /** What a fact makes of its run. */
 export function stateAfter(fact: FactBody): RunInfo["state"] {

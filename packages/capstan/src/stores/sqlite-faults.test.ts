@@ -287,6 +287,24 @@ describe("a removed session", () => {
   });
 });
 
+describe("a removed record", () => {
+  it("is in none of the files any more, with all its versions, and its space is given back", async () => {
+    const connection = openConnection(file, 100);
+    const store = storeOn(connection);
+    for (const [expected, word] of ["old", "new"].entries())
+      await store.putRecord({ kind: "k", id: "a", body: `secret ${word} `.repeat(20_000) }, expected);
+    await store.putRecord({ kind: "k", id: "b", body: "kept" }, 0);
+    const pages = () => connection.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+    const before = pages();
+    await store.removeRecord("k", "a", 2);
+    expect(pages()).toBeLessThan(before * 0.6);
+    const bytes = Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
+    expect(bytes.includes("kept")).toBe(true);
+    expect(bytes.includes("secret")).toBe(false);
+    await store.close();
+  });
+});
+
 function storeOn(connection: Connection): Store {
   return sqliteStore(connection, { busyTimeoutMs: 100, pollMs: 20, now: () => Date.now() });
 }

@@ -152,6 +152,29 @@ describe("a file of version 1", () => {
     await store.close();
   });
 
+  it("gets a place for records, and all else stays as it was (F71, F78)", async () => {
+    const store = sqlite(file);
+    const before = await store.read("trip");
+    expect(await store.records("agent")).toEqual([]);
+    const record = await store.putRecord({ kind: "agent", id: "guide", body: { format: 1 } }, 0);
+    await store.close();
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    database.close();
+    const again = sqlite(file);
+    expect(await again.record("agent", "guide")).toEqual(record);
+    expect(await again.read("trip")).toEqual(before);
+    expect(await again.getBlob("trip", "blob_1")).toMatchObject({ data: "menu: ☕" });
+    await again.close();
+  });
+
+  it("is made new by one, when several open it at once", async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, async () => sqlite(file)));
+    await Promise.all(stores.map((store, id) => store.putRecord({ kind: "k", id: `${id}`, body: id }, 0)));
+    expect(await stores[0]?.records("k")).toHaveLength(4);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
   it("has the tables of a new file", async () => {
     const fresh = join(file, "..", "fresh.db");
     await sqlite(fresh).close();

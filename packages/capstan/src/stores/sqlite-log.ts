@@ -1,7 +1,8 @@
 import { AgentError } from "../errors.ts";
-import { type Fact, identityOf, type UnplacedFact } from "../event.ts";
+import type { Fact, UnplacedFact } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import type { Lease, Store } from "../store.ts";
-import { stateAfter } from "./run-index.ts";
+import { startsRun, stateAfter } from "./run-index.ts";
 import { searchableText, wordsOf } from "./searchable.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { factVersion } from "./sqlite-schema.ts";
@@ -109,7 +110,7 @@ function indexRun(connection: Connection, session: number, fact: UnplacedFact): 
   const [id, state] = [toStored(fact.runId), stateAfter(fact)];
   const isKnown =
     connection.run("UPDATE runs SET state = ?, updated_at = ? WHERE id = ?", state, fact.at, id) > 0;
-  if (isKnown || fact.type !== "run_start") return;
+  if (isKnown || !startsRun(fact)) return;
   const sql = `INSERT INTO runs (id, session, agent, state, started_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?5)`;
   connection.run(sql, id, session, toStored(fact.agent), state, fact.at);

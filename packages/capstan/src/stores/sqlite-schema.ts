@@ -10,7 +10,8 @@ export const factVersion = 1;
 // One step per version of the file; a step that was released is never edited. Text that people and providers
 // choose is kept as `sqlite-text.ts` says, time in milliseconds since the epoch. `facts.fact` is the fact as JSON,
 // without its `seq`. `told.message` is JSON too, and NULL when it was heard. A row of `search` has the words of the
-// fact of the same number, as `wordsOf` gives them. `blobs.form` is `bytes`, `utf8` or `utf16le`.
+// fact of the same number, as `wordsOf` gives them. `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is
+// JSON, and NULL when the record was removed: the row then holds its number.
 const migrations: readonly string[] = [
   `
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -69,6 +70,17 @@ CREATE TABLE blobs (
 ) STRICT;
 CREATE VIRTUAL TABLE search USING fts5(words, tokenize = 'ascii', detail = none);
 INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+`,
+  `
+CREATE TABLE records (
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  body TEXT,
+  created_at REAL NOT NULL,
+  updated_at REAL NOT NULL,
+  PRIMARY KEY (kind, id, version)
+) STRICT;
 `,
 ];
 

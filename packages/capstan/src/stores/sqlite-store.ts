@@ -5,6 +5,7 @@ import type { Connection } from "./sqlite-connection.ts";
 import { sqliteInbox } from "./sqlite-inbox.ts";
 import { sqliteLeases } from "./sqlite-leases.ts";
 import { sqliteLog } from "./sqlite-log.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
 import { turns } from "./sqlite-turns.ts";
 import { sqliteWatch } from "./sqlite-watch.ts";
 import { watchers } from "./watchers.ts";
@@ -31,6 +32,7 @@ export function sqliteStore(connection: Connection, { busyTimeoutMs, pollMs, now
     ...sqliteInbox(connection, turn, local.tell),
     ...sqliteCatalogue(connection, turn, now),
     ...sqliteBlobs(connection, turn),
+    ...sqliteRecords(connection, turn, now),
     async append(facts, at) {
       const placed = await log.append(facts, at);
       local.tell(at.lease.sessionId, { type: "facts" });

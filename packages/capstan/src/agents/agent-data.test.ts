@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { resolvePolicy } from "../policy.ts";
+import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
+import { limitsOf } from "./policy-limits.ts";
+
+const known: Known = {
+  tools: ["search", "get_document"],
+  sources: ["wiki", "mail"],
+  models: ["openai/gpt-5-mini", "scripted"],
+  coded: ["assistant"],
+  agents: ["assistant", "people"],
+  limits: limitsOf({ maxTurns: 20 }),
+};
+const whole: AgentData = {
+  format: 1,
+  name: "research",
+  description: "Finds things out.",
+  prompt: "Never guess.",
+  model: ["openai/gpt-5-mini", "scripted"],
+  tools: ["search", "get_document"],
+  sources: ["wiki"],
+  handoffs: ["people", "assistant"],
+  policy: { maxTurns: 20, budget: { tokens: 1000 }, gate: "strict" },
+};
+const problem = (change: object) => agentProblem({ ...whole, ...change }, known);
+
+describe("the data of an agent", () => {
+  it("is accepted whole, and with a name alone (S3-54)", () => {
+    expect(checkedAgentData(whole, known)).toBe(whole);
+    expect(agentProblem({ format: 1, name: "x" }, known)).toBeUndefined();
+  });
+
+  it.each<[object, string]>([
+    [{ promt: "x" }, 'Unknown field "promt". Did you mean "prompt"?'],
+    [{ source: "user" }, 'Unknown field "source". Did you mean "sources"?'],
+    [{ execute: "rm -rf" }, 'Unknown field "execute".'],
+    [JSON.parse('{"__proto__":{"name":"y"}}'), 'Unknown field "__proto__".'],
+    [{ name: " " }, "name is missing: an agent needs a name."],
+    [{ name: 7 }, "name is missing: an agent needs a name."],
+    [
+      { name: "x ".repeat(80) },
+      "name has 160 characters, and 128 are allowed. name must not begin or end with a space.",
+    ],
+    [{ name: "a\u202eb" }, 'name has characters that cannot be seen: "a\\u{202e}b".'],
+    [{ name: "assistant", handoffs: [] }, 'name: "assistant" is the name of a coded agent: choose another.'],
+    [{ prompt: ["x"] }, "prompt must be a text."],
+    [{ description: null }, "description must be a text."],
+    [
+      { model: "openai/gpt-5-mimi" },
+      'model: stored agents may not use "openai/gpt-5-mimi". Did you mean "openai/gpt-5-mini"? They may use openai/gpt-5-mini, scripted.',
+    ],
+    [{ model: [] }, "model must be one name or a list of 1 to 100."],
+    [{ model: [{}] }, "model must be a name or a list of names, not {}."],
+    [{ tools: ["serch"] }, 'tools[0]: there is no tool named "serch" here. Did you mean "search"?'],
+    [{ tools: ["search", "toString"] }, 'tools[1]: there is no tool named "toString" here.'],
+    [{ tools: ["search", "search"] }, 'tools[1]: "search" is named twice.'],
+    [{ tools: "search" }, "tools must be a list of at most 100 names."],
+    [{ tools: Array.from({ length: 101 }, String) }, "tools must be a list of at most 100 names."],
+    [{ sources: ["wikis"] }, 'sources[0]: there is no source named "wikis" here. Did you mean "wiki"?'],
+    [{ handoffs: ["pepole"] }, 'handoffs[0]: there is no agent named "pepole" here. Did you mean "people"?'],
+    [{ name: "people", handoffs: ["people"] }, "handoffs: an agent cannot hand off to itself."],
+    [{ policy: [] }, "policy must be an object."],
+    [{ policy: { maxTurn: 1 } }, 'Unknown field policy.maxTurn. Did you mean "maxTurns"?'],
+    [{ policy: { maxTurns: 0 } }, 'policy.maxTurns cannot be 0: use a whole number from 1 or "unlimited".'],
+    [{ policy: { maxTurns: 21 } }, "policy.maxTurns cannot be 21: the loosest that is allowed here is 20."],
+    [
+      { policy: { gate: "off" } },
+      'policy.gate cannot be "off": the loosest that is allowed here is "default".',
+    ],
+    [{ format: 2 }, "format must be 1, not 2: another form needs another version of the program."],
+  ])("with %o is refused, and the field is named", (change, message) => {
+    expect(problem(change)).toBe(message);
+    expect(() => checkedAgentData({ ...whole, ...change }, known)).toThrow(/^The agent.* is not valid: /);
+  });
+
+  it("needs the name of a model where any may be used", () => {
+    const free = { ...known, models: undefined };
+    expect(agentProblem({ format: 1, name: "x" }, free)).toContain("model is missing");
+    expect(agentProblem({ format: 1, name: "x", model: "gpt" }, free)).toContain("provider/model");
+    expect(agentProblem({ format: 1, name: "x", model: "openai/gpt-5" }, free)).toBeUndefined();
+  });
+
+  it("is told the first of many mistakes, at little cost", () => {
+    const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
+    const message = problem(fields) ?? "";
+    expect(message).toMatch(/^Unknown field "f0"\..* And more\.$/);
+    expect(message.length).toBeLessThan(1000);
+  });
+
+  const anyField = fc.oneof(
+    fc.constantFrom(...Object.keys(whole)),
+    fc.constantFrom("__proto__", "toString", "x"),
+  );
+  const nearly = fc
+    .tuple(fc.dictionary(anyField, fc.jsonValue()), fc.subarray(Object.entries(whole)), fc.boolean())
+    .map(([odd, entries, first]) => ({
+      ...(first && odd),
+      ...Object.fromEntries(entries),
+      ...(!first && odd),
+    }));
+
+  it("is refused by name or accepted, whatever JSON it is, and what is accepted is within its limits (A105)", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), nearly), (value) => {
+        try {
+          const { name, tools = [], policy } = checkedAgentData(value, known);
+          accepted += 1;
+          expect(known.coded).not.toContain(name);
+          expect(known.tools).toEqual(expect.arrayContaining([...tools]));
+          expect(resolvePolicy(policy).gate).not.toBe("off");
+        } catch (error) {
+          expect(error).toMatchObject({ name: "AgentError", code: "invalid_input" });
+        }
+      }),
+      { numRuns: 2000, examples: [[whole]] },
+    );
+    expect(accepted).toBeGreaterThan(1);
+  });
+});

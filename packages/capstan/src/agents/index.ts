@@ -1,0 +1,10 @@
+export type { AgentData } from "./agent-data.ts";
+export type { PolicyLimits } from "./policy-limits.ts";
+export {
+  type ListedAgent,
+  type StoredAgent,
+  type StoredAgents,
+  type StoredAgentsOptions,
+  storedAgents,
+} from "./stored-agents.ts";
+export type { ToolMaker, ToolRegistry } from "./tool-registry.ts";

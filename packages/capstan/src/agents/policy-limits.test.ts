@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { beyond, limitsOf, within } from "./policy-limits.ts";
+
+const amount = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant("unlimited" as const));
+const gate = fc.constantFrom("strict", "default", "off");
+const approvals = fc.constantFrom("deny", "ask", "allow");
+const layer = fc.record(
+  {
+    gate,
+    approvals,
+    maxTurns: amount,
+    toolTimeoutMs: fc.integer({ min: 1, max: 100_000 }),
+    budget: fc.record(
+      { tokens: amount, cost: amount, seconds: amount, toolCalls: amount },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<PolicyLayer>;
+
+const order = ["strict", "deny", "default", "ask", "off", "allow"];
+const rank = (value: unknown) =>
+  value === "unlimited" ? Infinity : typeof value === "string" ? order.indexOf(value) : Number(value);
+
+describe("the limits of a stored agent's policy", () => {
+  it("hold for whatever it asks, and for what it does not say (A105)", () => {
+    fc.assert(
+      fc.property(layer, layer, (asked, given) => {
+        const limits = limitsOf(given);
+        const policy = resolvePolicy(within(asked, limits));
+        expect(rank(policy.gate)).toBeLessThanOrEqual(rank(limits.gate));
+        expect(rank(policy.approvals)).toBeLessThanOrEqual(rank(limits.approvals));
+        if (given.maxTurns) expect(rank(policy.maxTurns)).toBeLessThanOrEqual(rank(given.maxTurns));
+        if (given.toolTimeoutMs) expect(policy.toolTimeoutMs).toBeLessThanOrEqual(given.toolTimeoutMs);
+        for (const [field, limit] of Object.entries(given.budget ?? {}))
+          expect(rank(Reflect.get(policy.budget, field))).toBeLessThanOrEqual(rank(limit));
+      }),
+    );
+  });
+
+  it("leave alone what is stricter or not limited", () => {
+    fc.assert(
+      fc.property(layer, layer, (asked, given) => {
+        const limits = limitsOf(given);
+        fc.pre(beyond(asked, limits).length === 0);
+        const [before, after] = [resolvePolicy(asked), resolvePolicy(within(asked, limits))];
+        if (asked.gate) expect(after.gate).toBe(before.gate);
+        if (asked.maxTurns) expect(after.maxTurns).toBe(before.maxTurns);
+        expect(after.budget).toMatchObject(asked.budget ?? {});
+        expect(after.retry).toEqual(before.retry);
+      }),
+    );
+  });
+
+  it("without a word keep the gate and the approvals at their defaults, and nothing else", () => {
+    const asked: PolicyLayer = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
+    expect(beyond(asked, limitsOf())).toEqual([
+      'policy.gate cannot be "off": the loosest that is allowed here is "default"',
+      'policy.approvals cannot be "allow": the loosest that is allowed here is "ask"',
+    ]);
+    expect(within(asked, limitsOf())).toEqual({ gate: "default", approvals: "ask", maxTurns: "unlimited" });
+    expect(within({}, limitsOf())).toEqual({});
+  });
+
+  it("may be looser than the defaults, when whoever runs it says so", () => {
+    const limits = limitsOf({ gate: "off", approvals: "allow" });
+    expect(beyond({ gate: "off", approvals: "allow" }, limits)).toEqual([]);
+    expect(resolvePolicy(within({}, limits))).toMatchObject({ gate: "default", approvals: "ask" });
+  });
+
+  it("fill in what a budget does not say", () => {
+    const limits = limitsOf({ budget: { tokens: 1000, cost: 1 } });
+    expect(within({ budget: { tokens: 10, seconds: 5 } }, limits)).toEqual({
+      budget: { tokens: 10, seconds: 5, cost: 1 },
+    });
+    expect(beyond({ budget: { cost: "unlimited" } }, limits)).toEqual([
+      'policy.budget.cost cannot be "unlimited": the loosest that is allowed here is 1',
+    ]);
+  });
+
+  it("are refused when they are none, with the nearest name", () => {
+    const limits = (given: object) => () => limitsOf(given);
+    expect(limits({ maxTurn: 3 })).toThrow(
+      'Unknown field "maxTurn" of the policy limits. Did you mean "maxTurns"',
+    );
+    expect(limits({ thinking: "on" })).toThrow('Unknown field "thinking"');
+    expect(limits({ gate: "none" })).toThrow("policy.gate cannot be");
+    expect(limits({ budget: { token: 1 } })).toThrow('Did you mean "tokens"');
+  });
+});
