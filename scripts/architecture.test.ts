@@ -81,7 +81,16 @@ const loop = [
   ],
 ];
 const composition = [
-  ...["session.ts", "open-run.ts", "nested-run.ts", "agent-tool.ts", "new-id.ts", "quarantine.ts", "index.ts", "testing/"],
+  ...[
+    "session.ts",
+    "open-run.ts",
+    "nested-run.ts",
+    "agent-tool.ts",
+    "new-id.ts",
+    "quarantine.ts",
+    "index.ts",
+    "testing/",
+  ],
   ...["engines/local.ts", "engines/stored-run.ts", "simulation/", "durability/"],
 ];
 

@@ -11,6 +11,7 @@ describe("the examples", () => {
     "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
+    citations: "[3] Budget, final https://mail.example/m3",
     durable: "done: The report is on its way.",
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",

@@ -48,7 +48,11 @@ export function applyCompaction(state: State, run: RunState, fact: Compacted): v
     run.compactions.summarisedAt = place;
     const kept = fact.model === undefined ? earlierSummaries(state.history) : [];
     const summary: Entry = { type: "summary", text: quoted(text) };
-    replaceFront(state, until, [...kept, summary, ...lastingWords(state.history, until, run)]);
+    const front = [...kept, summary, ...lastingWords(state.history, until, run)];
+    replaceFront(state, until, front);
+    // What is before a handoff is now shorter, or in the summary together with a part of what came after it.
+    for (const frame of run.handoffs)
+      frame.base = until <= frame.base ? frame.base + front.length - until : front.length;
   }
 }
 

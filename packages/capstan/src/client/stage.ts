@@ -21,6 +21,7 @@ const stages: { readonly [Type in Event["type"]]?: Stage } = {
 
 /** One event further. `processing`: the model digests what the tools gave it and has not begun to speak. */
 export function nextStage(stage: Stage, event: Event): Stage {
+  if (event.parentRunId !== undefined) return stage; // of a nested run: the call it answers is still on
   if (event.type === "turn_start") return event.turn === 1 ? "submitted" : "processing";
   if (event.type === "done") return event.status === "failed" ? "error" : "complete";
   return stages[event.type] ?? stage;

@@ -7,7 +7,7 @@ export type StreamMode = "all" | "per-turn" | "final";
 export async function* streamView(events: AsyncIterable<Event>, mode: StreamMode): AsyncGenerator<Event> {
   for await (const event of events) {
     if (mode === "all") yield event;
-    else if (event.type === "message") {
+    else if (event.type === "message" && event.parentRunId === undefined) {
       const { entry } = event;
       const isAnswer = !entry.parts.some((part) => part.type === "call");
       const delta = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");

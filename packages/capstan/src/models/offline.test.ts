@@ -442,7 +442,7 @@ describe("what it answers", () => {
     const request = {
       ...requestOf(history, []),
       instructions:
-        "Found so far:\n[3] Menu: Soup: daily.\n[4] Budget 2026: Tea is hot. The budget is 7 million.",
+        "Sources:\n<sources>\n[3] Menu (https://x.example)\n> Soup: daily.\n\n[4] Budget 2026\n> Tea is hot.\n> The budget is 7 million.\n</sources>",
     };
     expect((await reply(request)).text).toBe("The budget is 7 million. [4]");
   });

@@ -3,8 +3,10 @@ import { describeThrown, type ErrorData, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type AssistantEntry, textOf } from "../history.ts";
 import type { Model } from "../model.ts";
-import { type Assembly, assembly, partsOf } from "./assemble.ts";
+import type { State } from "../state.ts";
+import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
+import { type Citing, citingFor } from "./citing.ts";
 import { agentOf, type Io } from "./io.ts";
 import { listen } from "./listen.ts";
 import { readOutput } from "./read-output.ts";
@@ -18,6 +20,8 @@ type Asking = {
   readonly io: Io;
   readonly model: Model;
   readonly message: Assembly;
+  /** Of a run that cites. */
+  readonly citing: Citing | undefined;
   readonly startedAt: number;
 };
 
@@ -27,11 +31,14 @@ export async function callModel(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const models = agentOf(effect.agent, io).models[effect.chain];
+  const agent = agentOf(effect.agent, io);
+  const models = agent.models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
   const model = io.modelOf(choice);
-  const message = assembly(namingCalls(effect.turn, io.state.callIds));
-  const asking: Asking = { effect, io, model, message, startedAt: io.clock.now() };
+  const message = assembly(namingCalls(effect.turn, io.state));
+  // An answer with a form is data: a list of numbers in it is no citation.
+  const citing = agent.output ? undefined : citingFor(io.state);
+  const asking: Asking = { effect, io, model, message, citing, startedAt: io.clock.now() };
   try {
     // What ignores its signal is left behind: a model, instructions, a repair.
     return await untilAborted(answerTo(asking, signal), signal);
@@ -41,11 +48,15 @@ export async function callModel(
   }
 }
 
-/** A provider's id is kept while it is new to the session; a call without one is named after its place. */
-function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCall"] {
+/**
+ * A provider's id is kept while it is new to the session; a call without one is named after its place. Nested runs go on
+ * side by side, so the ids of each begin with the call that it answers.
+ */
+function namingCalls(turn: number, { callIds: used, run }: State): Assembly["nameCall"] {
   const taken = new Set<string>();
+  const inside = run?.above ? `${run.above.callId}.` : "";
   return (providerId, index) => {
-    const wanted = providerId || `call_${turn}_${index}`;
+    const wanted = inside + (providerId || `call_${turn}_${index}`);
     let id = wanted;
     for (let count = 2; used.has(id) || taken.has(id); count++) id = `${wanted}~${count}`;
     taken.add(id);
@@ -54,8 +65,8 @@ function namingCalls(turn: number, used: ReadonlySet<string>): Assembly["nameCal
 }
 
 async function answerTo(asking: Asking, signal: AbortSignal): Promise<readonly FactBody[]> {
-  const { effect, io, model, message } = asking;
-  await listen({ model, message, emit: io.emit }, await requestFor(effect, io), signal);
+  const { effect, io, model, message, citing } = asking;
+  await listen({ model, message, citing, emit: io.emit }, await requestFor(effect, io), signal);
   const problem = problemOf(message);
   return problem ? failure(asking, problem) : finishedMessage(asking);
 }
@@ -101,6 +112,7 @@ async function finishedMessage({
   io,
   model,
   message,
+  citing,
   startedAt,
 }: Asking): Promise<readonly FactBody[]> {
   const { finish = "other" } = message;
@@ -114,17 +126,25 @@ async function finishedMessage({
   const { usage, warnings } = usageOf(message, io.state);
   const ms = io.clock.now() - startedAt;
   const about = { model: model.id, usage, ms, finish, ...(checks && { checks }), ...(output && { output }) };
-  return [{ type: "message", entry, ...about }, ...repairs, ...warnings];
+  return [
+    { type: "message", entry, ...about, ...citing?.found() },
+    ...repairs,
+    ...warnings,
+    ...(citing?.warnings() ?? []),
+  ];
 }
 
 /** What had been said when the run was cancelled: words only, for nothing else of it is whole. */
-function partialMessage({ io, model, message, startedAt }: Asking): readonly FactBody[] {
+function partialMessage({ io, model, message, citing, startedAt }: Asking): readonly FactBody[] {
+  if (citing) addChunk(message, { type: "text", text: citing.rest() });
   if (!message.hasText) return [];
   const parts = message.open.filter((part) => part.type === "text");
   const { usage, warnings } = usageOf(message, io.state);
   const ms = io.clock.now() - startedAt;
+  const entry: AssistantEntry = { type: "assistant", parts };
   return [
-    { type: "message", entry: { type: "assistant", parts }, model: model.id, usage, ms, finish: "aborted" },
+    { type: "message", entry, model: model.id, usage, ms, finish: "aborted", ...citing?.found() },
     ...warnings,
+    ...(citing?.warnings() ?? []),
   ];
 }

@@ -5,6 +5,8 @@ import type { FactBody } from "../event.ts";
 import { labelsOf } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
+import { type AgentRequest, agentRequestOf, callAgent, readsInside } from "./call-agent.ts";
+import { changedFragments } from "./changed-fragments.ts";
 import { unknownTool, validateInput } from "./check-calls.ts";
 import { digestOf } from "./digest.ts";
 import { gather } from "./gather.ts";
@@ -44,6 +46,7 @@ export async function callTool(
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
   const reads = readsOf(calling);
+  facts.push(...changedFragments(rest.contexts ?? [], io.state));
   return [
     {
       type: "tool_call_result",
@@ -78,7 +81,7 @@ async function presented(
 /** An error of a tool is as much a stranger's word as its result. What did not run has read nothing. */
 function readsOf({ effect, io }: Calling): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : toolFor(effect, io);
-  const reads = tool ? labelsOf(tool) : [];
+  const reads = [...new Set([...(tool ? labelsOf(tool) : []), ...readsInside(effect, io)])];
   return reads.length > 0 ? { reads } : {};
 }
 
@@ -99,23 +102,32 @@ async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
     return failed(errorData("approval_mismatch", message));
   }
   if (!tool.execute) return undefined;
+  let request: AgentRequest | undefined;
   try {
     await untilAborted(Promise.resolve(io.hooks.onBeforeTool?.(hookedCall(effect, io))), signal);
     const returned = await untilAborted(begin(tool, valid.value, calling), signal);
-    const question = questionOf(returned);
-    if (question) {
-      calling.facts.unshift(await asking(question, tool, calling));
-      return undefined;
-    }
-    return await checkedOutcome(
-      outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes })),
-      tool,
-    );
+    request = agentRequestOf(returned);
+    if (!request) return await outcomeReturned(returned, tool, calling);
   } catch (thrown) {
     if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
     if (!isDeadline(signal)) return interrupted;
     return failed(errorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`));
   }
+  return callAgent(request, calling);
+}
+
+async function outcomeReturned(
+  returned: unknown,
+  tool: Tool,
+  calling: Calling,
+): Promise<Outcome | undefined> {
+  const question = questionOf(returned);
+  if (!question) {
+    const gathered = await gather(returned, { signal: calling.signal, mostCharacters, mostBytes });
+    return checkedOutcome(outcomeOf(gathered), tool);
+  }
+  calling.facts.unshift(await asking(question, tool, calling));
+  return undefined;
 }
 
 /** A result that is not what its tool promises is no result. */

@@ -7,6 +7,7 @@ import type { AssistantPart, CallPart } from "../history.ts";
 import { foreignLabels, joinedLabels } from "../labels.ts";
 import { isNamedBy } from "../named-target.ts";
 import { nearest } from "../near-names.ts";
+import { outermost } from "../nested-state.ts";
 import { defaultPolicy } from "../policy.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 import { digestOf } from "./digest.ts";
@@ -90,7 +91,8 @@ function gatedCall(tool: Tool, input: unknown, { agents, state }: Io): Gated {
     labels: joinedLabels(foreignLabels(agent?.tools.values() ?? []), state.labels),
     tool,
     target: tool.target?.(input),
-    isNamed: (target) => isNamedBy(state.history, target),
+    // The prompt of a nested run is not a person's words.
+    isNamed: (target) => isNamedBy(outermost(state).history, target),
     policy: state.run?.policy ?? defaultPolicy,
   };
 }

@@ -8,6 +8,7 @@ import type { Model } from "../model.ts";
 import type { State } from "../state.ts";
 import type { Blob } from "../store.ts";
 import type { Outcome } from "../tool.ts";
+import type { AgentRequest } from "./call-agent.ts";
 
 /** What performing needs of the world around it. */
 export type Io = {
@@ -22,6 +23,8 @@ export type Io = {
   modelOf(choice: ModelChoice): Model;
   /** What is said, without the secrets of the run. Left out when there are none. */
   masked?<Body extends object>(body: Body): Body;
+  /** Has an agent answer a call, in a run of its own that is nested in this one: until it ends or waits. */
+  nested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;

@@ -1,11 +1,13 @@
 import type { DeltaBody } from "../event.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 import { type Assembly, addChunk } from "./assemble.ts";
+import type { Citing } from "./citing.ts";
 
 /** A model that is being listened to: what it has said so far, and where that is told. */
 export type Listening = {
   readonly model: Model;
   readonly message: Assembly;
+  readonly citing?: Citing | undefined;
   emit(delta: DeltaBody): void;
 };
 
@@ -37,9 +39,9 @@ export async function listen(
 type Piece = Extract<DeltaBody, { delta: string }> & { delta: string };
 
 /** Adds what one read said to the message and tells it, with neighbouring pieces of the same kind made one. */
-function hear(batch: readonly Chunk[], { message, emit }: Listening): void {
+function hear(batch: readonly Chunk[], { message, citing, emit }: Listening): void {
   let open: Piece | undefined;
-  for (const chunk of batch) {
+  for (const chunk of citing ? batch.flatMap(citing.pass) : batch) {
     addChunk(message, chunk);
     const piece = pieceOf(chunk, message);
     if (open && piece && open.type === piece.type && callOf(open) === callOf(piece)) {
@@ -51,6 +53,7 @@ function hear(batch: readonly Chunk[], { message, emit }: Listening): void {
     if (chunk.type === "restart") emit({ type: "message_restart", reason: chunk.reason });
   }
   if (open) emit(open);
+  for (const citation of citing?.fresh() ?? []) emit(citation);
 }
 
 function pieceOf(chunk: Chunk, message: Assembly): Piece | undefined {

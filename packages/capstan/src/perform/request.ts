@@ -1,8 +1,11 @@
-import type { Agent, InstructionsInput } from "../agent.ts";
-import { readResult } from "../builtin-tools.ts";
+import { type Agent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
+import { handoffSpec, readResult } from "../builtin-tools.ts";
+import { contextSection } from "../context-section.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
+import { citationSection } from "../prompt.ts";
+import { handoffPolicy, roomFor } from "../rules/handoff-target.ts";
 import type { State } from "../state.ts";
 import { agentOf, type Io } from "./io.ts";
 
@@ -15,7 +18,8 @@ export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequ
   const agent = agentOf(effect.agent, io);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
   const tools = withdrawn ? [] : specsFor(agent, state);
-  const base = state.run?.instructions ?? (await instructionsOf(effect, agent, io));
+  const fixed = state.run?.instructions ?? agent.instructions;
+  const base = typeof fixed === "string" ? withSources(fixed, agent, state) : await made(fixed, effect, io);
   return {
     instructions: [base, formOf(agent), ...effect.notes].filter((text) => text !== "").join("\n\n"),
     history: state.history,
@@ -29,8 +33,15 @@ export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequ
 
 function specsFor(agent: Agent, state: State): readonly ToolSpec[] {
   const { name, description, schema } = readResult;
-  if (!state.hasHandles || agent.tools.has(name)) return agent.specs;
-  return [...agent.specs, { name, description, input: schema.json }];
+  const read = { name, description, input: schema.json };
+  const own = !state.hasHandles || agent.tools.has(name) ? agent.specs : [...agent.specs, read];
+  return agent.handoffs?.().length ? withHandoff(own, agent, state) : own;
+}
+
+/** Offered while there is room for another agent; nothing else is called by that name. */
+function withHandoff(specs: readonly ToolSpec[], agent: Agent, { run }: State): readonly ToolSpec[] {
+  const others = specs.filter(({ name }) => name !== handoffName);
+  return run && !roomFor(run) ? [...others, handoffSpec(agent, handoffPolicy(run).mode)] : others;
 }
 
 function formOf({ output }: Agent): string {
@@ -38,12 +49,22 @@ function formOf({ output }: Agent): string {
   return `Give your final answer as JSON only, with no other text, valid by this JSON Schema:\n${JSON.stringify(output.json)}`;
 }
 
-async function instructionsOf(
+const sources = contextSection();
+
+/** A fixed text knows nothing of what was found; without the numbers a model that cites can only guess them. */
+function withSources(text: string, { output }: Agent, { fragments, run }: State): string {
+  if (fragments.size === 0 || output || run?.policy.citations === "off") return text;
+  const found = { fragments: [...fragments.values()] };
+  return [text, sources(found), citationSection(found)].filter((section) => section !== "").join("\n\n");
+}
+
+async function made(
+  instructions: Exclude<Instructions, string>,
   effect: ModelEffect,
-  agent: Agent,
-  { state, clock, context }: Io,
+  io: Io,
 ): Promise<string> {
-  if (typeof agent.instructions === "string") return agent.instructions;
+  const { state, clock, context } = io;
+  const agent = agentOf(effect.agent, io);
   const timeZone = state.run?.timeZone ?? "UTC";
   const input: InstructionsInput = {
     now: inWords(clock.now(), timeZone),
@@ -55,7 +76,7 @@ async function instructionsOf(
     context,
   };
   try {
-    return await agent.instructions(input);
+    return await instructions(input);
   } catch (thrown) {
     const { message } = describeThrown(thrown, "instructions_failed");
     throw new AgentError("instructions_failed", `The instructions of "${agent.name}" threw: ${message}`, {

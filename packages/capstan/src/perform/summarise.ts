@@ -38,7 +38,7 @@ export async function summarise(
 }
 
 /** The words of the answer; calls in it are nothing, for no tools were offered. */
-function summaryOf({ open, finish, hasText }: Assembly): string {
+export function summaryOf({ open, finish, hasText }: Assembly): string {
   if (finish === undefined) throw new AgentError("stream_truncated", "The summary broke off before its end.");
   if (finish === "content_filter")
     throw new AgentError("content_filter", "The provider's content filter stopped the summary.");

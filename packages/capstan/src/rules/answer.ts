@@ -1,11 +1,12 @@
 import type { FactBody } from "../event.ts";
 import { textOf } from "../history.ts";
 import type { Json } from "../json.ts";
+import { returnTo } from "./handoffs.ts";
 import { nextModelCall } from "./next-turn.ts";
-import { done, note, type Rule, type View } from "./rule.ts";
+import { done, hasActed, note, type Rule, type View } from "./rule.ts";
 import { isLastTurn } from "./wrap-up.ts";
 
-/** Words without calls are the answer, unless a person has said something meanwhile or a tool was demanded first. */
+/** Words without calls are the answer, to a person or to the agent that handed over, unless a person has said something meanwhile or a tool was demanded first. */
 export const answer: Rule = (view) => {
   const { agent, run } = view;
   const { round } = run;
@@ -31,6 +32,12 @@ export const answer: Rule = (view) => {
       code: "truncated",
       message: "The answer was cut off at the model's output limit.",
     });
+  const frame = run.handoffs.at(-1);
+  if (frame) {
+    const { output: data } = outputOf(view);
+    const back = { ...returnTo(view, frame, text), ...(data !== undefined && { data }) };
+    return note(`return.${run.turn}`, ...warnings, back);
+  }
   const unsupported = evaded || round.tools === "unavailable";
   return note(
     "answer",
@@ -45,7 +52,7 @@ function outputOf({ run }: View): { output?: Json } {
 }
 
 function evadedTools({ agent, run }: View): boolean {
-  return run.policy.requireToolFirst && agent.tools.size > 0 && run.toolCalls.length === 0;
+  return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run);
 }
 
 /** An answer without the form it must have is asked for once more, and then is a failure. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
+import { lineage } from "../nested-state.ts";
 import type { Budget } from "../policy.ts";
 import { elapsedMs, type RunState } from "../state.ts";
 import { note, type Rule } from "./rule.ts";
@@ -30,11 +31,14 @@ export const budget: Rule = ({ run }) => {
   return spent && note("limit", { type: "limit_reached", ...spent, turns: run.turn });
 };
 
-export function spentBudget(run: RunState): { code: ErrorCode; message: string } | undefined {
-  for (const { kind, code, spent, unit } of kinds) {
-    const limit = run.policy.budget[kind];
-    if (kind === "toolCalls" || limit === "unlimited" || spent(run) < limit) continue;
-    return { code, message: `The budget of ${limit} ${unit} is used up.` };
+/** Also of a run that this one is nested in: what it spends, both spend. */
+export function spentBudget(nested: RunState): { code: ErrorCode; message: string } | undefined {
+  for (const run of lineage(nested)) {
+    for (const { kind, code, spent, unit } of kinds) {
+      const limit = run.policy.budget[kind];
+      if (kind === "toolCalls" || limit === "unlimited" || spent(run) < limit) continue;
+      return { code, message: `The budget of ${limit} ${unit} is used up.` };
+    }
   }
   return undefined;
 }
@@ -43,7 +47,7 @@ function unansweredWithoutTools(run: RunState): { code: ErrorCode; message: stri
   if (!toolCallsAreSpent(run) || run.round?.tools !== "withdrawn") return undefined;
   return {
     code: "budget_tool_calls",
-    message: `The budget of ${run.policy.budget.toolCalls} tool calls is used up.`,
+    message: `The budget of ${toolCallBudget(run).limit} tool calls is used up.`,
   };
 }
 
@@ -65,8 +69,17 @@ export function budgetWarnings(run: RunState): FactBody[] {
 }
 
 export function toolCallsAreSpent(run: RunState): boolean {
-  const limit = run.policy.budget.toolCalls;
-  return limit !== "unlimited" && run.begun >= limit;
+  return toolCallBudget(run).left <= 0;
+}
+
+/** The tightest budget of tool calls, of this run and those it is nested in. */
+export function toolCallBudget(nested: RunState): { readonly limit: number; readonly left: number } {
+  let tightest = { limit: Number.POSITIVE_INFINITY, left: Number.POSITIVE_INFINITY };
+  for (const { policy, begun } of lineage(nested)) {
+    const limit = policy.budget.toolCalls;
+    if (limit !== "unlimited" && limit - begun < tightest.left) tightest = { limit, left: limit - begun };
+  }
+  return tightest;
 }
 
 export const spentCallsNote: string =
@@ -81,7 +94,11 @@ export function budgetNote(run: RunState): string | undefined {
 }
 
 /** Time left of the budget: no single effect may outlast it. */
-export function remainingMs(run: RunState): number {
-  const { seconds } = run.policy.budget;
-  return seconds === "unlimited" ? Number.MAX_SAFE_INTEGER : Math.max(1, seconds * 1000 - elapsedMs(run));
+export function remainingMs(nested: RunState): number {
+  let left = Number.MAX_SAFE_INTEGER;
+  for (const run of lineage(nested)) {
+    const { seconds } = run.policy.budget;
+    if (seconds !== "unlimited") left = Math.min(left, Math.max(1, seconds * 1000 - elapsedMs(run)));
+  }
+  return left;
 }

@@ -1,5 +1,5 @@
-import { callKey } from "../apply.ts";
 import { toolOf } from "../builtin-tools.ts";
+import { callKey } from "../close-round.ts";
 import type { FactBody } from "../event.ts";
 import type { CachedResult, Call, RunState } from "../state.ts";
 import { note, type Rule } from "./rule.ts";

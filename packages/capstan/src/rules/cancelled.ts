@@ -17,10 +17,15 @@ const notBegun = {
 /** A cancelled run ends at once. */
 export const cancelled: Rule = ({ run }) => {
   if (run.cancelReason === undefined) return undefined;
-  const text = run.lastText || "The run was stopped before it had an answer.";
-  const error = { code: "cancelled", message: run.cancelReason };
-  return note("cancel", ...interruptedCalls(run), done(run, { status: "cancelled", text, error }));
+  return note("cancel", ...cancellation(run, run.cancelReason));
 };
+
+/** The end of a run that is cancelled. */
+export function cancellation(run: RunState, reason: string): readonly FactBody[] {
+  const text = run.lastText || "The run was stopped before it had an answer.";
+  const error = { code: "cancelled", message: reason };
+  return [...interruptedCalls(run), done(run, { status: "cancelled", text, error })];
+}
 
 /** The end of an unfinished turn: every call that is left behind still gets its one result. */
 export function interruptedCalls(run: RunState): FactBody[] {

@@ -14,7 +14,8 @@ import { agentsByName, defineAgent } from "../agent.ts";
 import { apply } from "../apply.ts";
 import { decide } from "../decide.ts";
 import { type Effect, intentOf } from "../effect.ts";
-import { type FactBody, factId } from "../event.ts";
+import type { FactBody } from "../event.ts";
+import { factId } from "../fact-id.ts";
 import { callsOf, type Entry } from "../history.ts";
 import type { Policy } from "../policy.ts";
 import { resolvePolicy } from "../policy.ts";
@@ -196,6 +197,8 @@ function looksIn(
     switch (effect.type) {
       case "note":
         return effect.facts;
+      case "turn_summary":
+        return [{ type: "turn_summary", turn: effect.turn, text: "" }];
       case "summary": {
         summaries += 1;
         const { number, until } = effect;

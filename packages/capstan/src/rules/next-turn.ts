@@ -3,7 +3,7 @@ import { budgetNote, spentCallsNote, toolCallsAreSpent } from "./budget.ts";
 import { makeRoom } from "./compaction.ts";
 import { modelEffect } from "./model-effect.ts";
 import { repetitionNote } from "./repetition.ts";
-import type { Decision, Rule, View } from "./rule.ts";
+import { type Decision, hasActed, type Rule, type View } from "./rule.ts";
 import { isLastTurn, wrapUpNote } from "./wrap-up.ts";
 
 /** Nothing stands in the way: ask the model. */
@@ -21,7 +21,7 @@ export function nextModelCall(
   const tools = wanted.tools ?? offer(view, turn);
   const chain = run.round && run.round.calls.size > 0 ? "afterTools" : "main";
   const notes: string[] = [...(wanted.notes ?? [])];
-  if (agent.tools.size > 0) {
+  if (agent.tools.size > 0 || agent.handoffs) {
     const isSpent = tools === "withdrawn" && !isLastTurn(run, turn);
     const pressure = isSpent ? spentCallsNote : wrapUpNote(run, turn);
     for (const text of [pressure, repetitionNote(run), budgetNote(run)]) if (text) notes.push(text);
@@ -32,7 +32,5 @@ export function nextModelCall(
 function offer({ agent, run }: View, turn: number): ToolOffer {
   if (isLastTurn(run, turn) && run.policy.finalTurn === "no-tools") return "withdrawn";
   if (toolCallsAreSpent(run)) return "withdrawn";
-  return run.policy.requireToolFirst && agent.tools.size > 0 && run.toolCalls.length === 0
-    ? "required"
-    : "offered";
+  return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run) ? "required" : "offered";
 }

@@ -3,7 +3,7 @@ import { errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { CallPart, ResultStatus } from "../history.ts";
 import type { Call, RunState } from "../state.ts";
-import { spentBudget } from "./budget.ts";
+import { spentBudget, toolCallBudget } from "./budget.ts";
 import { note, type Rule } from "./rule.ts";
 
 const mostCallsPerTurn = 64;
@@ -16,7 +16,7 @@ export const refusals: Rule = ({ run }) => {
   const facts: FactBody[] = [];
   let index = 0;
   for (const call of round.calls.values()) {
-    if (!call.result && call.attempt === 0) {
+    if (!call.result && call.attempt === 0 && call.handedTo === undefined) {
       const fact = reasonFor(call, index);
       if (fact) facts.push(fact);
     }
@@ -26,12 +26,10 @@ export const refusals: Rule = ({ run }) => {
 };
 
 function refuser(run: RunState): (call: Call, index: number) => FactBody | undefined {
-  const { policy } = run;
   const skipped = (code: ErrorCode, message: string): Refusal => ({ status: "skipped", code, message });
   const forAll = reasonForAll(run);
-  const allowed =
-    policy.budget.toolCalls === "unlimited" ? Number.POSITIVE_INFINITY : policy.budget.toolCalls;
-  let left = allowed - run.begun;
+  const { limit: allowed, left: before } = toolCallBudget(run);
+  let left = before;
   return (call, index) => {
     if (forAll) return refusal(call.part, skipped(forAll.code, forAll.message));
     if (index >= mostCallsPerTurn) {

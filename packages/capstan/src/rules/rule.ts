@@ -47,7 +47,13 @@ export function done(
   };
 }
 
+/** Whether a tool was called; a handoff is such a call. */
+export function hasActed({ toolCalls, handoffs }: RunState): boolean {
+  return toolCalls.length > 0 || handoffs.length > 0;
+}
+
 /** An answer has nothing to stand on when tools were tried and none of them worked. */
-function isGrounded(run: RunState): boolean {
-  return run.toolCalls.length === 0 || run.toolCalls.some((call) => call.status === "ok");
+function isGrounded({ toolCalls, handoffCalls }: RunState): boolean {
+  const tried = toolCalls.filter(({ id }) => !handoffCalls.has(id));
+  return tried.length === 0 || tried.some((call) => call.status === "ok");
 }

@@ -43,7 +43,26 @@ describe("thinking", () => {
   });
 
   it("under auto goes on after a tool has failed, and off after one has worked (S4-14)", async () => {
-    expect(await thinkingIn("Where?", {}, [ok, failing, ok, answer])).toEqual([false, false, true, false]);
+    const other = { calls: [{ name: "look", input: { n: 3 } }] };
+    expect(await thinkingIn("Where?", {}, [ok, failing, other, answer])).toEqual([false, false, true, false]);
+  });
+
+  it("under auto goes on when any call of the last turn has failed, not only the last one (S4-14)", async () => {
+    const mixed = { calls: [...failing.calls, ...ok.calls] };
+    expect(await thinkingIn("Where?", {}, [mixed, answer])).toEqual([false, true]);
+  });
+
+  it("under auto goes on when the same call gives the same again (S4-14)", async () => {
+    const look = { calls: [{ name: "look", input: { n: 2 } }] };
+    expect(await thinkingIn("Where?", {}, [look, look, ok, answer])).toEqual([false, false, true, false]);
+  });
+
+  it("under auto goes on for the turn that hears a person ask for deliberation (S4-14)", async () => {
+    const model = scriptedModel([ok, answer]);
+    const running = run(defineAgent({ name: "helper", model, tools: [look] }), "Where?", { store: memory() });
+    for await (const event of running)
+      if (event.type === "tool_call_start") running.steer("Compare both, please.");
+    expect(model.requests.map(({ thinking }) => thinking)).toEqual([false, true]);
   });
 
   it("is on or off throughout when the policy says so (S4-14)", async () => {

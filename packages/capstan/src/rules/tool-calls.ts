@@ -1,11 +1,14 @@
 import type { Agent } from "../agent.ts";
 import { toolOf } from "../builtin-tools.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
+import { waitsInside } from "../nested-state.ts";
 import { overlaid } from "../policy.ts";
 import type { Call, RunState } from "../state.ts";
 import { isOrdered, isRepeatable, type Tool } from "../tool.ts";
 import { awaitsApproval } from "./approvals.ts";
 import { remainingMs } from "./budget.ts";
+import { isHandoff } from "./handoff-target.ts";
+import { isHandingOver } from "./handoffs.ts";
 import { refusal, unfinished } from "./refusals.ts";
 import type { Rule } from "./rule.ts";
 
@@ -13,17 +16,19 @@ import type { Rule } from "./rule.ts";
  * Runs what may run now. Side by side, except that a tool with effects waits for the calls before it and holds
  * up those after it; one at a time under `sequential`. When all that is left needs an answer from outside, waits.
  */
-export const toolCalls: Rule = ({ agent, run }) => {
+export const toolCalls: Rule = (view) => {
+  const { agent, run } = view;
   const { round } = run;
-  if (!round || round.unsettled === 0) return undefined;
+  if (!round || round.unsettled === 0 || isHandingOver(view)) return undefined;
   const sequential = run.policy.toolExecution === "sequential";
   const effects: Effect[] = [];
   let first = true;
   for (const call of round.calls.values()) {
-    if (call.result) continue;
+    if (call.result || isHandoff(agent, call)) continue;
     const alone = sequential || isOrderedCall(agent, call);
     if (alone && !first) break;
-    if (!awaitsApproval(call, run) && !isWithClient(agent, call)) effects.push(callEffect(agent, run, call));
+    const isElsewhere = isWithClient(agent, call) || waitsInside(run, call.part.id);
+    if (!awaitsApproval(call, run) && !isElsewhere) effects.push(callEffect(agent, run, call));
     if (alone) break;
     first = false;
   }
@@ -44,6 +49,7 @@ export function isWithClient(agent: Agent, call: Call): boolean {
 function callEffect(agent: Agent, run: RunState, { part, check, attempt, questions }: Call): Effect {
   const { id, name, input, raw } = part;
   const tool = toolOf(agent, name);
+  const inside = run.nested.get(id)?.run;
   // A decision is only taken when nothing is in flight: a call that began and came neither to a result nor to a
   // question was cut off by a crash. One that could not run in the first place has done nothing.
   const isCutOff = attempt > (questions.at(-1)?.attempt ?? 0);
@@ -55,8 +61,9 @@ function callEffect(agent: Agent, run: RunState, { part, check, attempt, questio
     attempt: attempt + 1,
     ...(check?.error && { refused: check.error }),
     ...(check?.approval && { digest: check.approval.digest }),
+    // A step of its own, also for an engine that knows finished steps by their ids.
+    ...(inside && { id: `nested.${inside.waits}.${id}` }),
     ...(questions.length > 0 && {
-      // A step of its own, also for an engine that knows finished steps by their ids.
       id: `answered.${questions.length}.${id}`,
       asked: questions.flatMap(({ question, digest, reply }) => (reply ? { question, digest, reply } : [])),
     }),

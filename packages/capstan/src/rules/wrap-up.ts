@@ -1,13 +1,20 @@
 import type { RunState } from "../state.ts";
 
-export function isLastTurn({ policy }: Pick<RunState, "policy">, turn: number): boolean {
-  return policy.maxTurns !== "unlimited" && turn >= policy.maxTurns;
+type Counted = Pick<RunState, "policy"> & Partial<Pick<RunState, "handoffs">>;
+
+/** The last turn that the agent in charge may take: each agent that waits for it keeps one for its own answer. */
+function lastTurn({ policy, handoffs = [] }: Counted): number {
+  return policy.maxTurns === "unlimited" ? Number.POSITIVE_INFINITY : policy.maxTurns - handoffs.length;
+}
+
+export function isLastTurn(run: Counted, turn: number): boolean {
+  return turn >= lastTurn(run);
 }
 
 /** What is added to the instructions as the limit comes near: first a request to come to an end, then a demand. */
-export function wrapUpNote({ policy }: Pick<RunState, "policy">, turn: number): string | undefined {
-  if (policy.maxTurns === "unlimited") return undefined;
-  const left = policy.maxTurns - turn;
+export function wrapUpNote(run: Counted, turn: number): string | undefined {
+  const { policy } = run;
+  const left = lastTurn(run) - turn;
   if (left <= 0) return policy.finalTurn === "no-tools" ? lastTurnNote : undefined;
   if (left > policy.wrapUpAt) return undefined;
   return (

@@ -5,15 +5,14 @@ type Source = { readonly number: number; readonly title: string; readonly conten
 
 /** What was found and can be cited: as the instructions number it, else in the order of the results. */
 export function sourcesOf({ instructions, history }: ModelRequest): Source[] {
-  const start = instructions.lastIndexOf("Found so far:");
+  const start = instructions.lastIndexOf("\n<sources>\n");
   if (start >= 0) {
-    const listed = instructions
-      .slice(start)
-      .matchAll(/^\[(\d+)\] ([^:\n]*): ([\s\S]*?)(?=\n\[\d+\] |\n\n|$(?![\s\S]))/gmu);
-    const sources = [...listed].map(([, number, title, content]) => ({
+    const end = instructions.indexOf("\n</sources>", start);
+    const listed = instructions.slice(start, end).matchAll(/^\[(\d+)\] (.*)((?:\n> .*)*)/gmu);
+    const sources = [...listed].map(([, number, title = "", quoted = ""]) => ({
       number: Number(number),
-      title: title ?? "",
-      content: content ?? "",
+      title: title.replace(/ \(\S+\)$/u, ""),
+      content: quoted.replace(/^> /gmu, "").trim(),
     }));
     if (sources.length > 0) return sources;
   }

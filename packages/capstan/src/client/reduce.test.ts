@@ -1,0 +1,173 @@
+import { assert, asyncProperty, boolean, infiniteStream } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { type Event, isFact } from "../event.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { meddler, newWorld, plannedAgent, play, runPlan } from "../testing/run-plan.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { reduce, viewOf } from "./reduce.ts";
+import { emptyView, type SessionView } from "./session-view.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object" },
+  effects: "none",
+  reads: ["public"],
+  execute(_, { progress }) {
+    progress({ half: true });
+    return { content: "seen", contexts: [{ id: "d", content: "D.", source: { title: "Doc" } }] };
+  },
+});
+const ask = defineTool({
+  name: "ask",
+  description: "Asks",
+  input: { type: "object" },
+  needsApproval: "It writes.",
+  execute: () => "done",
+});
+const client = defineTool({ name: "client", description: "The client's", input: { type: "object" } });
+
+async function eventsOf(...steps: ScriptedStep[]): Promise<Event[]> {
+  const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look, ask, client] });
+  const options = { store: memory(), session: "s", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
+  return (await collect(run(agent, "Go", options))).events;
+}
+
+/** The views after each event, beginning with the empty one. */
+function viewsOf(events: readonly Event[]): SessionView[] {
+  const views = [emptyView];
+  for (const event of events) views.push(reduce(views.at(-1) ?? emptyView, event));
+  return views;
+}
+
+describe("reduce", () => {
+  it("makes a session of what was asked, said, called and cited", async () => {
+    const events = await eventsOf(
+      { reasoning: "Hm.", text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }] },
+      { text: "Seen [1], not [2]." },
+    );
+    const about = { type: "assistant", runId: "r", agent: "a" };
+    expect(viewOf(events)).toEqual({
+      ...emptyView,
+      seq: events.findLast(isFact)?.seq,
+      status: "done",
+      runId: "r",
+      turn: 2,
+      usage: { inputTokens: 20, outputTokens: 10 },
+      entries: [
+        { type: "user", runId: "r", content: "Go" },
+        {
+          ...about,
+          turn: 1,
+          text: "Wait.",
+          reasoning: "Hm.",
+          citations: [],
+          calls: [{ id: "c", name: "look", input: { n: 1 }, state: "ok", result: "seen", ms: 0 }],
+        },
+        {
+          ...{ ...about, turn: 2, text: "Seen [1], not.", reasoning: "" },
+          citations: [{ n: 1, id: "d", title: "Doc" }],
+          calls: [],
+        },
+        expect.objectContaining({ type: "notice", code: "citation_unknown" }),
+      ],
+    });
+  });
+
+  it("shows what is being said, called and found while it happens", async () => {
+    const events = await eventsOf(
+      { text: "Half", error: "model_failed" },
+      { text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }], split: 4 },
+      { text: "Seen [1].", split: 4 },
+    );
+    const lives = viewsOf(events).map(({ live }) => live);
+    expect(new Set(lives.map(({ text }) => text))).toEqual(
+      new Set(["", "Half", "Wait", "Wait.", "Seen", "Seen [1]."]),
+    );
+    expect(lives.some(({ retry }) => retry?.code === "model_failed")).toBe(true);
+    expect(lives.some(({ calls }) => calls[0]?.arguments === '{"n":1}')).toBe(true);
+    expect(lives.some(({ progress }) => progress[0]?.callId === "c")).toBe(true);
+    expect(lives.some(({ citations }) => citations[0]?.title === "Doc")).toBe(true);
+    const states = viewsOf(events).flatMap(({ entries }) =>
+      entries.flatMap((entry) => (entry.type === "assistant" ? entry.calls.map(({ state }) => state) : [])),
+    );
+    expect([...new Set(states)]).toEqual(["said", "running", "ok"]);
+  });
+
+  it("lists what a person and what the client must answer, until they did", async () => {
+    const calls = [
+      { id: "a", name: "ask" },
+      { id: "b", name: "client" },
+    ];
+    const model = scriptedModel([{ calls }, { text: "Done." }]);
+    const running = run(defineAgent({ name: "a", model, tools: [ask, client] }), "Go", { store: memory() });
+    const first = await collect(running);
+    const waiting = viewOf(first.events);
+    expect(waiting.status).toBe("waiting");
+    expect(waiting.pending).toEqual([
+      expect.objectContaining({ callId: "a", name: "ask", needs: "approval", reason: "It writes." }),
+      { callId: "b", name: "client", needs: "answer" },
+    ]);
+    running.approve("a").answer("b", "yes");
+    const second = await collect(running);
+    const end = second.events.reduce(reduce, waiting);
+    expect([end.status, end.pending]).toEqual(["done", []]);
+  });
+
+  it("tells an answer that is not the model's, and why the run did not end well", async () => {
+    const view = viewOf(await eventsOf({ error: "content_filter" }));
+    expect(view.status).toBe("failed");
+    expect(view.error?.code).toBe("content_filter");
+    expect(view.entries.at(-1)).toMatchObject({ type: "assistant", text: expect.stringMatching(/filter/) });
+  });
+
+  it("goes on with the next run of a session, and begins anew where the client sends the whole history", async () => {
+    const store = memory();
+    const agent = (text: string) => defineAgent({ name: "a", model: scriptedModel([{ text }]) });
+    const first = await collect(run(agent("One."), "1", { store, session: "s" }));
+    const second = await collect(run(agent("Two."), "2", { store, session: "s" }));
+    const texts = (view: SessionView) =>
+      view.entries.map((entry) =>
+        entry.type === "user" ? entry.content : entry.type === "assistant" ? entry.text : entry.code,
+      );
+    expect(texts(viewOf([...first.events, ...second.events]))).toEqual(["1", "One.", "2", "Two."]);
+    const third = await collect(
+      run(agent("Three."), [...second.result.history, { type: "user", content: "3" }], {
+        store,
+        session: "s",
+        policy: { memory: "client" },
+      }),
+    );
+    expect(texts(viewOf([...first.events, ...second.events, ...third.events]))).toEqual([
+      ...["1", "One.", "2", "Two.", "3", "Three."],
+    ]);
+  });
+
+  it("gives the same from facts alone, from all events, and from any of the deltas; a fact seen twice changes nothing", async () => {
+    const property = asyncProperty(runPlan, infiniteStream(boolean()), async (plan, coins) => {
+      const people = meddler(plan);
+      const options = {
+        store: memory(),
+        clock: fakeClock({ skipUpToMs: 60_000 }),
+        hooks: { onEvent: people.onEvent },
+      };
+      const running = run(plannedAgent(plan, newWorld()), "Go.", options);
+      people.join(running);
+      const { events } = await play(plan, running);
+      const facts = events.filter(isFact);
+      const view = viewOf(events);
+      expect(viewOf(facts)).toEqual(view);
+      expect(viewOf(events.filter((event) => isFact(event) || coins.next().value))).toEqual(view);
+      expect(viewOf([...events.slice(0, events.length / 2), ...facts])).toEqual(view);
+      // Wherever the run rests, nothing is left of what was live.
+      for (const [at, fact] of facts.entries())
+        if (fact.type === "waiting") expect(viewOf(facts.slice(0, at + 1)).live).toEqual(emptyView.live);
+    });
+    await assert(property, { numRuns: 60 });
+  });
+});

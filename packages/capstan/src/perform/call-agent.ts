@@ -1,0 +1,83 @@
+import { type Agent, agentsByName } from "../agent.ts";
+import { toolOf } from "../builtin-tools.ts";
+import type { ToolEffect } from "../effect.ts";
+import { errorData } from "../errors.ts";
+import { foreignLabels, joinedLabels } from "../labels.ts";
+import { lineage, readsIn } from "../nested-state.ts";
+import type { PolicyLayer } from "../policy.ts";
+import type { RunState } from "../state.ts";
+import type { Outcome, Reads, Tool } from "../tool.ts";
+import { agentOf, type Io } from "./io.ts";
+import { failed, interrupted } from "./outcome.ts";
+import { isDeadline } from "./until-aborted.ts";
+
+/** What a tool returns that wants an agent to answer its call. */
+export type AgentRequest = { readonly agent: Agent; readonly prompt: string; readonly policy: PolicyLayer };
+
+/** Tools that come and go can make an agent its own tool. */
+const deepest = 8;
+const requests = new WeakSet<object>();
+
+/** Marks a request: only what was made here begins a nested run, whatever else looks like it. */
+export function agentRequest(request: AgentRequest): AgentRequest {
+  requests.add(request);
+  return request;
+}
+
+export function agentRequestOf(returned: unknown): AgentRequest | undefined {
+  return typeof returned === "object" && returned !== null && requests.has(returned)
+    ? (returned as AgentRequest)
+    : undefined;
+}
+
+type Calling = { readonly effect: ToolEffect; readonly io: Io; readonly signal: AbortSignal };
+
+/** Has an agent answer a call. Nothing while its run waits. Rejects when the journal or the engine failed: that is no outcome. */
+export async function callAgent(
+  request: AgentRequest,
+  { effect, io, signal }: Calling,
+): Promise<Outcome | undefined> {
+  const { callId, name, timeoutMs } = effect;
+  if (!io.nested || effect.isFallback) {
+    const message = `"${name}" is an agent, and there is no run here that it could be nested in.`;
+    return failed({ ...errorData("tool_failed", message), retryable: false });
+  }
+  if (io.state.run && [...lineage(io.state.run)].length >= deepest) {
+    const message = `Agents are nested ${deepest} deep already: "${name}" is not asked. Answer without it.`;
+    return failed({ ...errorData("tool_failed", message), retryable: false });
+  }
+  await io.nested(request, callId, signal);
+  const run = io.state.run?.nested.get(callId)?.run;
+  if (signal.aborted && isDeadline(signal))
+    return failed(errorData("tool_timeout", `"${name}" gave no result within ${timeoutMs} ms.`));
+  if (signal.aborted) return interrupted;
+  return run?.done && answerOf(run, name);
+}
+
+/** What the run of an agent has read on its way to an answer, strangers' descriptions of its tools too. */
+export function readsInside({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
+  const inside = io.state.run?.nested.get(callId);
+  if (!inside) return [];
+  const asked = toolOf(agentOf(agent, io), name)?.agent;
+  const tools = asked ? [...agentsByName(asked).values()].flatMap(toolsOf) : [];
+  return readsIn(joinedLabels(inside.labels, foreignLabels(tools)));
+}
+
+function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+  try {
+    return toolSource ? toolSource() : [...tools.values()];
+  } catch {
+    return []; // then it had none either
+  }
+}
+
+function answerOf({ id, turn, done }: RunState, name: string): Outcome {
+  const { status = "failed", text = "", error, output } = done ?? {};
+  const data = { runId: id, status, turns: turn, ...(output !== undefined && { output }) };
+  if (status === "done") return { status: "ok", content: text, data };
+  const reason = error ? `${error.message} (${error.code})` : status;
+  if (status === "limit")
+    return { status: "ok", content: `${text}\n\n[The agent "${name}" was not done: ${reason}]`, data };
+  const code = error?.code ?? "tool_failed";
+  return { ...failed({ code, message: `The agent "${name}" failed: ${reason}`, retryable: false }), data };
+}
