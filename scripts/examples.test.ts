@@ -9,12 +9,14 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 describe("the examples", () => {
   const lines: { readonly [name: string]: string } = {
     "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
+    "agent-tool": "  librarian 2 done",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     citations: "[3] Budget, final https://mail.example/m3",
     durable: "done: The report is on its way.",
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
+    handoffs: "  research -> desk: Only the queue retries.",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
     "mcp-client": "mcp_memory_delete_entities: denied",

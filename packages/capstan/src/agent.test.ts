@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
+import { type Agent, type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { Model } from "./model.ts";
 import { run } from "./session.ts";
@@ -277,5 +277,42 @@ describe("a chain of two models", () => {
     const second = scriptedModel([{ calls: [{ name: "say", input: { text: "x" } }] }]);
     const agent = defineAgent({ name: "helper", model: [first, second], tools: [echo("say")] });
     expect((await run(agent, "Go")).text).toBe("Back.");
+  });
+});
+
+describe("handoffs", () => {
+  const model = scriptedModel([]);
+  const agent = (name: string, handoffs?: AgentDefinition["handoffs"]) =>
+    defineAgent({ name, model, ...(handoffs && { handoffs }) });
+
+  it("are known to a run with all that can be reached by them, also in a circle (S3-27)", () => {
+    const first: Agent = agent("first", () => [second]);
+    const second: Agent = agent("second", () => [third, first]);
+    const third: Agent = agent("third");
+    expect([...agentsByName(first).keys()]).toEqual(["first", "second", "third"]);
+    expect([...agentsByName([third, first]).keys()]).toEqual(["third", "first", "second"]);
+  });
+
+  it("to two agents of one name are refused (S3-27)", () => {
+    const first = agent("first", [agent("same"), agent("second", [agent("same")])]);
+    expect(() => agentsByName(first)).toThrow(/Two agents are named "same"/);
+    expect(() => run(first, "Go.")).toThrow(/Two agents are named "same"/);
+  });
+
+  it.each<[string, unknown]>([
+    ["names", ["research"]],
+    ["one agent", agent("research")],
+    ["a hole, as where an agent is named before it is made", [undefined]],
+  ])("that are %s are refused (S3-27)", (_what, handoffs) => {
+    expect(() => agent("main", handoffs as Agent[])).toThrow(
+      /a list of agents, or a function that gives one/,
+    );
+  });
+
+  it("are refused beside a tool of that name (S3-28)", () => {
+    const tool = defineTool({ name: "handoff", description: "Mine.", input: { type: "object" } });
+    const define = () => defineAgent({ name: "main", model, tools: [tool], handoffs: [agent("other")] });
+    expect(define).toThrow(/a tool named "handoff": rename the tool/);
+    expect(() => defineAgent({ name: "main", model, tools: [tool], handoffs: [] })).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import { checkFields } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import type { ModelChain } from "./event.ts";
-import type { Fragment } from "./history.ts";
+import type { NumberedFragment } from "./history.ts";
 import type { Model, ToolSpec } from "./model.ts";
 import { checkPolicy, type PolicyLayer } from "./policy.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema.ts";
@@ -16,8 +16,8 @@ export type InstructionsInput = {
   readonly maxTurns: number | "unlimited";
   /** Every tool of the agent, with its description. */
   readonly tools: readonly ToolSpec[];
-  /** What tools have found so far and an answer can cite. */
-  readonly fragments: readonly Fragment[];
+  /** What tools have found so far and an answer can cite, by the number `n`. */
+  readonly fragments: readonly NumberedFragment[];
   readonly context: unknown;
 };
 
@@ -38,6 +38,8 @@ export type AgentDefinition = {
   readonly instructions?: Instructions;
   /** A function is asked for them in every run when a turn begins: tools may come and go between turns. */
   readonly tools?: readonly Tool[] | (() => readonly Tool[]);
+  /** Whom it may hand the conversation over to. A function, where agents name each other. */
+  readonly handoffs?: readonly Agent[] | (() => readonly Agent[]);
   /** Runs when a limit ends the run and the policy's `onLimit` says `fallback-tool`; it gets a `FallbackInput`. */
   readonly fallbackTool?: Tool;
   /** The form an answer must have. The result then has an `output` that is valid by it. */
@@ -59,6 +61,8 @@ export interface Agent extends Toolset {
   readonly instructions: Instructions;
   /** Gives the tools of a turn; `tools` is then empty until a run has asked. */
   readonly toolSource?: () => readonly Tool[];
+  /** Left out when it may hand over to nobody. */
+  readonly handoffs?: () => readonly Agent[];
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
   readonly policy: PolicyLayer;
@@ -80,6 +84,7 @@ const agentFields: readonly string[] = [
   "models",
   "instructions",
   "tools",
+  "handoffs",
   "fallbackTool",
   "output",
   "policy",
@@ -101,6 +106,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   }
   checkFields(`agent ${JSON.stringify(name)}`, definition, agentFields);
   checkPolicy(policy);
+  const handoffs = readHandoffs(definition);
   return {
     name,
     models: {
@@ -110,6 +116,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
     },
     instructions,
     ...(typeof tools === "function" ? { ...toolset(name, []), toolSource: tools } : toolset(name, tools)),
+    ...(handoffs && { handoffs }),
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
     policy,
@@ -150,6 +157,51 @@ function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string,
   return byName;
 }
 
+/** The name of the tool by which an agent hands over. */
+export const handoffName = "handoff";
+
+function readHandoffs({ name, tools, handoffs }: AgentDefinition): Agent["handoffs"] {
+  if (handoffs === undefined || (Array.isArray(handoffs) && handoffs.length === 0)) return undefined;
+  if (Array.isArray(tools) && tools.some((tool) => tool?.name === handoffName)) {
+    throw new AgentError(
+      "invalid_definition",
+      `The agent "${name}" has handoffs, and a tool named "${handoffName}": rename the tool.`,
+    );
+  }
+  const source = handoffs;
+  if (typeof source !== "function") {
+    checkHandoffs(name, source);
+    return () => source;
+  }
+  let known: readonly Agent[] | undefined;
+  return () => {
+    known ??= checkHandoffs(name, source());
+    return known;
+  };
+}
+
+function checkHandoffs(name: string, handoffs: readonly Agent[]): readonly Agent[] {
+  const isAgent = (agent: Agent) => typeof agent?.name === "string" && agent.models !== undefined;
+  if (Array.isArray(handoffs) && handoffs.every(isAgent)) return handoffs;
+  throw new AgentError(
+    "invalid_definition",
+    `The handoffs of the agent "${name}" must be a list of agents, or a function that gives one, for agents that name each other.`,
+  );
+}
+
+/** The agents by name, with all that can be reached from them by handoffs; the given ones come first. */
 export function agentsByName(agents: Agent | readonly Agent[]): Agents {
-  return new Map([agents].flat().map((agent) => [agent.name, agent as Agent]));
+  const byName = new Map<string, Agent>();
+  const open: Agent[] = [agents].flat();
+  for (const agent of open) {
+    const known = byName.get(agent.name);
+    if (known === agent) continue;
+    if (known) {
+      const message = `Two agents are named "${agent.name}": a run knows its agents by name, so rename one.`;
+      throw new AgentError("invalid_definition", message);
+    }
+    byName.set(agent.name, agent);
+    open.push(...(agent.handoffs?.() ?? []));
+  }
+  return byName;
 }

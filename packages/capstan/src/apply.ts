@@ -1,14 +1,14 @@
-import { addFragment } from "./citations.ts";
+import { callKey, closeRound } from "./close-round.ts";
 import { applyCompaction } from "./compact.ts";
 import { correct, measure } from "./context-size.ts";
 import type { CallCheck, Fact } from "./event.ts";
-import { type CallPart, callsOf, plainText, textOf } from "./history.ts";
-import { canonical } from "./json.ts";
+import { endHandoffs, handBack, handOver, settleHandoff } from "./fold-handoff.ts";
+import { type CallPart, callsOf, textOf } from "./history.ts";
 import { addLabels } from "./labels.ts";
-import { adoptNested, applyNested, passTime } from "./nested-state.ts";
+import { applyNested, passTime } from "./nested-state.ts";
 import { recordOf, resultEntry } from "./result-entry.ts";
 import { startRun } from "./start-run.ts";
-import { addUsage, type Call, newState, noUsage, type Round, type RunState, type State } from "./state.ts";
+import { addUsage, type Call, newState, noUsage, type RunState, type State } from "./state.ts";
 import type { Reply } from "./tool.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
@@ -62,8 +62,14 @@ const folds: Folds = {
   approval_resolved: resolveApproval,
   waiting: rest,
   woken: wake,
+  handoff: handOver,
+  handoff_denied(_, run, { reason }) {
+    if (run.policy.handoff?.onDenied === "fail") run.denied = reason;
+  },
+  handoff_return: handBack,
   steered(_, run, { entry }) {
     run.steering.push(entry);
+    run.passing = undefined;
   },
   cancel_requested(_, run, { reason }) {
     run.cancelReason ??= reason;
@@ -202,6 +208,11 @@ function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">)
 
 function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result">): void {
   const { round } = run;
+  const frame = run.handoffs.findLast(({ call }) => call.part.id === fact.id);
+  if (frame) {
+    settleHandoff(state, run, { frame, fact });
+    return;
+  }
   const call = round?.calls.get(fact.id);
   if (fact.reads && !call?.result) {
     const input = call?.part.input ?? run.fallback?.input ?? {};
@@ -223,38 +234,6 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   if (round.unsettled === 0) closeRound(state, run, round);
 }
 
-/** Only now, and in call order: what a run has found does not depend on which tool was faster. */
-function closeRound(state: State, run: RunState, round: Round): void {
-  if (round.message) state.history.push(round.message);
-  for (const call of round.calls.values()) {
-    const { result, record } = call;
-    if (!result || !record) continue;
-    state.history.push(result);
-    run.toolCalls.push(record);
-    if (result.affected !== undefined) run.affected.push(result.affected);
-    for (const fragment of result.contexts ?? []) addFragment(state, fragment);
-    run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
-    countRepeat(run, round, call);
-    adoptNested(state, run, call);
-  }
-}
-
-/** Two calls are the same when they name the same tool and their arguments are equal. */
-export function callKey({ name, input, raw }: CallPart): string {
-  return `${name} ${raw ?? canonical(input)}`;
-}
-
-function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
-  const key = callKey(part);
-  const content = result ? `${result.status} ${plainText(result.content)}` : "";
-  const seen = run.repeats.get(key);
-  const isSame = seen?.content === content;
-  const count = isSame ? seen.count + 1 : 1;
-  const before = isSame ? (seen.turn === round.turn ? seen.before : seen.count) : 0;
-  run.repeats.set(key, { content, count, turn: round.turn, before });
-  if (count > (round.repeated?.count ?? 0)) round.repeated = { name: part.name, count, before };
-}
-
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   const { status, text, grounded, output, error } = fact;
   run.done = { status, text, grounded, ...(output !== undefined && { output }), ...(error && { error }) };
@@ -262,6 +241,7 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
   if ((status === "limit" || status === "done") && text !== run.lastText) {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
+  endHandoffs(state, run);
   hearSteering(state, run);
 }
 

@@ -1,5 +1,7 @@
-import type { Agent } from "./agent.ts";
+import { type Agent, handoffName } from "./agent.ts";
 import { AgentError } from "./errors.ts";
+import type { ToolSpec } from "./model.ts";
+import type { HandoffPolicy } from "./policy.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const mostCharacters = 16_000;
@@ -34,9 +36,41 @@ export const readResult: Tool = defineTool({
   },
 });
 
+/** Hands over to another agent. No tool of the world: a rule acts on the call, and says by name who is not allowed. */
+const handoff: Tool = defineTool({
+  name: handoffName,
+  description: "Hands the conversation over to another agent.",
+  input: {
+    type: "object",
+    properties: { agent: { type: "string" }, message: { type: "string" } },
+    required: ["agent"],
+  },
+  effects: "none",
+  reads: [],
+});
+
+/** The handoff tool as a model is shown it: with the agents that it may name. */
+export function handoffSpec(names: readonly string[], mode: HandoffPolicy["mode"]): ToolSpec {
+  const then = mode === "return" ? "Its answer comes back as the result." : "It stays in charge.";
+  return {
+    name: handoffName,
+    description: `Hands the conversation over to another agent, who sees all of it. ${then} Call it alone.`,
+    input: {
+      type: "object",
+      properties: {
+        agent: { type: "string", enum: names, description: "The name of that agent." },
+        message: { type: "string", description: "What it is to do." },
+      },
+      required: ["agent"],
+    },
+  };
+}
+
 const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult]]);
 
 /** A tool the agent can use by this name: its own, or one that every agent has. */
 export function toolOf(agent: Agent, name: string): Tool | undefined {
+  // Tools may come from elsewhere, and must not take the place of a handoff.
+  if (name === handoffName && agent.handoffs?.().length) return handoff;
   return agent.tools.get(name) ?? builtin.get(name);
 }

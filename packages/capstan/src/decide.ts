@@ -7,6 +7,7 @@ import { budget } from "./rules/budget.ts";
 import { cached } from "./rules/cached.ts";
 import { cancelled } from "./rules/cancelled.ts";
 import { ended } from "./rules/ended.ts";
+import { closingHandoffs, deniedHandoff, handOver, handoffCalls } from "./rules/handoffs.ts";
 import { modelFailure } from "./rules/model-failure.ts";
 import { nextTurn } from "./rules/next-turn.ts";
 import { onLimit } from "./rules/on-limit.ts";
@@ -29,9 +30,12 @@ const rules: readonly Rule[] = [
   cached,
   refusals,
   approvals,
+  handoffCalls,
   toolCalls,
   turnEnd,
   turnSummary,
+  deniedHandoff,
+  handOver,
   onLimit,
   answer,
   repetition,
@@ -58,7 +62,7 @@ export function decide(agents: Agents, state: State): Decision {
   }
   for (const rule of rules) {
     const decision = rule({ agent, state, run });
-    if (decision) return decision;
+    if (decision) return closingHandoffs(run, decision);
   }
   throw new AgentError("invalid_definition", "No rule decided; the last rule must always do.");
 }

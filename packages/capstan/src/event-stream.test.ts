@@ -145,6 +145,24 @@ describe("a slow reader", () => {
     expect(got).toEqual(expected);
   });
 
+  it("keeps what nested runs say side by side apart, and is bounded all the same", async () => {
+    const stream = eventStream();
+    const reader = stream.read();
+    const kilobyte = "x".repeat(1024);
+    const piece = (runId: string): Delta => ({
+      ...text(runId + kilobyte),
+      runId,
+      parentRunId: "r",
+      parentCallId: "c",
+    });
+    for (let index = 0; index < 5000; index++) stream.push(piece(index % 2 === 0 ? "a" : "b"));
+    stream.end();
+    const events = await readAll(reader);
+    expect(events.length).toBeLessThan(1100);
+    for (const runId of ["a", "b"])
+      expect(shown(events.filter((event) => event.runId === runId))).toBe((runId + kilobyte).repeat(2500));
+  });
+
   it("gets the newest progress of each call", async () => {
     const stream = eventStream();
     const reader = stream.read();

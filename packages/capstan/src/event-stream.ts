@@ -110,6 +110,7 @@ function joinUnread(queue: Event[], event: Event): boolean {
 }
 
 function join(unread: Event, event: Event): Event | undefined {
+  if (unread.runId !== event.runId) return undefined;
   if (unread.type !== event.type || ("id" in unread && "id" in event && unread.id !== event.id))
     return undefined;
   if (event.type === "tool_progress") return event; // the newest says it all

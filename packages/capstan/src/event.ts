@@ -1,9 +1,18 @@
 import type { ErrorData } from "./errors.ts";
-import type { AssistantEntry, Entry, Fragment, Part, ResultStatus, UiHint, UserEntry } from "./history.ts";
+import type {
+  AssistantEntry,
+  Citation,
+  Entry,
+  Fragment,
+  Part,
+  ResultStatus,
+  UiHint,
+  UserEntry,
+} from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
-import type { Policy } from "./policy.ts";
+import type { HandoffPolicy, Policy } from "./policy.ts";
 import type { Question, Reads } from "./tool.ts";
 
 export type RunStatus = "done" | "limit" | "failed" | "cancelled";
@@ -60,6 +69,8 @@ export type FactBody =
       readonly checks?: { readonly [callId: string]: CallCheck };
       /** Of an answer that must have a form: what it says, or how it fails to have that form. */
       readonly output?: StructuredOutput;
+      /** The sources of its text, in the order of their first mention. */
+      readonly citations?: readonly Citation[];
     }
   | {
       /** One model of the chain has given up; the next one is asked, or the run fails. */
@@ -153,13 +164,51 @@ export type FactBody =
     }
   /** `until`: nobody is asked; it goes on by itself when that time has come. */
   | { readonly type: "waiting"; readonly callIds: readonly string[]; readonly until?: number }
-  /** The time that a run waited for has come. */
+  /** The run goes on: the time that it waited for has come, or a call of a nested run was answered. */
   | { readonly type: "woken" }
+  | {
+      /** Another agent is in charge from here on. In mode `return`, `callId` gets its result when that one has answered. */
+      readonly type: "handoff";
+      readonly from: string;
+      readonly to: string;
+      readonly callId: string;
+      readonly mode: HandoffPolicy["mode"];
+      readonly message?: string;
+      /** Where the specialist's own policy is stricter than the run's. */
+      readonly rights?: Partial<Pick<Policy, "gate" | "approvals">>;
+      /** What the one that handed over had read before the first turn: the descriptions of its tools. */
+      readonly reads?: readonly Reads[];
+    }
+  /** A handoff that may not be: to whom, and why. */
+  | { readonly type: "handoff_denied"; readonly callId: string; readonly to: string; readonly reason: string }
+  | {
+      /** The specialist gives back: `text` becomes the result of the call that handed over. */
+      readonly type: "handoff_return";
+      readonly from: string;
+      readonly to: string;
+      readonly callId: string;
+      readonly text: string;
+      readonly data?: Json;
+      /** It came to no answer. */
+      readonly error?: ErrorData;
+      /** The specialist's own call, when it hands back by one. */
+      readonly by?: string;
+    }
   | { readonly type: "steered"; readonly entry: UserEntry }
   /** The process that was at work on the run is gone; another goes on. */
   | { readonly type: "recovered"; readonly owner: string }
   | { readonly type: "cancel_requested"; readonly reason: string }
   | { readonly type: "turn_end"; readonly turn: number; readonly usage: Usage }
+  /** For people only: what was done in a turn. Empty when nobody could say. */
+  | {
+      readonly type: "turn_summary";
+      readonly turn: number;
+      readonly text: string;
+      readonly model?: string;
+      readonly usage?: Usage;
+      readonly ms?: number;
+      readonly error?: ErrorData;
+    }
   | {
       readonly type: "limit_reached";
       readonly code: string;
@@ -182,7 +231,15 @@ export type FactBody =
 /** Live only, never stored: what a listener sees between two facts. */
 export type DeltaBody =
   | { readonly type: "content_delta"; readonly delta: string }
+  /** The text so far has a citation that was not in it before. Once per number and message. */
+  | {
+      readonly type: "citation";
+      readonly n: number;
+      readonly id: string;
+      readonly source: Fragment["source"];
+    }
   | { readonly type: "reasoning_delta"; readonly delta: string }
+  | { readonly type: "turn_summary_delta"; readonly delta: string }
   | { readonly type: "tool_call_delta"; readonly id: string; readonly name: string; readonly delta: string }
   | { readonly type: "tool_progress"; readonly id: string; readonly data: Json }
   /** What was streamed of this message is void; it is being said again. */
@@ -195,6 +252,9 @@ export type Origin = {
   readonly sessionId: string;
   readonly agent: string;
   readonly turn: number;
+  /** Of a nested run: whose call it is. */
+  readonly parentRunId?: string;
+  readonly parentCallId?: string;
 };
 
 /** `seq` counts the facts of a session from 1; `at` is milliseconds since the epoch. */
@@ -207,48 +267,4 @@ export type UnplacedFact = FactBody & Origin & { readonly at: number; readonly i
 
 export function isFact(event: Event): event is Fact {
   return "seq" in event;
-}
-
-/**
- * The id of a fact, from what it says and never from chance or time, so that a step that is repeated after a
- * crash says nothing twice: one start per turn, one result per call, one end per run. `place` tells apart
- * facts that may occur several times.
- */
-export function factId(body: FactBody, runId: string, place: string): string {
-  switch (body.type) {
-    // These carry the id of their call; `identityOf` tells start and result apart.
-    case "tool_call_start":
-    case "tool_call_result":
-      return body.id;
-    case "turn_start":
-    case "turn_end":
-      return `${runId}/${body.type}/${body.turn}`;
-    case "compaction_start":
-    case "compacted":
-      return `${runId}/${body.type}/${body.number}`;
-    case "approval_required":
-    case "approval_resolved":
-      // The number stands before the slash: call ids are made by providers and may end like one.
-      return `${runId}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
-    case "run_start":
-    case "cancel_requested":
-    case "limit_reached":
-    case "error":
-    case "done":
-      return `${runId}/${body.type}`;
-    case "message":
-    case "model_failed":
-    case "waiting":
-    case "steered":
-    case "recovered":
-    case "woken":
-    case "warning":
-      return `${runId}/${body.type}/${place}`;
-  }
-}
-
-/** What makes a fact unique in its session: a store keeps one fact per identity. */
-export function identityOf(fact: UnplacedFact): string {
-  const attempt = fact.type === "tool_call_start" ? `/${fact.attempt}` : "";
-  return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
 }

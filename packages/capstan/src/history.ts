@@ -50,6 +50,18 @@ export type Fragment = {
   };
 };
 
+/** A fragment with its number in the session: from 1, in the order found, and never another one. */
+export type NumberedFragment = Fragment & { readonly n: number };
+
+/** A number in a text, as `[n]`, and the source that it stands for. */
+export type Citation = {
+  readonly n: number;
+  /** Of the fragment. */
+  readonly id: string;
+  readonly title: string;
+  readonly url?: string;
+};
+
 export type UiHint = { readonly kind: string; readonly props: Json };
 
 export type UserEntry = { readonly type: "user"; readonly content: string | readonly Part[] };

@@ -4,8 +4,9 @@ import { AgentError, describeThrown } from "./errors.ts";
 import type { FactBody } from "./event.ts";
 import { canonical, type Json } from "./json.ts";
 import { labelsOf } from "./labels.ts";
+import { runOfCall } from "./nested-state.ts";
 import { outcomeOf } from "./perform/outcome.ts";
-import { type PendingCall, pendingCalls } from "./result.ts";
+import { agentOfCall, type PendingCall, pendingCalls } from "./result.ts";
 import { toSchema } from "./schema.ts";
 import type { RunState } from "./state.ts";
 
@@ -135,7 +136,7 @@ export function resolving(agents: Agents, callId: string, decision: CallDecision
           "invalid_input",
           `The call "${callId}" waits for a yes or no: approve it without a value.`,
         );
-      const number = run.round?.calls.get(callId)?.questions.length;
+      const number = runOfCall(run, callId)?.round?.calls.get(callId)?.questions.length;
       return [
         {
           type: "approval_resolved",
@@ -177,7 +178,7 @@ export function answering(agents: Agents, callId: string, value: unknown): Messa
     factsFor(run) {
       const { name } = pendingCall(agents, run, { callId, needs: "answer" });
       const { status, content, ...rest } = outcomeOf(value);
-      const agent = agents.get(run.agent);
+      const agent = agentOfCall(agents, run, callId);
       const reads = labelsOf((agent && toolOf(agent, name)) ?? {});
       return [
         {

@@ -7,18 +7,27 @@ describe("public exports", () => {
     expect(namesIn(await import("./index.ts"))).toMatchInlineSnapshot(`
       [
         "AgentError",
+        "agentTool",
+        "citationSection",
+        "constraintsSection",
+        "contextSection",
+        "dateSection",
         "defaultPolicy",
         "defineAgent",
         "defineTool",
         "errorCodes",
         "errorText",
         "fromGenerate",
+        "identitySection",
+        "instructionsOf",
         "isFact",
         "quarantine",
         "resume",
+        "rulesSection",
         "run",
         "standardInstructions",
         "systemClock",
+        "toolsSection",
         "visible",
       ]
     `);
@@ -27,9 +36,14 @@ describe("public exports", () => {
   it("of the client entry point", async () => {
     expect(namesIn(await import("./client/index.ts"))).toMatchInlineSnapshot(`
       [
+        "emptyView",
         "nextStage",
+        "reasoningSteps",
+        "reduce",
         "stageOf",
+        "stepsOf",
         "streamView",
+        "viewOf",
       ]
     `);
   });

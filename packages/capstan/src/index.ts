@@ -6,15 +6,19 @@ export {
   type Instructions,
   type InstructionsInput,
 } from "./agent.ts";
+export { type AgentToolOptions, agentTool } from "./agent-tool.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { contextSection } from "./context-section.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
 export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
 export type {
   AssistantEntry,
   AssistantPart,
   CallPart,
+  Citation,
   Entry,
   Fragment,
+  NumberedFragment,
   Part,
   ReasoningPart,
   ResultEntry,
@@ -38,7 +42,17 @@ export {
   type PolicyLayer,
   type Retry,
 } from "./policy.ts";
-export { standardInstructions } from "./prompt.ts";
+export {
+  citationSection,
+  constraintsSection,
+  dateSection,
+  identitySection,
+  instructionsOf,
+  rulesSection,
+  type StandardInstructions,
+  standardInstructions,
+  toolsSection,
+} from "./prompt.ts";
 export { type QuarantineOptions, quarantine } from "./quarantine.ts";
 export type { PendingCall, Result } from "./result.ts";
 export type { Run } from "./run-handle.ts";

@@ -1,15 +1,9 @@
 import { apply } from "./apply.ts";
 import type { Clock } from "./clock.ts";
-import {
-  type DeltaBody,
-  type Event,
-  type Fact,
-  type FactBody,
-  factId,
-  type Origin,
-  type UnplacedFact,
-} from "./event.ts";
+import type { DeltaBody, Event, Fact, FactBody, Origin, UnplacedFact } from "./event.ts";
+import { factId } from "./fact-id.ts";
 import type { Inbox } from "./inbox.ts";
+import { runOfCall, stateOfRun } from "./nested-state.ts";
 import type { State } from "./state.ts";
 import type { Lease, Store } from "./store.ts";
 
@@ -21,6 +15,14 @@ export interface Log {
    */
   append(bodies: readonly FactBody[], place: string, heard?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
+}
+
+/** Of a nested run: who it is, and whose call it answers. */
+export type NestedOrigin = Required<Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">>;
+
+/** The log of a run and of those nested in it: one writer, so that facts of all of them have one order. */
+export interface SessionLog extends Log {
+  nested(origin: NestedOrigin): Log;
 }
 
 type Writing = {
@@ -38,17 +40,44 @@ type Writing = {
   readonly inbox: Pick<Inbox, "isEmpty" | "close" | "reopen">;
 };
 
-export function openLog({ store, lease, state, clock, runId, agent, tell, fail, inbox }: Writing): Log {
+export function openLog({
+  store,
+  lease,
+  state,
+  clock,
+  runId,
+  agent,
+  tell,
+  fail,
+  inbox,
+}: Writing): SessionLog {
   const { sessionId } = state;
   let queue: UnplacedFact[][] = [];
   let heardKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
-  function origin(body?: FactBody): Origin {
-    const run = state.run?.id === runId ? state.run : undefined;
+  function origin(of: Given, body?: FactBody): Origin {
+    const run = stateOfRun(state, of.runId)?.run;
     const turn = body?.type === "turn_start" ? body.turn : (run?.turn ?? 0);
-    return { runId, sessionId, agent: run?.agent ?? agent, turn };
+    return { ...of, sessionId, agent: run?.agent ?? of.agent, turn };
+  }
+
+  function push(of: Given, bodies: readonly FactBody[], place: string): Promise<void> {
+    if (bodies.length === 0) return tail;
+    const at = clock.now();
+    queue.push(
+      bodies.map((body, index) => {
+        const owner = ownerOf(state, of, body);
+        const id = factId(body, owner.runId, index === 0 ? place : `${place}.${index}`);
+        return { ...body, ...origin(owner, body), id, at };
+      }),
+    );
+    if (!open) {
+      open = tail = tail.then(commit);
+      open.catch(fail);
+    }
+    return open;
   }
 
   async function commit(): Promise<void> {
@@ -75,29 +104,35 @@ export function openLog({ store, lease, state, clock, runId, agent, tell, fail, 
     throw error;
   }
 
+  const logOf = (of: Given): Log => ({
+    append: (bodies, place) => push(of, bodies, place),
+    emit: (delta) => tell({ ...delta, ...origin(of) }),
+  });
+  const self = { runId, agent };
   return {
+    ...logOf(self),
     append(bodies, place, heard = []) {
-      if (bodies.length === 0) return tail;
       heardKeys.push(...heard);
-      const at = clock.now();
-      queue.push(
-        bodies.map((body, index) => {
-          const id = factId(body, runId, index === 0 ? place : `${place}.${index}`);
-          return { ...body, ...origin(body), id, at };
-        }),
-      );
-      if (!open) {
-        open = tail = tail.then(commit);
-        open.catch(fail);
-      }
-      return open;
+      // What a nested run is told wakes this one: whoever looks for work looks at it alone.
+      const isForNested = bodies.some((body) => ownerOf(state, self, body) !== self);
+      return push(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, place);
     },
-    emit(delta) {
-      tell({ ...delta, ...origin() });
-    },
+    nested: logOf,
   };
 }
 
+type Given = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;
+
+/** Who a fact is about: what people and clients say to a call of a nested run belongs to that run. */
+function ownerOf({ run }: State, self: Given, body: FactBody): Given {
+  if (run?.id !== self.runId || run.nested.size === 0) return self;
+  if (body.type !== "approval_resolved" && body.type !== "tool_call_result") return self;
+  const owner = runOfCall(run, body.type === "tool_call_result" ? body.id : body.callId);
+  if (!owner?.above?.state.run) return self;
+  const { state, callId } = owner.above;
+  return { runId: owner.id, agent: owner.agent, parentRunId: state.run?.id ?? "", parentCallId: callId };
+}
+
 function isEnd(fact: UnplacedFact): boolean {
-  return fact.type === "done";
+  return fact.type === "done" && fact.parentRunId === undefined;
 }

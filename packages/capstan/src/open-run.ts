@@ -1,32 +1,23 @@
-import type { Agents, ModelChoice } from "./agent.ts";
+import type { Agents } from "./agent.ts";
 import { apply } from "./apply.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { Engine, Step } from "./effect.ts";
-import { direct } from "./engines/direct.ts";
-import { limited } from "./engines/limited.ts";
-import { recorded } from "./engines/recorded.ts";
-import { retried } from "./engines/retried.ts";
-import { timed } from "./engines/timed.ts";
 import { AgentError, describeThrown } from "./errors.ts";
 import { type Event, isFact } from "./event.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { type HeldLease, holdLease } from "./lease.ts";
-import { type Log, openLog } from "./log.ts";
+import { type Log, openLog, type SessionLog } from "./log.ts";
 import { openMailbox } from "./mailbox.ts";
-import type { Model } from "./model.ts";
 import { environment } from "./models/client-options.ts";
-import { namedModel } from "./models/named-model.ts";
+import { engineFor, type Workshop } from "./nested-run.ts";
 import { newId } from "./new-id.ts";
-import type { CallHooks, Io } from "./perform/io.ts";
+import type { CallHooks } from "./perform/io.ts";
 import { type LiveTools, liveTools } from "./perform/live-tools.ts";
-import { perform } from "./perform.ts";
 import { type Result, resultOf } from "./result.ts";
 import { runUntilRest } from "./run.ts";
 import { type Leg, type Run, runHandle } from "./run-handle.ts";
 import { knownSecrets } from "./secrets/known-secrets.ts";
 import { maskedError } from "./secrets/masked-error.ts";
-import { maskedIo } from "./secrets/masked-io.ts";
 import { maskedLog } from "./secrets/masked-log.ts";
 import { type Masking, maskingOf } from "./secrets/masking.ts";
 import { newState, type State } from "./state.ts";
@@ -182,7 +173,7 @@ async function stretch(walking: Walk): Promise<void> {
   const mailbox = shared && openMailbox({ store, sessionId, runId, agents, inbox, abort });
   try {
     await catchUp(walking);
-    const log = writing(walking, held.lease);
+    const { plain, log } = writing(walking, held.lease);
     if (state.run?.id !== runId) await opening.enter(log, state);
     if (state.run?.id !== runId) return;
     if (shared?.isRecovery && !state.run.done && !state.run.waiting)
@@ -191,7 +182,9 @@ async function stretch(walking: Walk): Promise<void> {
     if (state.run.wakeAt !== undefined && now >= state.run.wakeAt)
       await log.append([{ type: "woken" }], `${state.seq}`);
     await mailbox?.pull();
-    const engine = untilLost(direct(steps(walking, log, held), controller.signal), controller.signal);
+    const { signal } = controller;
+    const canPark = shared !== undefined;
+    const engine = engineFor(workshop(walking, plain, held), { agents, state, log, signal, canPark });
     await runUntilRest({
       agents,
       state,
@@ -211,22 +204,13 @@ async function stretch(walking: Walk): Promise<void> {
   }
 }
 
-/** A cancelled run still has something to say. One that lost its lease or its store has not, and would go round for ever. */
-function untilLost(engine: Engine, signal: AbortSignal): Engine {
-  return {
-    async all(effects) {
-      if (signal.aborted && signal.reason?.code !== "cancelled") throw signal.reason;
-      await engine.all(effects);
-    },
-  };
-}
-
 /** Folds what is in the log and not yet in the state, up to the end of this run. */
 async function catchUp({ opening, masking, state, stream }: Walk): Promise<void> {
   const { store, runId } = opening;
   const known = state.seq;
   for (const stored of await store.read(state.sessionId, known)) {
-    if (state.run?.id === runId && stored.type === "run_start") return;
+    const isNext = stored.type === "run_start" && stored.parentRunId === undefined;
+    if (state.run?.id === runId && isNext) return;
     // It may have been stored by someone who did not know the secrets.
     const fact = masking ? masking.fact(stored) : stored;
     apply(state, fact);
@@ -234,33 +218,15 @@ async function catchUp({ opening, masking, state, stream }: Walk): Promise<void>
   }
 }
 
-function steps({ opening, agents, masking, state }: Walk, log: Log, held: HeldLease): Step {
-  const { store, context, hooks = {}, clock = systemClock } = opening;
-  const { sessionId } = state;
-  const blobs: Io["blobs"] = {
-    put: (blob) => store.putBlob(sessionId, blob),
-    get: (handle) => store.getBlob(sessionId, handle),
-  };
-  const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelOf };
-  const io = masking ? maskedIo(plain, masking) : plain;
-  const act: Step = async (effect, signal) => {
-    if (!held.isFresh()) await held.renew();
-    return perform(effect, io, signal);
-  };
-  const patient = retried(timed(act, clock, "timeoutMs"), {
-    clock,
-    canPark: opening.shared !== undefined,
-    emit: log.emit,
-  });
-  const bounded = timed(patient, clock, "deadlineMs");
-  return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);
+function workshop({ opening, masking }: Walk, log: SessionLog, held: HeldLease): Workshop {
+  const { store, context, hooks = {}, clock = systemClock, shared } = opening;
+  return { store, held, clock, context, hooks, masking, log, leaving: shared?.leaving };
 }
 
-function modelOf(choice: ModelChoice): Model {
-  return typeof choice === "string" ? namedModel(choice) : choice;
-}
+/** `log` masks what it is told; `plain` is the way that nested runs take, each with a mask of its own. */
+type Logs = { readonly plain: SessionLog; readonly log: Log };
 
-function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Log {
+function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Logs {
   const { store, runId, agents, shared, hooks = {}, clock = systemClock } = opening;
   let listening = hooks.onEvent !== undefined;
   const plain = openLog({
@@ -287,6 +253,6 @@ function writing({ opening, masking, state, stream, inbox, controller }: Walk, l
     fail: (error) => controller.abort(error),
     inbox,
   });
-  const log = masking ? maskedLog(plain, masking) : plain;
-  return log;
+  const log: Log = masking ? maskedLog(plain, masking) : plain;
+  return { plain, log };
 }

@@ -132,6 +132,15 @@ const post = defineTool({
   execute: () => "Sent.",
 });
 
+const isDenied = ({ type }: Fact): boolean => type === "handoff_denied";
+
+/** A run whose model asks for a handoff first, and then answers. */
+function handedOver(policy: PolicyLayer, to: string): Promise<Seen> {
+  const expert = defineAgent({ name: "expert", model: scriptedModel(() => ({ text: "So it is." })) });
+  const calls = [{ name: "handoff", input: { agent: to } }];
+  return observe(policy, [{ calls }, { text: "Done." }], { handoffs: [expert] });
+}
+
 const proofs: { readonly [Path in Leaf]: Proof } = {
   maxTurns: {
     value: 3,
@@ -340,11 +349,26 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     byDefault: "auto",
     once: "required",
   },
+  summaries: {
+    value: true,
+    see: async (policy) =>
+      (await observe(policy, [{ text: "Yes." }, { text: "It agreed." }])).facts.some(
+        ({ type }) => type === "turn_summary",
+      ),
+    byDefault: false,
+    once: true,
+  },
   thinking: {
     value: "on",
     see: async (policy) => (await observe(policy, [{ text: "Yes." }])).requests[0]?.thinking,
     byDefault: false,
     once: true,
+  },
+  citations: {
+    value: "on",
+    see: async (policy) => (await observe(policy, [{ text: "Yes [1]." }])).result.text,
+    byDefault: "Yes [1].",
+    once: "Yes.",
   },
   approvals: {
     value: "allow",
@@ -362,6 +386,24 @@ const proofs: { readonly [Path in Leaf]: Proof } = {
     },
     byDefault: "done",
     once: "waiting",
+  },
+  "handoff.mode": {
+    value: "transfer",
+    see: async (policy) => (await handedOver(policy, "expert")).facts.at(-1)?.agent,
+    byDefault: "helper",
+    once: "expert",
+  },
+  "handoff.maxDepth": {
+    value: 0,
+    see: async (policy) => (await handedOver(policy, "expert")).facts.some(isDenied),
+    byDefault: false,
+    once: true,
+  },
+  "handoff.onDenied": {
+    value: "fail",
+    see: async (policy) => (await handedOver(policy, "nobody")).result.status,
+    byDefault: "done",
+    once: "failed",
   },
 };
 const leaves = Object.keys(proofs) as Leaf[];
@@ -398,9 +440,15 @@ describe("the defaults", () => {
           "tokens": "unlimited",
           "toolCalls": "unlimited",
         },
+        "citations": "auto",
         "contextBudget": "unlimited",
         "finalTurn": "no-tools",
         "gate": "default",
+        "handoff": {
+          "maxDepth": 4,
+          "mode": "return",
+          "onDenied": "tell-model",
+        },
         "historyLimit": "unlimited",
         "includeToolData": true,
         "maxConcurrency": 8,
@@ -427,6 +475,7 @@ describe("the defaults", () => {
           "maxAttempts": 2,
           "maxMs": 60000,
         },
+        "summaries": false,
         "thinking": "auto",
         "toolExecution": "parallel",
         "toolTimeoutMs": 60000,
@@ -469,9 +518,14 @@ const otherValues: { readonly [Path in Leaf]: unknown } = {
   historyLimit: 7,
   contextBudget: 9000,
   requireToolFirst: false,
+  summaries: false,
   thinking: "off",
+  citations: "off",
   approvals: "deny",
   gate: "off",
+  "handoff.mode": "return",
+  "handoff.maxDepth": 2,
+  "handoff.onDenied": "tell-model",
 };
 
 describe("who wins, field by field", () => {
@@ -633,6 +687,8 @@ describe("what is not a policy is refused, by name", () => {
     ["half a turn", { maxTurns: 2.5 }],
     ["half an attempt", { retry: { maxAttempts: 1.5 } }],
     ["half a place", { maxConcurrency: 1.5 }],
+    ["half a handoff", { handoff: { maxDepth: 1.5 } }],
+    ["a handoff of another kind", { handoff: { mode: "back" } }],
     ["more chance than there is", { retry: { jitter: 2 } }],
   ])("%s", (_what, layer) => {
     expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(

@@ -57,11 +57,27 @@ export type Policy = {
   /** The tokens, by an estimate, that a request should have: before it has more, older history is summarised. */
   readonly contextBudget: number | "unlimited";
   readonly requireToolFirst: boolean;
+  /** Whether a model says after each turn, for people, what was done: `models: { summary }`, or the main one. */
+  readonly summaries: boolean;
+  /** Whether the model is asked to think first: always, never, or when the question or a failed tool calls for it. */
   readonly thinking: "auto" | "on" | "off";
+  /** Whether `[n]` in an answer is a citation: as soon as something was found, from the start, or never. */
+  readonly citations: "auto" | "on" | "off";
   /** For tools that need approval. */
   readonly approvals: "ask" | "allow" | "deny";
   /** When a person must agree to an effect: untrusted words and private data are there, untrusted words alone, or never. */
   readonly gate: "default" | "strict" | "off";
+  readonly handoff: HandoffPolicy;
+};
+
+/** How agents hand over to each other. */
+export type HandoffPolicy = {
+  /** `return`: the specialist's answer comes back to whoever handed over. `transfer`: the specialist stays in charge. */
+  readonly mode: "return" | "transfer";
+  /** How many agents may wait for an answer, one behind the other. */
+  readonly maxDepth: number;
+  /** Of a handoff that is not allowed: the model is told and goes on, or the run fails. */
+  readonly onDenied: "tell-model" | "fail";
 };
 
 /** A policy with gaps: what an agent, a run or an operator sets; the layer below fills the rest. */
@@ -92,9 +108,12 @@ export const defaultPolicy: Policy = {
   historyLimit: "unlimited",
   contextBudget: "unlimited",
   requireToolFirst: false,
+  summaries: false,
   thinking: "auto",
+  citations: "auto",
   approvals: "ask",
   gate: "default",
+  handoff: { mode: "return", maxDepth: 4, onDenied: "tell-model" },
 };
 
 /** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
@@ -130,11 +149,15 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   onAllToolsFailed: ["continue", "answer-from-knowledge", "fallback-tool"],
   memory: ["session", "run", "client"],
   requireToolFirst: [true, false],
+  summaries: [true, false],
   includeToolData: [true, false],
   thinking: ["auto", "on", "off"],
+  citations: ["auto", "on", "off"],
   approvals: ["ask", "allow", "deny"],
   gate: ["default", "strict", "off"],
   factor: ["linear", "exponential"],
+  mode: ["return", "transfer"],
+  onDenied: ["tell-model", "fail"],
 };
 const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
 const unlimitable: readonly string[] = [
@@ -157,6 +180,7 @@ const whole: readonly string[] = [
   "toolCalls",
   "historyLimit",
   "contextBudget",
+  "maxDepth",
 ];
 const smallest: { readonly [field: string]: number } = {
   maxTurns: 1,

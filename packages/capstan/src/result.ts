@@ -1,14 +1,16 @@
-import type { Agents } from "./agent.ts";
+import { type Agent, type Agents, agentsByName } from "./agent.ts";
+import { toolOf } from "./builtin-tools.ts";
 import { requestTokens } from "./context-size.ts";
 import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
 import type { RunStatus } from "./event.ts";
-import type { Entry } from "./history.ts";
+import type { Citation, Entry } from "./history.ts";
 import type { Json } from "./json.ts";
 import type { Source } from "./labels.ts";
 import type { Usage } from "./model.ts";
+import { runOfCall } from "./nested-state.ts";
 import { awaitsConsent, openQuestion } from "./rules/approvals.ts";
 import { isWithClient } from "./rules/tool-calls.ts";
-import type { RunState, State, ToolCallRecord } from "./state.ts";
+import type { Call, RunState, State, ToolCallRecord } from "./state.ts";
 import type { Question } from "./tool.ts";
 import { shownInput } from "./visible.ts";
 
@@ -25,6 +27,9 @@ export type PendingCall = {
   readonly digest?: string;
   /** Of an approval that the safety gate asks for: what made the call suspicious. */
   readonly because?: readonly Source[];
+  /** Of a call of a nested run: which run, and of which agent. It is answered like any other. */
+  readonly runId?: string;
+  readonly agent?: string;
   /** Asked by the tool in the middle of its call: `approve` it with a value, which must be valid by its schema. */
   readonly question?: Omit<Question, "state">;
 };
@@ -33,6 +38,8 @@ export interface Result {
   readonly status: RunStatus | "waiting";
   /** Always something a person can read. */
   readonly text: string;
+  /** The sources of the text, in the order of their first mention. */
+  readonly citations: readonly Citation[];
   readonly history: readonly Entry[];
   readonly turns: number;
   readonly toolCalls: readonly ToolCallRecord[];
@@ -54,6 +61,8 @@ export interface Result {
   readonly error?: ErrorData;
   readonly runId: string;
   readonly sessionId: string;
+  /** Who was in charge at the end: the agent of the run, or a specialist that it was handed over to. */
+  readonly agent: string;
   /** This result when the run is done, otherwise a throw of its error. */
   orThrow(): Result;
 }
@@ -64,6 +73,8 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
   const result: Result = {
     status: done?.status ?? "waiting",
     text: done?.text ?? waitingText(pending, run.wakeAt),
+    // Also of the last words that a limit's answer repeats.
+    citations: done?.text.includes(run.lastText) ? run.cited : [],
     history: [...state.history],
     turns: run.turn,
     toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
@@ -79,6 +90,7 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
     ...(done?.error && { error: done.error }),
     runId: run.id,
     sessionId: state.sessionId,
+    agent: run.agent,
     orThrow() {
       if (result.status === "done") return result;
       throw toError(result);
@@ -111,6 +123,13 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
   for (const call of run.round?.calls.values() ?? []) {
     if (call.result || !agent) continue;
     const { id: callId, name, input } = call.part;
+    const inside = run.nested.get(callId)?.run;
+    if (inside) {
+      const { id: runId, agent: nested } = inside;
+      const calls = inside.done ? [] : pendingCalls(nestedAgents(agent, call), inside);
+      pending.push(...calls.map((one) => ({ runId, agent: nested, ...one })));
+      continue;
+    }
     const about = { callId, name, input, shown: shownInput(input) };
     const asked = openQuestion(call);
     if (asked) {
@@ -122,6 +141,23 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
       pending.push({ ...about, needs: "answer", reason: `The client runs "${name}".` });
   }
   return pending;
+}
+
+/** The agents that the run of an agent that is a tool knows. */
+function nestedAgents(agent: Agent, { part }: Call): Agents {
+  const tool = toolOf(agent, part.name);
+  return tool?.agent ? agentsByName(tool.agent) : new Map();
+}
+
+/** The agent that made a call, in this run or in one that is nested in it. */
+export function agentOfCall(agents: Agents, run: RunState, callId: string): Agent | undefined {
+  const agent = agents.get(run.agent);
+  if (!agent || run.round?.calls.has(callId)) return agent;
+  for (const call of run.round?.calls.values() ?? []) {
+    const inside = run.nested.get(call.part.id)?.run;
+    if (inside && runOfCall(inside, callId)) return agentOfCall(nestedAgents(agent, call), inside, callId);
+  }
+  return undefined;
 }
 
 function waitingText(pending: readonly PendingCall[], until: number | undefined): string {

@@ -14,6 +14,7 @@ import {
   steering,
 } from "./inbox.ts";
 import type { Json } from "./json.ts";
+import { runOfCall } from "./nested-state.ts";
 import { toJson } from "./perform/serialise.ts";
 import type { Result } from "./result.ts";
 import type { RunState } from "./state.ts";
@@ -82,7 +83,9 @@ export function runHandle(parts: RunParts): Run {
   /** Two contrary decisions may come before either is heard. By call and number of its question. */
   const decided = new Map<string, CallDecision>();
   function resolve(callId: string, decision: CallDecision): Run {
-    const key = `${callId}#${parts.state()?.round?.calls.get(callId)?.questions.length ?? 0}`;
+    const run = parts.state();
+    const asking = run && runOfCall(run, callId)?.round?.calls.get(callId);
+    const key = `${callId}#${asking?.questions.length ?? 0}`;
     const earlier = decided.get(key);
     if (earlier && isContrary(earlier, decision)) throw contrary(callId, earlier);
     const message = resolving(agents, callId, decision);

@@ -98,7 +98,7 @@ function stored(store: Store, runId: string): Source {
 }
 
 function seeded(facts: readonly Fact[]): Source {
-  const start = facts.findLast((fact) => fact.type === "run_start");
+  const start = facts.findLast((fact) => fact.type === "run_start" && fact.parentRunId === undefined);
   if (!start)
     throw new AgentError("unknown_run", "These facts hold no run: there is no `run_start` among them.");
   if (facts.some((fact, index) => fact.seq !== index + 1)) {

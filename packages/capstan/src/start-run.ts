@@ -1,3 +1,4 @@
+import { addFragment } from "./citations.ts";
 import { limitHistory } from "./compact.ts";
 import { noContext } from "./context-size.ts";
 import type { Fact } from "./event.ts";
@@ -17,6 +18,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
       const tool = entry.type === "result" ? entry.name : "summary";
       addLabels(state.labels, ["untrusted", "private"], { tool, turn: 0, input: {} });
     }
+    if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
   }
   limitHistory(state, fact.policy.historyLimit);
   const asked = fact.input.findLast((entry) => entry.type === "user");
@@ -26,6 +28,10 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     policy: fact.policy,
     timeZone: fact.timeZone,
     instructions: fact.instructions,
+    handoffs: [],
+    passing: undefined,
+    denied: undefined,
+    handoffCalls: new Set(),
     question: asked,
     query: asked ? plainText(asked.content) : "",
     turn: 0,
@@ -38,6 +44,8 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     recoveries: 0,
     steering: [],
     approvals: new Map(),
+    nested: new Map(),
+    above: undefined,
     waiting: false,
     wakeAt: undefined,
     cancelReason: undefined,
@@ -51,6 +59,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     affected: [],
     reasoning: [],
     lastText: "",
+    cited: [],
     formless: 0,
     compactions: { count: 0, open: undefined, shortenedAt: undefined, summarisedAt: undefined },
     done: undefined,
@@ -63,7 +72,8 @@ function recall(state: State, memory: Policy["memory"]): void {
   if (aside) {
     const added = run?.policy.memory === "run" ? state.history : [];
     state.history = [...aside.history, ...added];
-    state.fragments = new Map([...aside.fragments, ...state.fragments]);
+    // What the session found first stays, as within a run.
+    state.fragments = new Map([...aside.fragments, ...state.fragments, ...aside.fragments]);
     state.labels = joinedLabels(aside.labels, state.labels);
     state.context = noContext();
     state.aside = undefined;

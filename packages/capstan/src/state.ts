@@ -1,7 +1,15 @@
 import { type ContextSize, noContext } from "./context-size.ts";
 import type { ErrorData } from "./errors.ts";
 import type { CallCheck, Fact, ModelChain, RunStatus, StructuredOutput, ToolOffer } from "./event.ts";
-import type { AssistantEntry, CallPart, Entry, Fragment, ResultEntry, UserEntry } from "./history.ts";
+import type {
+  AssistantEntry,
+  CallPart,
+  Citation,
+  Entry,
+  NumberedFragment,
+  ResultEntry,
+  UserEntry,
+} from "./history.ts";
 import type { Json } from "./json.ts";
 import { type Labels, noLabels } from "./labels.ts";
 import type { Finish, Usage } from "./model.ts";
@@ -21,8 +29,10 @@ export type State = {
   history: Entry[];
   context: ContextSize;
   readonly callIds: Set<string>;
-  /** By id, in the order found. */
-  fragments: Map<string, Fragment>;
+  /** What the run can cite: by id, in the order found. */
+  fragments: Map<string, NumberedFragment>;
+  /** The number of every fragment that the session ever found, by id. It is never set aside, so that no number is given twice. */
+  readonly numbers: Map<string, number>;
   /** What the session remembers while a run does not look at it. */
   aside: Pick<State, "history" | "fragments" | "labels"> | undefined;
   /** What of the history is not to be trusted, and what is not for everybody. */
@@ -39,10 +49,21 @@ export type CachedResult = Extract<Fact, { type: "tool_call_result" }>;
 
 export type RunState = {
   readonly id: string;
-  readonly agent: string;
-  readonly policy: Policy;
+  /** The one in charge: of the run, or the specialist it was handed over to. */
+  agent: string;
+  /** As it was when the run began; a specialist that is stricter than that has it stricter. */
+  policy: Policy;
   readonly timeZone: string;
-  readonly instructions: string | undefined;
+  /** In place of those of the agent that the run began with. */
+  instructions: string | undefined;
+  /** The agents that wait for an answer: the last one for that of the agent in charge. */
+  handoffs: Frame[];
+  /** The last handoff, and how often the same two have passed the conversation to and fro. */
+  passing: { readonly from: string; readonly to: string; readonly begun: number; count: number } | undefined;
+  /** Of a handoff that was not allowed, under a policy that then ends the run. */
+  denied: string | undefined;
+  /** The calls that handed over or back. */
+  readonly handoffCalls: Set<string>;
   /** What the person asked: as it is in the history, and as text. */
   readonly question: UserEntry | undefined;
   readonly query: string;
@@ -53,12 +74,16 @@ export type RunState = {
   lastAt: number;
   waitedMs: number;
   waits: number;
-  /** How often another process had to go on, since the last turn that was finished. */
+  /** How often another process had to go on, since the last message or result. */
   recoveries: number;
   /** Messages that arrived while the run was on; they join the history at the next turn. */
   steering: UserEntry[];
   /** The last decision of a person on each call of this run. */
   readonly approvals: Map<string, Reply>;
+  /** The runs of agents that are tools, by the call they answer, until its turn is over. */
+  readonly nested: Map<string, State>;
+  /** Of a nested run: the state it is nested in, and the call it answers. */
+  above: { readonly state: State; readonly callId: string } | undefined;
   waiting: boolean;
   /** When it goes on by itself. */
   wakeAt: number | undefined;
@@ -77,6 +102,8 @@ export type RunState = {
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   lastText: string;
+  /** What that text cites. */
+  cited: readonly Citation[];
   /** Answers that did not have the form they must have. */
   formless: number;
   readonly compactions: Compactions;
@@ -89,6 +116,23 @@ export type RunState = {
         readonly error?: ErrorData;
       }
     | undefined;
+};
+
+/** An agent that handed over and waits, as it was then. */
+export type Frame = {
+  readonly agent: string;
+  /** The call that handed over; its result is the answer. */
+  readonly call: Call;
+  readonly round: Round;
+  /** How many entries the history had before that round. */
+  base: number;
+  readonly context: ContextSize;
+  readonly compactions: number;
+  readonly instructions: string | undefined;
+  readonly policy: Policy;
+  readonly formless: number;
+  /** What the specialist gives back: it is the result of the call. */
+  returned: { readonly text: string; readonly data?: Json; readonly error?: ErrorData } | undefined;
 };
 
 /** What was done to make room in the history. */
@@ -120,6 +164,7 @@ export type Round = {
   /** The call most often repeated with the same result: how often by now, and how often before this turn. */
   repeated: { readonly name: string; readonly count: number; readonly before: number } | undefined;
   ended: boolean;
+  isSummarised: boolean;
 };
 
 export type Failure = {
@@ -141,6 +186,8 @@ export type Call = {
   attempt: number;
   result: ResultEntry | undefined;
   record: ToolCallRecord | undefined;
+  /** Of a call that has handed over for good, or handed back: who is in charge now. */
+  handedTo?: string;
 };
 
 export type Asked = {
@@ -197,6 +244,7 @@ export function newState(sessionId: string): State {
     context: noContext(),
     callIds: new Set(),
     fragments: new Map(),
+    numbers: new Map(),
     aside: undefined,
     labels: noLabels(),
     hasHandles: false,

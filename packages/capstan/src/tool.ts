@@ -1,3 +1,4 @@
+import type { Agent } from "./agent.ts";
 import { checkFields } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
@@ -93,6 +94,8 @@ export interface Tool extends ToolSettings {
   readonly outputSchema?: Schema;
   // Methods, whose parameters are compared leniently: that makes a tool with typed input also a `Tool`.
   execute?(input: unknown, context: ToolContext): unknown;
+  /** The agent that answers its calls, of a tool made by `agentTool`. */
+  readonly agent?: Agent;
   needsApproval?(input: unknown, asking: { readonly context: unknown }): Approval | Promise<Approval>;
   /** Where a call goes or whom it reaches. What the person named themselves, the safety gate lets pass. */
   target?(input: unknown): string | undefined;

@@ -2,7 +2,7 @@ import type { Agents } from "../agent.ts";
 import { fold } from "../apply.ts";
 import { every, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
-import type { Event } from "../event.ts";
+import type { Event, Fact } from "../event.ts";
 import type { Json } from "../json.ts";
 import { newId } from "../new-id.ts";
 import { toJson } from "../perform/serialise.ts";
@@ -50,7 +50,10 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
     for await (const _ of events());
     const sessionId = await store.sessionOf(runId);
     const facts = sessionId === undefined ? [] : await store.read(sessionId);
-    const next = facts.findIndex((fact) => fact.type === "run_start" && fact.seq > startOf(facts, runId));
+    const start = startOf(facts, runId);
+    const isNext = (fact: Fact) =>
+      fact.type === "run_start" && fact.parentRunId === undefined && fact.seq > start;
+    const next = facts.findIndex(isNext);
     const state = fold(sessionId ?? "", next === -1 ? facts : facts.slice(0, next));
     if (state.run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
     return resultOf(agents, state, state.run);

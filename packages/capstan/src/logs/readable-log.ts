@@ -53,16 +53,24 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
         return `Question of ${show.name(fact.callId)} ${fact.approved ? `answered: ${show.json(fact.value ?? null)}` : `refused${reason(fact.reason, show)}`}`;
       return `Approval of ${show.name(fact.callId)} ${fact.approved ? "given" : `refused${reason(fact.reason, show)}`}`;
     case "woken":
-      return "The time it waited for has come";
+      return "It goes on: the time has come, or what is nested in it was answered";
     case "waiting":
       if (fact.until !== undefined) return `Waiting until ${new Date(fact.until).toISOString()}`;
       return `Waiting for ${fact.callIds.map(show.name).join(", ")}`;
+    case "handoff":
+      return `Handoff from ${show.name(fact.from)} to ${show.name(fact.to)}${reason(fact.message, show)}`;
+    case "handoff_denied":
+      return `Handoff to ${show.name(fact.to)} denied: ${show.text(fact.reason)}`;
+    case "handoff_return":
+      return `Return from ${show.name(fact.from)} to ${show.name(fact.to)}: ${fact.error ? problem(fact.error, show) : show.text(fact.text)}`;
     case "steered":
       return `Steered: ${show.text(plainText(fact.entry.content))}`;
     case "recovered":
       return `Taken up again by ${show.name(fact.owner)}`;
     case "cancel_requested":
       return `Cancel requested: ${show.text(fact.reason)}`;
+    case "turn_summary":
+      return fact.text && `Turn ${fact.turn}: ${show.text(fact.text)}`;
     case "turn_end":
       return undefined;
     case "limit_reached":

@@ -5,7 +5,7 @@ import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import { citationSection } from "../prompt.ts";
-import { handoffPolicy, roomFor } from "../rules/handoff-target.ts";
+import { handoffPolicy, openTargets } from "../rules/handoff-target.ts";
 import type { State } from "../state.ts";
 import { agentOf, type Io } from "./io.ts";
 
@@ -41,7 +41,8 @@ function specsFor(agent: Agent, state: State): readonly ToolSpec[] {
 /** Offered while there is room for another agent; nothing else is called by that name. */
 function withHandoff(specs: readonly ToolSpec[], agent: Agent, { run }: State): readonly ToolSpec[] {
   const others = specs.filter(({ name }) => name !== handoffName);
-  return run && !roomFor(run) ? [...others, handoffSpec(agent, handoffPolicy(run).mode)] : others;
+  const names = run ? openTargets(agent, run) : [];
+  return run && names.length > 0 ? [...others, handoffSpec(names, handoffPolicy(run).mode)] : others;
 }
 
 function formOf({ output }: Agent): string {

@@ -42,12 +42,18 @@ export function denialOf({ agent, run }: View, call: Call): string | undefined {
   return roomFor(run);
 }
 
+/** Whom the agent in charge can hand over to now. The one that waits for it can always be handed back to. */
+export function openTargets(agent: Agent, run: RunState): readonly string[] {
+  const others = (agent.handoffs?.() ?? []).map(({ name }) => name).filter((name) => name !== agent.name);
+  return roomFor(run) === undefined ? others : others.filter((name) => name === run.handoffs.at(-1)?.agent);
+}
+
 /** Why there is no room for another handoff, whoever it is to. */
-export function roomFor(run: RunState): string | undefined {
+function roomFor(run: RunState): string | undefined {
   const { mode, maxDepth } = handoffPolicy(run);
   const depth = run.handoffs.length;
   if (mode === "return" && depth >= maxDepth)
-    return `${depth} agents wait for an answer already, which is the most there may be. Answer yourself.`;
+    return `${depth} ${depth === 1 ? "agent waits" : "agents wait"} for an answer already, which is the most there may be. Answer yourself.`;
   // Whoever waits keeps one turn for its own answer.
   const waiting = mode === "return" ? 1 : 0;
   if (isLastTurn(run, run.turn + waiting)) return "No turns are left for another agent. Answer yourself.";

@@ -36,7 +36,7 @@ export const handoffCalls: Rule = (view) => {
       ? `A turn hands over once, and this one does to "${targetOf(chosen)}".`
       : denialOf(view, call);
     if (reason === undefined) chosen = call;
-    else facts.push(...denied(run, call, reason));
+    else facts.push(...denied(call, reason));
   }
   if (facts.length > 0) return note(`denied.${run.turn}`, ...facts);
   return chosen && handingBack(view, chosen);
@@ -53,15 +53,15 @@ function messageOf({ part }: Call): string | undefined {
   return typeof part.input.message === "string" ? part.input.message : undefined;
 }
 
-function denied(run: RunState, call: Call, reason: string): FactBody[] {
+function denied(call: Call, reason: string): FactBody[] {
   const { part } = call;
-  const fact: FactBody = { type: "handoff_denied", callId: part.id, to: targetOf(call), reason };
-  // Under `fail` the end of the run answers the call.
-  if (handoffPolicy(run).onDenied === "fail") return [fact];
-  return [fact, refusal(part, { status: "denied", code: "tool_denied", message: reason })];
+  return [
+    { type: "handoff_denied", callId: part.id, to: targetOf(call), reason },
+    refusal(part, { status: "denied", code: "tool_denied", message: reason }),
+  ];
 }
 
-/** A handoff that may not be ends the run where the policy says so. */
+/** A handoff that may not be ends the run with its turn, where the policy says so. */
 export const deniedHandoff: Rule = ({ run }) => {
   if (run.denied === undefined) return undefined;
   const error = errorData("tool_denied", `A handoff was denied: ${run.denied}`);

@@ -18,7 +18,21 @@ export type FactMasks = ValueMasks & {
  */
 const ours: ReadonlySet<string> = new Set([
   ...["type", "status", "finish", "tools", "chain", "reads", "policy", "timeZone"],
-  ...["id", "callId", "callIds", "providerId", "runId", "sessionId", "agent", "name", "digest", "handle"],
+  ...[
+    "id",
+    "callId",
+    "callIds",
+    "providerId",
+    "runId",
+    "parentRunId",
+    "parentCallId",
+    "sessionId",
+    "agent",
+    "name",
+    "digest",
+    "handle",
+  ],
+  ...["from", "to", "by"],
 ]);
 
 /** What models, tools and clients give as data: everything in it is masked, keys and numbers too. */

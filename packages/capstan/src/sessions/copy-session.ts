@@ -57,7 +57,23 @@ async function putBlobs(store: Store, { id, facts, blob }: Copy): Promise<Map<st
 
 /** Ids for the runs of a copy: they follow from that of its session, so the same copy has the same ones. */
 export function runIdsFor(id: string, facts: readonly Fact[]): Map<string, string> {
-  const runIds = new Map<string, string>();
-  for (const { runId } of facts) if (!runIds.has(runId)) runIds.set(runId, `${id}.run${runIds.size + 1}`);
+  let count = 0;
+  return withNested(facts, new Map(), () => {
+    count += 1;
+    return `${id}.run${count}`;
+  });
+}
+
+/** Ids for all runs of these facts; those of nested runs follow from that of the run they are in. */
+export function withNested(
+  facts: readonly Fact[],
+  runIds: Map<string, string>,
+  nameOf: (runId: string) => string,
+): Map<string, string> {
+  let outer = "";
+  for (const { runId, parentRunId, parentCallId } of facts) {
+    if (parentRunId === undefined) outer = runIds.get(runId) ?? nameOf(runId);
+    if (!runIds.has(runId)) runIds.set(runId, parentRunId === undefined ? outer : `${outer}~${parentCallId}`);
+  }
   return runIds;
 }

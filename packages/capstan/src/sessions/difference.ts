@@ -2,6 +2,7 @@ import type { Fact } from "../event.ts";
 import { plainText, textOf } from "../history.ts";
 import { canonical, type Json } from "../json.ts";
 import { type LineChange, lineDifference } from "./line-difference.ts";
+import { isNested } from "./stored-facts.ts";
 import { type RunSummary, runSummary } from "./summary.ts";
 import { askedIn } from "./title.ts";
 
@@ -81,7 +82,7 @@ type Side = {
 };
 
 function sideOf(facts: readonly Fact[]): Side {
-  const runId = facts.at(-1)?.runId;
+  const runId = facts.findLast((fact) => !isNested(fact))?.runId;
   const own = facts.filter((fact) => fact.runId === runId);
   const [start] = own;
   const turns = new Map<number, SideTurn>();

@@ -77,7 +77,11 @@ const bodies: { readonly [Type in FactBody["type"]]: Body } = {
   ],
   message: [
     { entry: assistantEntry, model: text, usage, ms: number, finish: text },
-    { checks: mapOf(check), output: either(record({ value: anything }), record({ issues: list(text) })) },
+    {
+      checks: mapOf(check),
+      output: either(record({ value: anything }), record({ issues: list(text) })),
+      citations: list(record({ n: number, id: text, title: text }, { url: text })),
+    },
   ],
   model_failed: [
     { model: text, candidate: number, attempts: number, hadMoreRoom: flag, error },
@@ -112,10 +116,30 @@ const bodies: { readonly [Type in FactBody["type"]]: Body } = {
   ],
   waiting: [{ callIds: list(text) }, { until: number }],
   woken: [{}],
+  handoff: [
+    { from: text, to: text, callId: text, mode: oneOf("return", "transfer") },
+    {
+      message: text,
+      rights: record(
+        {},
+        { gate: oneOf("default", "strict", "off"), approvals: oneOf("ask", "allow", "deny") },
+      ),
+      reads,
+    },
+  ],
+  handoff_denied: [{ callId: text, to: text, reason: text }],
+  handoff_return: [
+    { from: text, to: text, callId: text, text },
+    { error, by: text },
+  ],
   steered: [{ entry: userEntry }],
   recovered: [{ owner: text }],
   cancel_requested: [{ reason: text }],
   turn_end: [{ turn: number, usage }],
+  turn_summary: [
+    { turn: number, text },
+    { model: text, usage, ms: number, error },
+  ],
   limit_reached: [{ code: text, message: text, turns: number }],
   warning: [{ code: text, message: text }],
   error: [{ code: text, message: text, retryable: flag }],
@@ -152,7 +176,7 @@ export const factShape: Shape = byType(
   Object.fromEntries(
     Object.entries(bodies).map(([type, [required, optional]]) => [
       type,
-      record({ ...placed, ...required }, optional),
+      record({ ...placed, ...required }, { ...optional, parentRunId: id, parentCallId: id }),
     ]),
   ),
 );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { fold } from "../apply.ts";
-import { identityOf } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import { resume, run } from "../session.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";

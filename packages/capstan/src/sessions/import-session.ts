@@ -2,10 +2,11 @@ import type { Fact } from "../event.ts";
 import { newId } from "../new-id.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
-import { writeCopy } from "./copy-session.ts";
+import { withNested, writeCopy } from "./copy-session.ts";
 import { withoutOpenCalls } from "./parked.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { blobData } from "./session-file.ts";
+import { isNested } from "./stored-facts.ts";
 
 /**
  * Writes the session of a file to the store and gives its id: that of the file, or a new one when it is taken. Only
@@ -31,10 +32,10 @@ export async function importSession(store: Store, written: string): Promise<stri
 
 /** A file may not switch off what asks a person: that is decided where a run goes on. */
 function withoutOpenDoors(facts: readonly Fact[]): readonly Fact[] {
-  const start = facts.findLastIndex((fact) => fact.type === "run_start");
+  const start = facts.findLastIndex((fact) => fact.type === "run_start" && !isNested(fact));
   if (facts.at(-1)?.type === "done") return facts;
   return facts.map((fact, index) => {
-    if (index !== start || fact.type !== "run_start") return fact;
+    if (index < start || fact.type !== "run_start") return fact;
     const policy = resolvePolicy(fact.policy);
     const approvals = policy.approvals === "allow" ? "ask" : policy.approvals;
     const gate = policy.gate === "off" ? "default" : policy.gate;
@@ -44,10 +45,11 @@ function withoutOpenDoors(facts: readonly Fact[]): readonly Fact[] {
 
 async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<string, string>> {
   const runIds = new Map<string, string>();
-  for (const { runId } of facts) {
-    if (runIds.has(runId)) continue;
+  for (const fact of facts) {
+    const { runId } = fact;
+    if (runIds.has(runId) || isNested(fact)) continue;
     const isTaken = (await store.sessionOf(runId)) !== undefined;
     runIds.set(runId, isTaken ? newId("run_") : runId);
   }
-  return runIds;
+  return withNested(facts, runIds, (runId) => runId);
 }

@@ -1,16 +1,21 @@
 import { fold } from "../apply.ts";
 import { errorData } from "../errors.ts";
-import { type Fact, type FactBody, factId } from "../event.ts";
-import type { Call } from "../state.ts";
+import type { Fact, FactBody } from "../event.ts";
+import { factId } from "../fact-id.ts";
+import type { Call, RunState } from "../state.ts";
+import { isNested } from "./stored-facts.ts";
 
 /**
  * The facts with a rest at their end. A copy of an unfinished run must not look like one whose process has died:
  * whoever takes over such runs would go on with it, and nobody has asked for that.
  */
 export function parked(facts: readonly Fact[]): readonly Fact[] {
-  const last = facts.at(-1);
-  if (!last || isAtRest(last)) return facts;
-  const { runId, sessionId, agent, turn, at, seq } = last;
+  // A nested run rests with the one around it.
+  const last = facts.findLast((fact) => !isNested(fact));
+  const newest = facts.at(-1);
+  if (!last || !newest || (isAtRest(newest) && !isNested(newest))) return facts;
+  const { runId, sessionId, agent, turn } = last;
+  const { at, seq } = newest;
   const body: FactBody = { type: "waiting", callIds: [] };
   const waits = fold(sessionId, facts).run?.waits ?? 0;
   const rest: Fact = {
@@ -36,16 +41,33 @@ export function withoutOpenCalls(
   mustAskAgain: (call: Call) => boolean,
 ): readonly Fact[] {
   const { run } = fold(facts[0]?.sessionId ?? "", facts);
-  const calls = run && !run.done ? [...(run.round?.calls.values() ?? [])] : [];
+  let left = facts;
+  for (const open of run && !run.done ? withInner(run) : [])
+    left = withoutOpenCallsOf(open, left, mustAskAgain);
+  return left;
+}
+
+function withoutOpenCallsOf(
+  run: RunState,
+  facts: readonly Fact[],
+  mustAskAgain: (call: Call) => boolean,
+): readonly Fact[] {
+  const calls = [...(run.round?.calls.values() ?? [])];
   const open = calls.filter((call) => !call.result && !call.check?.error && mustAskAgain(call));
   if (open.length === 0) return facts;
-  const said = facts.findLastIndex((fact) => fact.type === "message");
+  const said = facts.findLastIndex((fact) => fact.type === "message" && fact.runId === run.id);
   const refused = open.map(({ part }) => [part.id, { error: errorData("approval_mismatch", refusal) }]);
   return facts.map((fact, index) =>
     index === said && fact.type === "message"
       ? { ...fact, checks: { ...fact.checks, ...Object.fromEntries(refused) } }
       : fact,
   );
+}
+
+/** The run and those that are nested in it and not over. */
+function withInner(run: RunState): RunState[] {
+  const inner = [...run.nested.values()].flatMap((state) => state.run ?? []);
+  return [run, ...inner.filter((one) => !one.done).flatMap(withInner)];
 }
 
 const refusal =

@@ -1,11 +1,13 @@
 import { fold } from "../apply.ts";
 import { AgentError, describeThrown } from "../errors.ts";
-import { type Fact, identityOf } from "../event.ts";
+import type { Fact } from "../event.ts";
+import { identityOf } from "../fact-id.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
 import { factShape } from "./fact-shapes.ts";
 import { blobData, fileFormat, fileVersion, type SessionFile } from "./session-file.ts";
 import { either, mapOf, record, text } from "./shape.ts";
+import { isNested } from "./stored-facts.ts";
 
 const mostCharacters = 64_000_000;
 const mostFacts = 100_000;
@@ -71,6 +73,8 @@ function checkFacts(facts: readonly Fact[]): void {
     throw refused(`it has ${facts.length} facts, and at most ${mostFacts} are read`);
   const identities = new Set<string>();
   const runs = new Set<string>();
+  /** Nested runs that are not over. */
+  const inner = new Set<string>();
   let open: string | undefined;
   for (const [index, fact] of facts.entries()) {
     const refuse = (problem: string) => refused(`fact ${index + 1} cannot be read: ${problem}`);
@@ -80,6 +84,17 @@ function checkFacts(facts: readonly Fact[]): void {
     if (fact.sessionId !== facts[0]?.sessionId) throw refuse("it belongs to another session");
     if (identities.has(identityOf(fact))) throw refuse("it is there twice");
     identities.add(identityOf(fact));
+    if (isNested(fact)) {
+      const isKnown = fact.type === "run_start" ? !runs.has(fact.runId) : inner.has(fact.runId);
+      const parent = fact.parentRunId ?? "";
+      if (!isKnown || fact.parentCallId === undefined || (parent !== open && !inner.has(parent)))
+        throw refuse("it belongs to no nested run that has started and not ended");
+      if (fact.type === "run_start") checkPolicyOf(fact, refuse);
+      runs.add(fact.runId);
+      inner.add(fact.runId);
+      if (fact.type === "done") inner.delete(fact.runId);
+      continue;
+    }
     if (fact.type === "run_start") {
       if (open !== undefined) throw refuse(`the run "${open}" before it has not ended`);
       if (runs.has(fact.runId)) throw refuse(`the run "${fact.runId}" starts twice`);
@@ -87,7 +102,9 @@ function checkFacts(facts: readonly Fact[]): void {
       runs.add(fact.runId);
       open = fact.runId;
     } else if (fact.runId !== open) throw refuse(`it belongs to no run that has started and not ended`);
-    if (fact.type === "done") open = undefined;
+    if (fact.type !== "done") continue;
+    open = undefined;
+    inner.clear();
   }
   checkFold(facts);
 }

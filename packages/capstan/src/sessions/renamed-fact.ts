@@ -15,7 +15,9 @@ export function renamedFact(fact: Fact, { sessionId, runIds, handles }: Renaming
   const isOwnId = fact.type !== "tool_call_start" && fact.type !== "tool_call_result";
   const id =
     isOwnId && fact.id.startsWith(`${fact.runId}/`) ? runId + fact.id.slice(fact.runId.length) : fact.id;
-  return { ...withHandles(rest, handles), sessionId, runId, id };
+  const { parentRunId } = fact;
+  const parent = parentRunId !== undefined && { parentRunId: runIds.get(parentRunId) ?? parentRunId };
+  return { ...withHandles(rest, handles), sessionId, runId, id, ...parent };
 }
 
 /** A handle is also in the words that the model was shown, and in those it asks for the rest with. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
+import { type Agent, defineAgent } from "../agent.ts";
 import { run } from "../session.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
@@ -121,5 +121,18 @@ describe("running again", () => {
     const taken = rerun(store, { session: "s1", agent, id: "s1" });
     await expect(taken).rejects.toMatchObject({ code: "invalid_input" });
     expect(await store.read("s1")).toEqual(facts);
+  });
+
+  it("with another model, has it also for the agents that it hands over to, who may name each other (C-18)", async () => {
+    const { store } = setting();
+    const model = scriptedModel([{ text: "Real." }]);
+    const first: Agent = defineAgent({ name: "first", model, handoffs: () => [second] });
+    const second: Agent = defineAgent({ name: "second", model, handoffs: () => [first] });
+    await run(first, "Go.", { store, session: "s1" });
+    const handoff = { calls: [{ name: "handoff", input: { agent: "second" } }] };
+    const other = scriptedModel([handoff, { text: "Two." }, { text: "One." }]);
+    const again = await rerun(store, { session: "s1", agent: first, model: other });
+    expect((await again.run).text).toBe("One.");
+    expect(model.requests).toHaveLength(1);
   });
 });

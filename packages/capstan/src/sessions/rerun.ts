@@ -11,7 +11,7 @@ import { resume, run } from "../session.ts";
 import type { Store } from "../store.ts";
 import { runIdsFor } from "./copy-session.ts";
 import { assertPosition, forkTitleOf, writeFork } from "./fork.ts";
-import { storedFacts } from "./stored-facts.ts";
+import { isNested, storedFacts } from "./stored-facts.ts";
 import type { Cursor } from "./subscribe.ts";
 
 /** What to run again, and what to do otherwise. */
@@ -65,10 +65,11 @@ function placeOf(
   at: number | undefined,
 ): { readonly start: Start; readonly before: number } {
   if (at !== undefined) assertPosition(facts, at);
-  const start = facts.slice(0, at).findLast((fact) => fact.type === "run_start");
+  const before = facts.slice(0, at).filter((fact) => !isNested(fact));
+  const start = before.findLast((fact) => fact.type === "run_start");
   if (!start)
     throw new AgentError("unknown_run", "There is no run at that place: no `run_start` comes before it.");
-  const turn = at === undefined ? 0 : (facts[at - 1]?.turn ?? 0);
+  const turn = at === undefined ? 0 : (before.at(-1)?.turn ?? 0);
   const begin = facts.find(
     (fact) => fact.runId === start.runId && fact.type === "turn_start" && fact.turn === turn,
   );
@@ -80,7 +81,8 @@ function goOn(
   options: RerunOptions,
   { id, prefix }: { readonly id: string; readonly prefix: readonly Fact[] },
 ): Run {
-  const runId = [...runIdsFor(id, prefix).values()].at(-1) ?? "";
+  const last = prefix.findLast((fact) => !isNested(fact));
+  const runId = runIdsFor(id, prefix).get(last?.runId ?? "") ?? "";
   return resume(agentOf(options), { store, runId }, resumeOptions(options));
 }
 
@@ -105,9 +107,22 @@ function resumeOptions({ context, signal, hooks, clock, secrets }: RerunOptions)
 }
 
 function agentOf({ agent, model }: RerunOptions): Agent {
-  if (model === undefined) return agent;
+  return model === undefined ? agent : withModel(agent, model, new Map());
+}
+
+/** The agent and all it may hand over to, each made once: they may name each other. */
+function withModel(agent: Agent, model: ModelChoice, made: Map<Agent, Agent>): Agent {
+  const known = made.get(agent);
+  if (known) return known;
   const models = Object.fromEntries(Object.keys(agent.models).map((chain) => [chain, [model]]));
-  return { ...agent, models: models as unknown as Agent["models"] };
+  const { handoffs } = agent;
+  const copy: Agent = {
+    ...agent,
+    models: models as unknown as Agent["models"],
+    ...(handoffs && { handoffs: () => handoffs().map((other) => withModel(other, model, made)) }),
+  };
+  made.set(agent, copy);
+  return copy;
 }
 
 /** What the run was asked, with the last words of the person replaced by the edited ones. */

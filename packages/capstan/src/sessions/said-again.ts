@@ -5,8 +5,9 @@ const pieceLength = 24;
 
 /** The deltas that a message may have been streamed in, in the order of its parts. */
 export function saidAgain(fact: Extract<Fact, { type: "message" }>): Delta[] {
-  const { runId, sessionId, agent, turn } = fact;
-  const origin = { runId, sessionId, agent, turn };
+  const { runId, sessionId, agent, turn, parentRunId, parentCallId } = fact;
+  const parents = parentRunId !== undefined && parentCallId !== undefined && { parentRunId, parentCallId };
+  const origin = { runId, sessionId, agent, turn, ...parents };
   return fact.entry.parts.flatMap(deltasOf).map((body) => ({ ...body, ...origin }));
 }
 

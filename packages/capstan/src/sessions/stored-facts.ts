@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
+import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
 
 /** All facts of a session that must exist. */
@@ -13,10 +13,21 @@ export async function storedFacts(store: Store, sessionId: string): Promise<read
   return facts;
 }
 
-/** The facts of each run, in the order they were started. */
+/** Whether an event is one of the run or of those nested in it. */
+export function belongsTo(event: Event, runId: string): boolean {
+  return event.runId === runId || (isNested(event) && event.runId.startsWith(`${runId}~`));
+}
+
+/** Whether it is an event of an agent that is a tool: people talk to the run around it. */
+export function isNested({ parentRunId }: Event): boolean {
+  return parentRunId !== undefined;
+}
+
+/** The facts of each run, in the order they were started; those of nested runs are left out. */
 export function factsByRun(facts: readonly Fact[]): Map<string, Fact[]> {
   const runs = new Map<string, Fact[]>();
   for (const fact of facts) {
+    if (isNested(fact)) continue;
     const known = runs.get(fact.runId);
     if (known) known.push(fact);
     else runs.set(fact.runId, [fact]);

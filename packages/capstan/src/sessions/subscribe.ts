@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
+import { belongsTo, isNested } from "./stored-facts.ts";
 import { type Doorbell, doorbell, unread } from "./unread.ts";
 
 /** A place in the log of a session: all facts up to `seq` have been read. */
@@ -69,7 +70,7 @@ async function* follow(
   { bell, stop, isOver, signal, untilRest = false, maxBuffered = defaultMaxBuffered }: Following,
 ): AsyncGenerator<Event, void, undefined> {
   const { runId } = subscription;
-  const isWanted = (event: Event) => runId === undefined || event.runId === runId;
+  const isWanted = (event: Event) => runId === undefined || belongsTo(event, runId);
   const sessionId = await sessionFor(store, subscription);
   const waiting = unread(maxBuffered, bell.ring);
   // Watched before the first read: what is written in between is told.
@@ -86,10 +87,10 @@ async function* follow(
         for (const fact of batch) {
           position = fact.seq;
           if (!isWanted(fact)) continue;
-          last = fact;
+          if (!isNested(fact)) last = fact;
           yield fact;
           if (isOver() || signal?.aborted) return;
-          if (isEnd(fact, subscription, false)) return;
+          if (!isNested(fact) && isEnd(fact, subscription, false)) return;
         }
       } else if (last && isEnd(last, subscription, untilRest)) return;
       else if (said !== position) {
@@ -134,9 +135,10 @@ async function startOf(store: Store, sessionId: string, { runId, after = 0 }: Su
     const message = `The session "${sessionId}" has no fact at ${position}: give the \`seq\` of one that was read from it.`;
     throw new AgentError("invalid_input", message);
   }
-  if (runId === undefined || at.runId === runId) return { position, last: at };
+  if (!isNested(at) && (runId === undefined || at.runId === runId)) return { position, last: at };
   const facts = await store.read(sessionId);
-  return { position, last: facts.findLast((fact) => fact.runId === runId && fact.seq <= position) };
+  const isOwn = (fact: Fact) => (runId === undefined ? !isNested(fact) : fact.runId === runId);
+  return { position, last: facts.findLast((fact) => isOwn(fact) && fact.seq <= position) };
 }
 
 /** Whether nothing, or with `untilRest` nothing by itself, comes after this fact. */

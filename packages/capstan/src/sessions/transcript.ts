@@ -68,6 +68,10 @@ function tell(telling: Telling, fact: Fact): void {
     setApproval(calls, fact.callId, fact.reason === undefined ? answer : `${answer}: ${fact.reason}`);
   } else if (fact.type === "compacted" && fact.text !== undefined)
     told.push({ type: "summary", text: fact.text });
+  else if (fact.type === "handoff")
+    told.push({ type: "note", text: `${fact.from} hands over to ${fact.to}.` });
+  else if (fact.type === "handoff_return")
+    told.push({ type: "note", text: `${fact.from} gives back to ${fact.to}.` });
   else if (fact.type === "warning") told.push({ type: "note", text: fact.message });
   else if (fact.type === "model_failed")
     told.push({ type: "note", text: `${fact.model} failed: ${fact.error.message}` });

@@ -4,13 +4,14 @@ import { type Agent, defineAgent } from "../agent.ts";
 import { fold } from "../apply.ts";
 import type { Event, Fact } from "../event.ts";
 import { isFact } from "../event.ts";
-import { callsOf, type Entry } from "../history.ts";
+import { callsOf } from "../history.ts";
 import type { ResumeOptions } from "../open-run.ts";
 import type { Result } from "../result.ts";
 import type { Run } from "../run-handle.ts";
 import type { Store } from "../store.ts";
 import { defineTool } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";
+import { nestedSuite } from "./nested-suite.ts";
 import {
   answerText,
   isRepeatable,
@@ -21,9 +22,11 @@ import {
   play,
   type RunPlan,
   runPlan,
+  steerText,
   type World,
 } from "./run-plan.ts";
 import { scriptedModel } from "./scripted-model.ts";
+import { isValidHistory } from "./valid-history.ts";
 
 /** An engine as the suite sees it: something that starts runs on a store, and goes on with them after a crash. */
 export type EngineUnderTest = {
@@ -63,9 +66,11 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
     it("keeps its promises for any model, tools and people: one result per call, one end, no turn too many", async () => {
       await assert(
         asyncProperty(runPlan, async (plan) => {
-          const { facts, events, result } = await start(plan, newWorld());
+          const world = newWorld();
+          const { facts, events, result } = await start(plan, world);
+          expect(world.refused).toEqual([]);
           expectOrder(facts, events, plan);
-          expectValid(result.history);
+          expect(isValidHistory(result.history)).toBe(true);
           if (result.status === "done") expect(result.text).toBe(answerText);
           expect(result.text).not.toBe("");
         }),
@@ -82,7 +87,8 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
             const world = newWorld();
             const resumed = await resumeAfter(plan, stored, world);
             expectOrder(resumed.facts, resumed.events, plan);
-            expectValid(resumed.result.history);
+            expect(isValidHistory(resumed.result.history)).toBe(true);
+            expect(world.refused).toEqual([]);
             expect(resumed.facts.slice(0, kill)).toEqual(stored);
             expectNothingRepeated(plan, stored, world);
             expectSameEnd(whole.result, resumed.result);
@@ -138,6 +144,8 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       first.cancel();
     });
 
+    nestedSuite(make);
+
     it("when its journal fails, rejects the run and concludes nothing; resumed, the run comes to its end", async () => {
       for (const appends of [1, 2, 3, 4, 5, 6]) {
         const engine = await make();
@@ -173,6 +181,7 @@ const noPlan: RunPlan = {
   maxTurns: 1,
   sequential: false,
   finalTurn: "no-tools",
+  handoff: { mode: "return", onDenied: "tell-model" },
   steerAt: null,
   cancelAt: null,
 };
@@ -223,19 +232,6 @@ function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: Run
   expect(new Set(calls).size).toBe(calls.length);
 }
 
-/** Each call has its result right behind it, in call order. */
-function expectValid(history: readonly Entry[]): void {
-  let open: string[] = [];
-  for (const entry of history) {
-    if (entry.type === "result") expect(entry.callId).toBe(open.shift());
-    else {
-      expect(open).toEqual([]);
-      open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
-    }
-  }
-  expect(open).toEqual([]);
-}
-
 /** What has a result is never performed again; what began and may not be repeated, neither. */
 function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: World): void {
   for (const fact of stored) {
@@ -265,9 +261,14 @@ function expectSameEnd(whole: Result, resumed: Result): void {
   expect(resumed.status).toBe(whole.status);
   if (whole.status === "done") expect(resumed.text).toBe(whole.text);
   const ends = ({ toolCalls }: Result) => toolCalls.map(({ id, name, status }) => ({ id, name, status }));
+  const said = [...whole.history, ...resumed.history];
+  const isSteered = said.some((entry) => entry.type === "user" && entry.content === steerText);
   // A crash in the middle of a call that may not be repeated is the one thing that may show.
-  if (!resumed.toolCalls.some(({ status }) => status === "interrupted") && whole.status !== "cancelled") {
+  const isCutOff = resumed.toolCalls.some((call) => call.status === "interrupted" && call.name !== "handoff");
+  if (!isCutOff && whole.status !== "cancelled") {
     expect(ends(resumed)).toEqual(ends(whole));
+    // Where the moment of a person's words differs, so does their place.
+    if (!isSteered) expect(resumed.history).toEqual(whole.history);
   }
 }
 

@@ -1,11 +1,15 @@
 import { type Arbitrary, array, boolean, constantFrom, integer, option, record } from "fast-check";
-import { type Agent, defineAgent } from "../agent.ts";
+import { type Agent, defineAgent, type InstructionsInput } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
+import type { Entry } from "../history.ts";
+import type { Model } from "../model.ts";
+import type { HandoffPolicy } from "../policy.ts";
 import type { Result } from "../result.ts";
 import type { Run } from "../run-handle.ts";
-import { defineTool, type Effects, type ToolContext } from "../tool.ts";
+import { defineTool, type Effects, type Tool, type ToolContext } from "../tool.ts";
 import { scriptedModel } from "./scripted-model.ts";
+import { isValidHistory } from "./valid-history.ts";
 
 /** A run made up by chance: what the model says, what the tools do, what people do meanwhile. */
 export type RunPlan = {
@@ -13,6 +17,7 @@ export type RunPlan = {
   readonly maxTurns: number;
   readonly sequential: boolean;
   readonly finalTurn: "no-tools" | "keep-tools";
+  readonly handoff: Pick<HandoffPolicy, "mode" | "onDenied">;
   readonly steerAt: Moment | null;
   readonly cancelAt: Moment | null;
 };
@@ -24,6 +29,8 @@ export type PlannedTurn = {
   readonly words: boolean;
   /** The first request of this turn fails in a way that passes. */
   readonly flaky: boolean;
+  /** The model answers: to a person, or to the agent that handed over. */
+  readonly answers: boolean;
   readonly calls: readonly PlannedCall[];
 };
 
@@ -35,6 +42,8 @@ export type PlannedCall = {
   readonly badArguments: boolean;
   /** The provider gives every call of the run this same id. */
   readonly sameId: boolean;
+  /** Of a handoff: to whom. */
+  readonly to: string;
 };
 
 /** Which tools there are, and which of them may be performed again when a crash has left their end unknown. */
@@ -69,33 +78,45 @@ export const runPlan: Arbitrary<RunPlan> = record({
     record({
       words: boolean(),
       flaky: boolean(),
+      answers: constantFrom(false, false, false, true),
       calls: array(
         record({
-          tool: constantFrom(...Object.keys(kinds), "missing"),
+          tool: constantFrom(...Object.keys(kinds), "missing", ...Array<string>(4).fill("handoff")),
           outcome: constantFrom("ok", "ok", "throw", "once"),
           agrees: boolean(),
           badArguments: constantFrom(false, false, false, true),
           sameId: boolean(),
+          to: constantFrom("planned", "second", "third", "nobody"),
         }),
         { minLength: 1, maxLength: 4 },
       ),
     }),
-    { maxLength: 4 },
+    { maxLength: 5 },
   ),
-  maxTurns: integer({ min: 1, max: 6 }),
+  maxTurns: integer({ min: 1, max: 7 }),
   sequential: boolean(),
   finalTurn: constantFrom("no-tools", "keep-tools"),
+  handoff: record({
+    mode: constantFrom("return", "return", "transfer"),
+    onDenied: constantFrom("tell-model", "tell-model", "fail"),
+  }),
   steerAt: option(moment, { freq: 3 }),
   cancelAt: option(moment, { freq: 6 }),
 });
 
+export const steerText = "And hurry.";
+
 export const answerText = "This is the answer.";
 
-/** What the tools of one process have done. */
-export type World = { readonly executed: Map<number, number>; readonly keys: Map<number, Set<string>> };
+/** What the tools of one process have done, and what its model was sent that no provider would take. */
+export type World = {
+  readonly executed: Map<number, number>;
+  readonly keys: Map<number, Set<string>>;
+  readonly refused: (readonly Entry[])[];
+};
 
 export function newWorld(): World {
-  return { executed: new Map(), keys: new Map() };
+  return { executed: new Map(), keys: new Map(), refused: [] };
 }
 
 /** The number of a planned call: its place in the plan, which is also in its input. */
@@ -120,14 +141,33 @@ function questionsOf(call: PlannedCall | undefined): number {
   return kinds[call?.tool ?? ""]?.questions ?? 0;
 }
 
-/** The agent of a plan, in a process of its own: only `world` and the history tell it what has happened. */
+/**
+ * The agent of a plan, in a process of its own: only `world` and the requests tell it what has happened. Beside it there
+ * are two that it may hand over to. All three do what the plan says for the turn, and differ in their names only.
+ */
 export function plannedAgent(plan: RunPlan, world: World): Agent {
+  const model = plannedModel(plan, world);
+  const tools = plannedTools(plan, world);
+  const { maxTurns, finalTurn, handoff } = plan;
+  const toolExecution = plan.sequential ? "sequential" : "parallel";
+  const policy = { maxTurns, finalTurn, toolExecution, handoff } as const;
+  const instructions = ({ turn }: InstructionsInput) => `Turn ${turn}.`;
+  const agent = (name: string, handoffs: () => readonly Agent[]) =>
+    defineAgent({ name, model, tools, policy, instructions, handoffs });
+  const planned: Agent = agent("planned", () => [second, third]);
+  const second: Agent = agent("second", () => [third, planned]);
+  const third: Agent = agent("third", () => [planned]);
+  return planned;
+}
+
+function plannedModel(plan: RunPlan, world: World): Model {
   const asked = new Set<number>();
-  const model = scriptedModel((request) => {
-    // A turn is known by what has been said before, as a real model would know it.
-    const turn = request.history.filter((entry) => entry.type === "assistant").length;
+  return scriptedModel((request) => {
+    const isEnded = request.history.at(-1)?.type === "assistant";
+    if (!isValidHistory(request.history) || isEnded) world.refused.push(request.history);
+    const turn = Number(/^Turn (\d+)/.exec(request.instructions)?.[1]) - 1;
     const planned = plan.turns[turn];
-    if (!planned) return { text: answerText };
+    if (!planned || planned.answers) return { text: answerText };
     const isFirst = !asked.has(turn);
     asked.add(turn);
     if (planned.flaky && isFirst) return { text: "half", finish: "none" };
@@ -136,11 +176,14 @@ export function plannedAgent(plan: RunPlan, world: World): Agent {
       ...(call.sameId ? { id: "same" } : {}),
       ...(call.badArguments
         ? { arguments: `{"n":${numberOf(turn, index)}` }
-        : { input: { n: numberOf(turn, index) } }),
+        : { input: { n: numberOf(turn, index), ...(call.tool === "handoff" && { agent: call.to }) } }),
     }));
     return { ...(planned.words && { text: `Working on ${turn}.` }), calls, split: 3 };
   });
-  const tools = Object.entries(kinds).map(([name, kind]) =>
+}
+
+function plannedTools(plan: RunPlan, world: World): Tool[] {
+  return Object.entries(kinds).map(([name, kind]) =>
     defineTool({
       name,
       description: name,
@@ -154,14 +197,11 @@ export function plannedAgent(plan: RunPlan, world: World): Agent {
       }),
     }),
   );
-  const { maxTurns, finalTurn } = plan;
-  const toolExecution = plan.sequential ? "sequential" : "parallel";
-  return defineAgent({ name: "planned", model, tools, policy: { maxTurns, finalTurn, toolExecution } });
 }
 
 async function execute(
   plan: RunPlan,
-  { executed, keys }: World,
+  { executed, keys }: Pick<World, "executed" | "keys">,
   { n, idempotencyKey, answers }: { n: number } & Pick<ToolContext, "idempotencyKey" | "answers">,
 ): Promise<unknown> {
   const times = (executed.get(n) ?? 0) + 1;
@@ -192,7 +232,7 @@ export function meddler(
   const meddle = (fact: Fact) => {
     if (steers && isAt(fact, plan.steerAt)) {
       steers = false;
-      run?.steer("And hurry.");
+      run?.steer(steerText);
     }
     if (cancels && isAt(fact, plan.cancelAt)) {
       cancels = false;

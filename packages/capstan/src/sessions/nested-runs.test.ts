@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import { type Agent, defineAgent } from "../agent.ts";
+import { agentTool } from "../agent-tool.ts";
+import { fold } from "../apply.ts";
+import type { Event } from "../event.ts";
+import { isFact } from "../event.ts";
+import { resume, run } from "../session.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { sqlite } from "../stores/sqlite.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { importSession } from "./import-session.ts";
+import { rerun } from "./rerun.ts";
+import { session } from "./session.ts";
+import { subscribe } from "./subscribe.ts";
+
+function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
+  return scriptedModel(({ history }) => {
+    const said = history.findLastIndex((entry) => entry.type === "user");
+    return steps[history.length === said + 1 ? 0 : 1] ?? {};
+  });
+}
+
+/** Asks its helper, who sends when a person agrees. */
+function agents(sent: string[] = []): Agent {
+  const send = defineTool({
+    name: "send",
+    description: "sends",
+    effects: "send",
+    needsApproval: true,
+    input: { type: "object", properties: {} },
+    execute: (_, { callId }) => `${sent.push(callId)} sent`,
+  });
+  const helper = defineAgent({
+    name: "helper",
+    model: told([{ calls: [{ name: "send", input: {} }] }, { text: "It was sent." }]),
+    tools: [send],
+  });
+  const model = told([{ calls: [{ name: "helper", input: { prompt: "Send." } }] }, { text: "All is sent." }]);
+  return defineAgent({ name: "main", model, tools: [agentTool(helper)] });
+}
+
+const callId = "call_1_0.call_1_0";
+
+async function played(store: Store): Promise<void> {
+  const handle = run(agents(), "Send it.", { store, session: "s", runId: "r" });
+  await handle;
+  await handle.approve(callId);
+}
+
+async function listed(events: AsyncIterable<Event>): Promise<Event[]> {
+  const all: Event[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe("a session with nested runs", () => {
+  it("counts one run, and what it cost once", async () => {
+    const store = memory();
+    await played(store);
+    const { runs, usage, title } = await session(store, "s").info();
+    expect(runs).toMatchObject([{ runId: "r", agent: "main", status: "done", turns: 2 }]);
+    expect([usage, title]).toEqual([{ inputTokens: 40, outputTokens: 20 }, "Send it."]);
+    expect(await session(store, "s").export("markdown")).toContain("It was sent.");
+  });
+
+  it("is one run in a SQLite file too: nothing nested is listed or taken over", async () => {
+    const store = sqlite(":memory:");
+    await played(store);
+    expect((await store.runs("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
+    const whole = await store.read("s");
+    const half = sqlite(":memory:");
+    const lease = await half.lease("s", "dead", 10_000);
+    if (!lease) throw new Error("taken");
+    const cut = whole.findIndex((fact) => fact.type === "approval_resolved") + 1;
+    await half.append(whole.slice(0, cut), { expected: 0, lease });
+    await half.release(lease);
+    expect((await half.orphans()).map(({ runId }) => runId)).toEqual(["r"]);
+    await Promise.all([store.close(), half.close()]);
+  });
+
+  it("is read by subscribers of its run: nested events too, to the end of the outermost", async () => {
+    const store = memory();
+    await played(store);
+    const facts = await store.read("s");
+    expect(await listed(subscribe(store, { runId: "r" }))).toEqual(facts);
+    for (const { seq } of facts)
+      expect(await listed(subscribe(store, { runId: "r", after: seq }))).toEqual(facts.slice(seq));
+  });
+
+  it("is replayed with the nested events of a run, and with whom they belong to", async () => {
+    const store = memory();
+    await played(store);
+    const events = await listed(session(store, "s").replay({ runId: "r", deltas: true }));
+    expect(events.filter(isFact)).toEqual(await store.read("s"));
+    const said = events.filter((event) => event.type === "content_delta" && event.agent === "helper");
+    expect(said).toMatchObject([{ runId: "r~call_1_0", parentRunId: "r", parentCallId: "call_1_0" }]);
+  });
+
+  it("comes back from a file as it was, under other ids when those are taken", async () => {
+    const store = memory();
+    await played(store);
+    const file = await session(store, "s").export("json");
+    const id = await importSession(store, file);
+    const facts = await store.read(id);
+    expect(facts.map((fact) => fact.type)).toEqual((await store.read("s")).map((fact) => fact.type));
+    const [outer] = await store.runs(id);
+    const nested = facts.filter((fact) => fact.parentRunId !== undefined);
+    expect(new Set(nested.map((fact) => fact.runId))).toEqual(new Set([`${outer?.runId}~call_1_0`]));
+    expect(new Set(nested.map((fact) => fact.parentRunId))).toEqual(new Set([outer?.runId]));
+    expect(fold(id, facts).history).toEqual(fold("s", await store.read("s")).history);
+  });
+
+  it("cannot be brought in with facts of a nested run that never began", async () => {
+    const store = memory();
+    await played(store);
+    const file = JSON.parse(await session(store, "s").export("json"));
+    const at = file.facts.findIndex((fact: Event) => fact.parentRunId !== undefined);
+    file.facts.splice(at, 1);
+    for (const [index, fact] of file.facts.entries()) fact.seq = index + 1;
+    await expect(importSession(memory(), JSON.stringify(file))).rejects.toThrow("no nested run");
+  });
+
+  it("forked anywhere, rests, and goes on to its end without an approval of the old one", async () => {
+    const store = memory();
+    await played(store);
+    const facts = await store.read("s");
+    for (const { seq } of facts) {
+      const fork = await session(store, "s").fork(seq);
+      expect((await store.runs(fork.id)).map((info) => info.state)).not.toContain("active");
+      const sent: string[] = [];
+      const [info] = await store.runs(fork.id);
+      const handle = resume(agents(sent), { store, runId: info?.runId ?? "" });
+      let result = await handle;
+      const wasOver = facts.slice(0, seq).some((fact) => fact.type === "tool_call_result");
+      expect(sent).toEqual([]);
+      if (result.status === "waiting") result = await handle.approve(result.pending[0]?.callId ?? "");
+      expect([seq, result.status, result.text]).toEqual([seq, "done", "All is sent."]);
+      if (wasOver) expect(sent).toEqual([]);
+    }
+  });
+
+  it("runs again from a turn of the outermost run, wherever in it one points", async () => {
+    const store = memory();
+    await played(store);
+    const facts = await store.read("s");
+    const inside = facts.find((fact) => fact.parentRunId !== undefined && fact.type === "turn_start");
+    const again = await rerun(store, { session: "s", at: inside?.seq ?? 0, agent: agents() });
+    expect(again.from.seq).toBe(1);
+    expect(await again.run).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
+  });
+});

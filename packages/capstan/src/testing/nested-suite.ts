@@ -1,0 +1,157 @@
+import { expect, it } from "vitest";
+import { type Agent, defineAgent } from "../agent.ts";
+import { agentTool } from "../agent-tool.ts";
+import type { Fact } from "../event.ts";
+import type { ResumeOptions } from "../open-run.ts";
+import type { Result } from "../result.ts";
+import type { Run } from "../run-handle.ts";
+import type { Store } from "../store.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { fakeClock } from "./fake-clock.ts";
+import { type ScriptedCall, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
+
+type Engine = {
+  readonly store: Store;
+  start(agent: Agent, input: string, options: ResumeOptions & { session: string; runId: string }): Run;
+  resume(agent: Agent, runId: string, options: ResumeOptions): Run;
+};
+
+const session = "session";
+const runId = "run";
+const clock = () => fakeClock({ skipUpToMs: 30_000 });
+
+/** What every engine must do with agents that are tools: part of `engineSuite`. */
+export function nestedSuite(make: () => Engine | Promise<Engine>): void {
+  it("killed after any single fact of runs nested three deep, some side by side, goes on inside each of them", async () => {
+    const engine = await make();
+    const whole = await play(engine.start(nestedAgents([]), "Go.", { session, runId, clock: clock() }));
+    const facts = await engine.store.read(session);
+    expectWhole(facts, whole);
+    for (let kill = 1; kill < facts.length; kill++) {
+      const stored = facts.slice(0, kill);
+      const executed: string[] = [];
+      const second = await make();
+      await seed(second.store, stored);
+      const result = await play(second.resume(nestedAgents(executed), runId, { clock: clock() }));
+      const resumed = await second.store.read(session);
+      expect(resumed.slice(0, kill)).toEqual(stored);
+      expectWhole(resumed, result);
+      expect(result).toMatchObject({ status: "done", text: whole.text, usage: whole.usage });
+      expect(new Set(resumed.map((fact) => fact.runId))).toEqual(new Set(facts.map((fact) => fact.runId)));
+      expectNothingRepeated(stored, executed);
+    }
+  });
+
+  it("when its journal fails inside a nested run, rejects the whole and concludes nothing", async () => {
+    for (let appends = 3; appends < 14; appends++) {
+      const engine = await make();
+      const { append } = engine.store;
+      engine.store.append = failingAfter(appends, append);
+      const run = engine.start(nestedAgents([]), "Go.", { session, runId, clock: clock() });
+      await expect(run).rejects.toThrow("disk gone");
+      engine.store.append = append;
+      const before = await engine.store.read(session);
+      expect(before.some((fact) => fact.type === "done" || fact.type === "cancel_requested")).toBe(false);
+      const result = await play(engine.resume(nestedAgents([]), runId, { clock: clock() }));
+      expectWhole(await engine.store.read(session), result);
+    }
+  });
+}
+
+function failingAfter(appends: number, append: Store["append"]): Store["append"] {
+  let count = 0;
+  return async (facts, at) => {
+    count += 1;
+    if (count > appends) throw new Error("disk gone");
+    return append(facts, at);
+  };
+}
+
+/** Each call by what was said before, so that any process can go on. */
+function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
+  return scriptedModel(({ history }) => {
+    const said = history.filter((entry) => entry.type === "assistant").length;
+    return steps[said] ?? { text: "over" };
+  });
+}
+
+/** Main asks two experts side by side; each asks a scout, who looks, writes, and needs approval for more. */
+function nestedAgents(executed: string[]): Agent {
+  const tool = (name: string, more: object) =>
+    defineTool({
+      name,
+      description: name,
+      input: { type: "object", properties: {} },
+      ...more,
+      execute: (_: object, { idempotencyKey }: ToolContext) => {
+        executed.push(idempotencyKey);
+        return `${name} is done`;
+      },
+    });
+  const call = (name: string, input: ScriptedCall["input"] = {}): ScriptedCall => ({ name, input });
+  const scout = defineAgent({
+    name: "scout",
+    model: told([
+      { calls: [call("look"), call("write")] },
+      { calls: [call("guarded")] },
+      { text: "Scouted." },
+    ]),
+    tools: [
+      tool("look", { effects: "none" }),
+      tool("write", { effects: "state" }),
+      tool("guarded", { effects: "state", needsApproval: true }),
+    ],
+  });
+  const expert = defineAgent({
+    name: "expert",
+    model: told([{ text: "I ask.", calls: [call("scout", { prompt: "Scout." })] }, { text: "Known." }]),
+    tools: [agentTool(scout)],
+  });
+  const asks = [call("expert", { prompt: "One." }), call("expert", { prompt: "Two." })];
+  const model = told([{ calls: asks }, { text: "All known." }]);
+  return defineAgent({ name: "main", model, tools: [agentTool(expert)] });
+}
+
+async function play(run: Run): Promise<Result> {
+  for (;;) {
+    const result = await run;
+    if (result.status !== "waiting") return result;
+    expect(result.pending.length).toBeGreaterThan(0);
+    for (const { callId } of result.pending) run.approve(callId);
+  }
+}
+
+async function seed(store: Store, facts: readonly Fact[]): Promise<void> {
+  const lease = await store.lease(session, "seed", 60_000);
+  if (!lease) throw new Error("the session of a new store is taken");
+  await store.append(facts, { expected: 0, lease });
+  await store.release(lease);
+}
+
+/** Every run ends once and last; no call of an agent is interrupted; what is spent is counted once. */
+function expectWhole(facts: readonly Fact[], { usage }: Result): void {
+  const runs = new Map<string, Fact[]>();
+  for (const fact of facts) runs.set(fact.runId, [...(runs.get(fact.runId) ?? []), fact]);
+  expect(runs.size).toBe(5);
+  for (const own of runs.values()) {
+    expect(own[0]?.type).toBe("run_start");
+    expect(own.filter((fact) => fact.type === "done")).toEqual([own.at(-1)]);
+    const parents = new Set(own.map((fact) => `${fact.parentRunId} ${fact.parentCallId}`));
+    expect(parents.size).toBe(1);
+  }
+  for (const fact of facts)
+    if (fact.type === "tool_call_result" && (fact.name === "expert" || fact.name === "scout"))
+      expect(fact).toMatchObject({ status: "ok" });
+  const messages = facts.filter((fact) => fact.type === "message").length;
+  expect(usage).toEqual({ inputTokens: 10 * messages, outputTokens: 5 * messages });
+}
+
+/** What has a result is never performed again; what began and may not be repeated, neither. */
+function expectNothingRepeated(stored: readonly Fact[], executed: readonly string[]): void {
+  expect(new Set(executed).size).toBe(executed.length);
+  for (const fact of stored) {
+    const isOver =
+      fact.type === "tool_call_result" || (fact.type === "tool_call_start" && fact.name !== "look");
+    if (isOver) expect(executed).not.toContain(`${fact.runId}/${fact.id}`);
+  }
+}

@@ -1,0 +1,15 @@
+import { callsOf, type Entry } from "../history.ts";
+
+/** Whether every provider would take the history: each call has its result right behind it, in call order. */
+export function isValidHistory(history: readonly Entry[]): boolean {
+  let open: string[] = [];
+  for (const entry of history) {
+    if (entry.type === "result") {
+      if (entry.callId !== open.shift()) return false;
+    } else {
+      if (open.length > 0) return false;
+      open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+    }
+  }
+  return open.length === 0;
+}
