@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "./agent.ts";
+import { defineAgent, type FallbackInput } from "./agent.ts";
+import { isFact } from "./event.ts";
 import { run } from "./session.ts";
 import { memory } from "./stores/memory.ts";
+import { collect } from "./testing/collect.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool } from "./tool.ts";
 
@@ -67,5 +69,48 @@ describe("an agent that answers from passages", () => {
       entry.type === "user" ? entry.content : entry.type,
     );
     expect(kinds).toEqual(["First?", "assistant", "result", "assistant", "Second?"]);
+  });
+
+  it("that keeps searching ends at its limit with what was searched and what is missing, and the trace says why (K5)", async () => {
+    const model = scriptedModel((_, turn) => ({
+      calls: [{ name: "search", input: { query: `budget ${turn}` } }],
+    }));
+    const find = defineTool({
+      name: "search",
+      description: "Searches.",
+      input: { query: { type: "string" } },
+      effects: "none",
+      execute: ({ query }) => `Nothing about ${query}.`,
+    });
+    const fallBack = defineTool({
+      name: "fall_back",
+      description: "Says what could not be found.",
+      input: { type: "object" },
+      execute(input) {
+        const { tried, reason } = input as FallbackInput;
+        const searched = tried.map(({ tool, preview }) => `${tool}: ${preview}`).join(" ");
+        return `I looked ${tried.length} times (${searched}) and the answer is still missing. ${reason}`;
+      },
+    });
+    const agent = defineAgent({
+      name: "librarian",
+      model,
+      tools: [find],
+      fallbackTool: fallBack,
+      policy: { maxTurns: 3, finalTurn: "keep-tools", onLimit: ["fallback-tool"] },
+    });
+    const { events, result } = await collect(run(agent, "What about the budget?"));
+    expect(model.requests).toHaveLength(3);
+    expect(result.status).toBe("limit");
+    expect(result.text).toBe(
+      "I looked 3 times (search: Nothing about budget 0. search: Nothing about budget 1. search: Nothing about budget 2.) and the answer is still missing. The limit of 3 turns was reached.",
+    );
+    const types = events.filter(isFact).map((fact) => fact.type);
+    expect(types.slice(types.indexOf("limit_reached"))).toEqual([
+      "limit_reached",
+      "tool_call_start",
+      "tool_call_result",
+      "done",
+    ]);
   });
 });

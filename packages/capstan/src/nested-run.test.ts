@@ -381,3 +381,31 @@ describe("the budget of a run", () => {
     expect(await handle.approve(nestedId)).toMatchObject({ status: "done", text: "It says: Gone." });
   });
 });
+
+describe("a nested run beside other features", () => {
+  it("goes on from facts alone, without a store", async () => {
+    const store = memory();
+    const make = () => mainWith({ steps: removes, tools: [removing()] });
+    await run(make(), "Go.", { store, session: "s", runId: "r" });
+    const again = resume(make(), await store.read("s"));
+    expect(await again.approve(nestedId)).toMatchObject({
+      runId: "r",
+      status: "done",
+      text: "It says: Gone.",
+    });
+  });
+
+  it("hands over inside itself, and only there", async () => {
+    const store = memory();
+    const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "By the clerk." }]) });
+    const steps = [{ calls: [{ name: "handoff", input: { agent: "clerk" } }] }, { text: "Handed over." }];
+    const agent = mainWith({ steps, handoffs: [clerk] });
+    const result = await run(agent, "Go.", { store, session: "s" });
+    expect(result).toMatchObject({ status: "done", text: "It says: Handed over.", turns: 2 });
+    const facts = await store.read("s");
+    expect(
+      facts.filter((fact) => fact.agent === "clerk").every((fact) => fact.parentCallId === "call_1_0"),
+    ).toBe(true);
+    expect(ends(facts)).toEqual(["helper done", "main done"]);
+  });
+});
