@@ -115,7 +115,10 @@ describe("what a sub-agent has read", () => {
     const begun = Promise.withResolvers<void>();
     const slow = reading(["private"], {
       name: "slow",
-      execute: () => (begun.resolve(), new Promise(() => undefined)),
+      execute() {
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
     });
     const helper = defineAgent({
       name: "helper",
