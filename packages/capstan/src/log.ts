@@ -57,10 +57,14 @@ export function openLog({
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
-  function origin(of: Given, body?: FactBody): Origin {
+  /** Written out, not spread: it is done for every fact and every piece of text. */
+  function withOrigin<Body extends FactBody | DeltaBody>(body: Body, of: Given): Body & Origin {
     const run = stateOfRun(state, of.runId)?.run;
-    const turn = body?.type === "turn_start" ? body.turn : (run?.turn ?? 0);
-    return { ...of, sessionId, agent: run?.agent ?? of.agent, turn };
+    const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
+    const { runId, parentRunId, parentCallId } = of;
+    const placed = { ...body, runId, sessionId, agent: run?.agent ?? of.agent, turn };
+    if (parentRunId === undefined || parentCallId === undefined) return placed;
+    return { ...placed, parentRunId, parentCallId };
   }
 
   function push(of: Given, bodies: readonly FactBody[], place: string): Promise<void> {
@@ -70,7 +74,7 @@ export function openLog({
       bodies.map((body, index) => {
         const owner = ownerOf(state, of, body);
         const id = factId(body, owner.runId, index === 0 ? place : `${place}.${index}`);
-        return { ...body, ...origin(owner, body), id, at };
+        return Object.assign(withOrigin(body, owner), { id, at });
       }),
     );
     if (!open) {
@@ -106,7 +110,7 @@ export function openLog({
 
   const logOf = (of: Given): Log => ({
     append: (bodies, place) => push(of, bodies, place),
-    emit: (delta) => tell({ ...delta, ...origin(of) }),
+    emit: (delta) => tell(withOrigin(delta, of)),
   });
   const self = { runId, agent };
   return {
@@ -114,7 +118,8 @@ export function openLog({
     append(bodies, place, heard = []) {
       heardKeys.push(...heard);
       // What a nested run is told wakes this one: whoever looks for work looks at it alone.
-      const isForNested = bodies.some((body) => ownerOf(state, self, body) !== self);
+      const hasNested = state.run !== undefined && state.run.nested.size > 0;
+      const isForNested = hasNested && bodies.some((body) => ownerOf(state, self, body) !== self);
       return push(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, place);
     },
     nested: logOf,

@@ -55,12 +55,15 @@ type Work = {
 export function engineFor(shop: Workshop, work: Work): Engine {
   const { state, signal } = work;
   const engine = direct(stepsFor(shop, work), signal);
+  async function endingNested(effects: readonly Effect[]): Promise<void> {
+    for (const callId of effects.flatMap(settledBy)) await endNested(shop, state, callId);
+    await engine.all(effects);
+  }
   return {
-    async all(effects) {
+    all(effects) {
       // A cancelled run still has something to say. One that lost its lease or its store has not, and would go round for ever.
-      if (signal.aborted && signal.reason?.code !== "cancelled") throw signal.reason;
-      for (const callId of effects.flatMap(settledBy)) await endNested(shop, state, callId);
-      await engine.all(effects);
+      if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
+      return state.run?.nested.size ? endingNested(effects) : engine.all(effects);
     },
   };
 }
@@ -83,10 +86,8 @@ function stepsFor(shop: Workshop, { agents, state, log, canPark }: Work): Step {
     runNested(shop, state, { request, callId, signal });
   const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelOf, nested };
   const io = masking ? maskedIo(plain, masking) : plain;
-  const act: Step = async (effect, signal) => {
-    if (!held.isFresh()) await held.renew();
-    return perform(effect, io, signal);
-  };
+  const act: Step = (effect, signal) =>
+    held.isFresh() ? perform(effect, io, signal) : held.renew().then(() => perform(effect, io, signal));
   const patient = retried(timed(act, clock, "timeoutMs"), { clock, canPark, emit: log.emit });
   const bounded = timed(patient, clock, "deadlineMs");
   return limited(recorded(bounded, log), state.run?.policy.maxConcurrency ?? 1);

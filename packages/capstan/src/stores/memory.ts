@@ -18,7 +18,8 @@ type Session = {
 /** Messages by key; those that were heard are kept as nothing, so that they count once. */
 type KnownRun = {
   readonly info: { -readonly [Field in keyof RunInfo]: RunInfo[Field] };
-  readonly told: Map<string, Told | undefined>;
+  /** Most runs are told nothing. */
+  told: Map<string, Told | undefined> | undefined;
 };
 
 /** Keeps sessions in this process: for tests, browsers and runs that nobody needs tomorrow. */
@@ -64,8 +65,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
       }
       const session = sessionFor(lease.sessionId);
       const placed = identified.map(({ fact, identity }) => place(session, fact, identity));
-      const messages = runs.get(facts[0]?.runId ?? "")?.told;
-      for (const key of heard) messages?.set(key, undefined);
+      if (heard.length > 0) hearAll(runs.get(facts[0]?.runId ?? ""), heard);
       tell(lease.sessionId, { type: "facts" });
       return placed;
     },
@@ -141,26 +141,32 @@ function index(runs: Map<string, KnownRun>, fact: Fact): void {
   if (!known && startsRun(fact))
     runs.set(runId, {
       info: { runId, sessionId, agent, state, startedAt: at, updatedAt: at },
-      told: new Map(),
+      told: undefined,
     });
+}
+
+function hearAll(run: KnownRun | undefined, keys: readonly string[]): void {
+  if (!run) return;
+  run.told ??= new Map();
+  for (const key of keys) run.told.set(key, undefined);
 }
 
 function hasWork({ info, told }: KnownRun): boolean {
   if (info.state !== "waiting") return info.state === "active";
-  return [...told.values()].some((message) => message !== undefined);
+  return [...(told?.values() ?? [])].some((message) => message !== undefined);
 }
 
 function inbox(runs: ReadonlyMap<string, KnownRun>, news: Watchers["tell"]): Pick<Store, "tell" | "told"> {
   return {
     async tell(runId, message) {
       const run = runs.get(runId);
-      if (run?.told.has(message.key)) return;
+      if (run?.told?.has(message.key)) return;
       assertTellable(runId, run?.info);
-      run?.told.set(message.key, message);
+      if (run) run.told = (run.told ?? new Map()).set(message.key, message);
       news(run?.info.sessionId ?? "", { type: "told", runId });
     },
     async told(runId) {
-      return [...(runs.get(runId)?.told.values() ?? [])].filter((message) => message !== undefined);
+      return [...(runs.get(runId)?.told?.values() ?? [])].filter((message) => message !== undefined);
     },
   };
 }
