@@ -318,6 +318,43 @@ describe("a run whose process is gone", () => {
     expect(calls).toBe(1);
   });
 
+  it("does not keep others waiting when what it needs cannot be had, and no more are taken than the engine may (F77)", async () => {
+    const store = memory();
+    const looking = (execute: () => unknown) =>
+      agentWith(defineTool({ name: "look", description: "", input: {}, effects: "none", execute }));
+    const { store: mine, kill } = mortal(store);
+    const stuck = looking(() => new Promise(() => undefined));
+    const agent = looking(() => "Seen.");
+    const doomed = local({ store: mine, agents: stuck, leaseMs: 100 });
+    const runIds = ["run_1", "run_2", "run_3", "run_4"];
+    for (const runId of runIds) doomed.run(stuck, "Go.", { runId }).then(undefined, () => undefined);
+    await vi.waitFor(async () => {
+      for (const runId of runIds) expect((await factsOf(store, runId)).at(-1)?.type).toBe("tool_call_start");
+    });
+    kill();
+    const taken: string[] = [];
+    let most = 0;
+    const working = new Set<string>();
+    const next = engineOn(store, agent, {
+      leaseMs: 100,
+      maxRuns: 2,
+      resumeWith({ runId }) {
+        if (runId === "run_1") throw new Error("There is no such tenant any more.");
+        taken.push(runId);
+        working.add(runId);
+        most = Math.max(most, working.size);
+        return { hooks: { onEvent: (event) => void (event.type === "done" && working.delete(runId)) } };
+      },
+    });
+    await vi.waitFor(
+      async () => expect((await store.orphans()).map(({ runId }) => runId)).toEqual(["run_1"]),
+      8_000,
+    );
+    expect(new Set(taken)).toEqual(new Set(["run_2", "run_3", "run_4"]));
+    expect(most).toBeLessThanOrEqual(2);
+    expect(await next.open("run_2")).toMatchObject({ status: "done" });
+  });
+
   it("is left alone when it ends its process again and again, and others go on (F77)", async () => {
     const store = memory();
     const agent = agentWith(

@@ -20,6 +20,8 @@ export type LocalOptions = {
   readonly leaseMs?: number;
   /** For leases and for looking after lost runs; by default the machine's. */
   readonly clock?: Clock;
+  /** While it works on so many runs it takes over no more; 500 when left out. What it is told, it always hears. */
+  readonly maxRuns?: number;
   /** What runs need that were begun elsewhere: their `context`, hooks and secrets are not stored. */
   readonly resumeWith?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
 };
@@ -39,6 +41,7 @@ export interface LocalEngine {
 }
 
 const defaultLeaseMs = 15_000;
+const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = newId("local_"), clock = backgroundClock } = options;
@@ -92,7 +95,10 @@ export function local(options: LocalOptions): LocalEngine {
   async function recover(): Promise<readonly string[]> {
     const taken: string[] = [];
     for (const info of await store.orphans()) {
-      if (agents.has(info.agent) && (await take(info))) taken.push(info.runId);
+      if (active.size >= (options.maxRuns ?? defaultMaxRuns)) break;
+      // One that cannot be taken over now must not keep the others waiting.
+      const isTaken = agents.has(info.agent) && (await take(info).catch(() => false));
+      if (isTaken) taken.push(info.runId);
     }
     return taken;
   }
