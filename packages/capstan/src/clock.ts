@@ -6,12 +6,14 @@ export interface Clock {
   after(ms: number, fire: () => void): () => void;
 }
 
+/** Timers hold 31 bits; a longer wait would fire at once. */
+const longestTimer = 2_147_483_647;
+
 /** Read from the monotonic timer, so that a wall clock set forward or back moves no deadline and no budget. */
 export const systemClock: Clock = {
   now: () => Math.round(performance.timeOrigin + performance.now()),
   after(ms, fire) {
-    // Timers hold 31 bits; a longer wait would fire at once.
-    const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
+    const timer = setTimeout(fire, Math.min(ms, longestTimer));
     return () => clearTimeout(timer);
   },
 };
@@ -20,7 +22,7 @@ export const systemClock: Clock = {
 export const backgroundClock: Clock = {
   now: systemClock.now,
   after(ms, fire) {
-    const timer = setTimeout(fire, Math.min(ms, 2_147_483_647));
+    const timer = setTimeout(fire, Math.min(ms, longestTimer));
     if (typeof timer === "object" && "unref" in timer) timer.unref();
     return () => clearTimeout(timer);
   },

@@ -75,7 +75,7 @@ async function hear({ state, log, inbox, catchUp }: Running): Promise<void> {
     if (problems.length > 0) throw problems[0];
   }
   // Last: what it brings keeps the log from writing the end.
-  if (!state.run?.done) await catchUp?.();
+  if (catchUp && !state.run?.done) await catchUp();
 }
 
 /**

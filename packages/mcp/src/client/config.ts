@@ -1,4 +1,5 @@
 import { AgentError, type Effects, type Reads } from "capstan";
+import { isRecord } from "../is-record.ts";
 import { expand, type Variables } from "./expand.ts";
 import type { StdioSettings } from "./guarded-stdio.ts";
 import type { OAuthOptions } from "./oauth/oauth-provider.ts";
@@ -137,10 +138,6 @@ function isTimeout(value: unknown): boolean {
 
 function protocolOf(url: string): string {
   return URL.canParse(url) ? new URL(url).protocol : "";
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isListOfTexts(value: unknown): value is string[] {

@@ -5,8 +5,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
-import { isRecord } from "./config.ts";
 import { cutAnswers } from "./cut-answers.ts";
+import { cutShort } from "./cut-short.ts";
 import type { StdioTransport } from "./guarded-stdio.ts";
 import { isClosing } from "./server-error.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -27,8 +27,6 @@ export type Reach = {
 
 /** An older server may answer nothing to a question it does not know. */
 const longestProbeMs = 4_000;
-const mostItems = 1_000;
-const mostListed = 10_000;
 
 /** One attempt. `onLost` hears when a server that was there goes away, and why, if it is known. */
 export async function connectServer(
@@ -94,19 +92,6 @@ async function attempt(reach: Reach, log: ServerLog, { onLost, isOlder }: Manner
     const isChild = "pid" in transport;
     if (isChild && !isOlder && !why && isClosing(thrown)) throw new LeftEarly();
     throw why ?? end ?? thrown;
-  }
-}
-
-/** For each wrong item the SDK writes a page: what is more than anybody reads is cut off before it looks. */
-function cutShort(message: object): void {
-  const result = "result" in message && isRecord(message.result) ? message.result : {};
-  for (const [field, items] of Object.entries(result)) {
-    if (!Array.isArray(items)) continue;
-    const most = field === "content" ? mostItems : mostListed;
-    if (items.length <= most) continue;
-    const left = items.length - (most - 1);
-    items.length = most - 1;
-    if (field === "content") items.push({ type: "text", text: `(${left} more items were left out)` });
   }
 }
 

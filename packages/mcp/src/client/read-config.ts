@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { AgentError } from "capstan";
-import { isRecord } from "./config.ts";
+import { isRecord } from "../is-record.ts";
 
 /** The entries of a `.mcp.json` or `mcp.json` file, as they are written there. */
 export async function readConfigFile(file: string): Promise<Readonly<Record<string, unknown>>> {

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
-import { isRecord } from "./config.ts";
+import { isRecord } from "../is-record.ts";
 
 type Rest = {
   readonly url: string;

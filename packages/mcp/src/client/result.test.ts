@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { assert, dictionary, jsonValue, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cutShort } from "./cut-short.ts";
 import { toolReturn } from "./result.ts";
 
 type Content = CallToolResult["content"][number];
@@ -93,6 +94,7 @@ describe("what a server answers (S4-43)", () => {
 
   it("of a million items is cut short and says so (A53)", () => {
     const content = new Array<Content>(1_000_000).fill(text("x"));
+    cutShort({ jsonrpc: "2.0", id: 1, result: { content } });
     const { content: said } = toolReturn({ content });
     expect(String(said).split("\n")).toHaveLength(1_001);
     expect(said).toMatch(/\(999000 more items were left out\)$/);

@@ -2,14 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { Part, ToolReturn } from "capstan";
 
-/** A server that sends more items than anybody reads is cut short. */
-const mostItems = 1_000;
-
 /** What a server answered, as a Capstan tool says it. Links are named, never followed. */
 export function toolReturn({ content, structuredContent, isError }: CallToolResult): ToolReturn {
-  const parts = content.slice(0, mostItems).map(partOf);
-  if (content.length > mostItems)
-    parts.push({ type: "text", text: `(${content.length - mostItems} more items were left out)` });
+  const parts = content.map(partOf);
   const said = parts.every((part) => part.type === "text")
     ? parts.map((part) => part.text).join("\n")
     : parts;

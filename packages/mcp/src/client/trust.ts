@@ -1,7 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { AgentError } from "capstan";
-import { isRecord } from "./config.ts";
+import { isRecord } from "../is-record.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** What was trusted of a tool: its fingerprint, and its definition as JSON, to show a person what has changed. */
 export type Trusted = { readonly fingerprint: string; readonly definition: string };
@@ -24,7 +24,7 @@ export async function trustIn(file: string | undefined): Promise<Trust> {
     if (!dirty || file === undefined) return;
     dirty = false;
     try {
-      await write(file, known);
+      await replaceFile(file, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`);
     } catch (error) {
       dirty = true;
       throw error;
@@ -65,15 +65,4 @@ function isTrusted(value: unknown): boolean {
   if (!isRecord(value) || typeof value.fingerprint !== "string" || typeof value.definition !== "string")
     return false;
   return isRecord(JSON.parse(value.definition));
-}
-
-/** Whole or not at all: beside the file first, then in its place. */
-async function write(file: string, known: ReadonlyMap<string, Trusted>): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const beside = `${file}.${process.pid}.new`;
-  await writeFile(beside, `${JSON.stringify(Object.fromEntries(known), undefined, 2)}\n`, {
-    mode: 0o600,
-    flush: true,
-  });
-  await rename(beside, file);
 }

@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Json, PendingCall, Run } from "capstan";
+import { isRecord } from "../is-record.ts";
 
 type Form = ElicitRequestFormParams["requestedSchema"];
 type Responses = ServerContext["mcpReq"]["inputResponses"];
@@ -106,8 +107,4 @@ function isFlat(schema: unknown): schema is Form {
       Object.keys(field).every((word) => formWords.has(word)) &&
       (field.format === undefined || formats.has(String(field.format))),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

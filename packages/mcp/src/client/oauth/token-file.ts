@@ -1,9 +1,9 @@
-// One JSON file: { "version": 1, "servers": { "<origin and path>": { "client": …, "tokens": … } } }. It is replaced as a
-// whole (written beside, synced, renamed), so a reader sees the old or the new one, and is readable by its owner alone.
-import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+// One JSON file: { "version": 1, "servers": { "<origin and path>": { "client": …, "tokens": … } } }.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { AgentError } from "capstan";
+import { isRecord } from "../../is-record.ts";
+import { replaceFile } from "../replace-file.ts";
 import type { Credentials, TokenStore } from "./token-store.ts";
 
 type Servers = Readonly<Record<string, Credentials>>;
@@ -17,11 +17,11 @@ export function tokenFile(path: string): TokenStore {
   return {
     read: async (key) => (await readServers(file))[key] ?? {},
     update(key, change) {
-      const write = async () => {
+      const take = async () => {
         const servers = await readServers(file);
-        await replaceFile(file, { ...servers, [key]: change(servers[key] ?? {}) });
+        await write(file, { ...servers, [key]: change(servers[key] ?? {}) });
       };
-      const turn = (lastWrites.get(file) ?? Promise.resolve()).then(write);
+      const turn = (lastWrites.get(file) ?? Promise.resolve()).then(take);
       const settled = turn.catch(() => undefined);
       lastWrites.set(file, settled);
       void settled.then(() => lastWrites.get(file) === settled && lastWrites.delete(file));
@@ -45,40 +45,14 @@ async function readServers(file: string): Promise<Servers> {
   throw new AgentError("mcp_config", message);
 }
 
-async function replaceFile(file: string, servers: Servers): Promise<void> {
-  const beside = `${file}.${randomUUID()}.tmp`;
+async function write(file: string, servers: Servers): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeSynced(beside, `${JSON.stringify({ version: 1, servers }, undefined, 2)}\n`);
-    await rename(beside, file);
-    await syncFolder(dirname(file));
+    await replaceFile(file, `${JSON.stringify({ version: 1, servers }, undefined, 2)}\n`);
   } catch (error) {
-    await rm(beside, { force: true });
     throw new AgentError(
       "mcp_config",
       `The file of MCP tokens ${file} cannot be written (${codeOf(error)}).`,
     );
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const handle = await open(path, "wx", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** So that the new name is on the disk too. Windows cannot open a folder. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -99,10 +73,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function codeOf(error: unknown): string {
