@@ -22,7 +22,8 @@ export function entriesOf({ exports }: Manifest): { [name: string]: string } {
   return Object.fromEntries(entries);
 }
 
-async function main(folder: string): Promise<void> {
+/** Writes the bundles; whatever was built before is gone. */
+export async function bundle(folder: string): Promise<void> {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const outside = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   rmSync(join(folder, "dist"), { recursive: true, force: true });
@@ -37,6 +38,10 @@ async function main(folder: string): Promise<void> {
     output: { dir: "dist", format: "esm", sourcemap: true, chunkFileNames: "shared/[name]-[hash].js" },
     logLevel: "warn",
   });
+}
+
+async function main(folder: string): Promise<void> {
+  await bundle(folder);
   execFileSync("tsc", ["-p", "tsconfig.build.json"], { cwd: folder, stdio: "inherit" });
 }
 

@@ -10,15 +10,36 @@ const modelClients = [
   "packages/capstan/src/models/post.ts", // chooses between the two
   "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
 ];
+/** Goes to the Capstan server that whoever makes a client names. */
+const ownClient = ["packages/capstan/src/client/world.ts"];
 /** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/destination.ts`. */
 const mcpClients = ["packages/mcp/src/client/"];
 /** Have a `fetch` of their own, which answers requests and makes none; and a listener for their tests. */
 const mcpServer = ["handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "testing/listen.ts"].map(
   (file) => `packages/mcp/src/server/${file}`,
 );
+/** Listens, parses addresses, and has a `fetch` of its own, which answers requests and makes none. */
+const server = [
+  "create-server.ts",
+  "listen.ts",
+  "http/guard.ts",
+  "http/hardened.ts",
+  "http/host-name.ts",
+].map((file) => `packages/server/src/${file}`);
+/** The command line stands in front of a server, and looks whether a port is free. */
+const cli = ["serving/front.ts", "script/doctor-port.ts"].map((file) => `packages/cli/src/${file}`);
 /** Serves fake providers and databases on loopback to whoever tests a client of them. */
 const testKits = ["packages/capstan/src/testing/model-suite.ts", "packages/capstan/src/stores/testing/"];
-const allowed = [...guardedClient, ...modelClients, ...mcpClients, ...mcpServer, ...testKits];
+const allowed = [
+  ...guardedClient,
+  ...modelClients,
+  ...ownClient,
+  ...mcpClients,
+  ...mcpServer,
+  ...server,
+  ...cli,
+  ...testKits,
+];
 
 const network =
   /^(?:node:)?(?:https?|http2|net|tls|dgram|dns|dns\/promises|inspector|quic)$|^(?:undici|ws|axios|got|node-fetch|ky|superagent)(?:\/|$)/;

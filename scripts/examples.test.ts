@@ -13,6 +13,7 @@ describe("the examples", () => {
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     citations: "[3] Budget, final https://mail.example/m3",
+    "cli-config": "", // read by `capstan`, and prints nothing
     durable: "done: The report is on its way.",
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
@@ -25,6 +26,7 @@ describe("the examples", () => {
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
     safety: '  "to": "thief@example.net",',
+    server: "order_taxi waits for approval",
     "sessions-export": "imported: Harbours, 4 entries",
     "sessions-live": "cut off after 2",
     "sessions-time": "  + Rome: 19 °C, sun",

@@ -36,6 +36,17 @@ describe("in a browser", () => {
     expect(code.length).toBeGreaterThan(500);
   });
 
+  it("the client stays small, for it goes into every page: nothing of the loop is in it", async () => {
+    const { moduleIds, code } = await bundle("./client/index.ts");
+    expect(
+      moduleIds
+        .filter((id) => /\/src\/(?!client\/)/.test(id))
+        .map((id) => id.split("/").at(-1))
+        .sort(),
+    ).toEqual([...["clock.ts", "errors.ts", "event.ts", "history.ts", "json.ts", "state.ts"]]);
+    expect(code.length).toBeLessThan(80_000);
+  });
+
   it("a run with tools works where only what browsers have exists", async () => {
     const { code } = await bundle("./index.ts");
     const page = createContext({ ...web, ...timers });

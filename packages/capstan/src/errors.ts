@@ -47,6 +47,20 @@ export type ErrorCode =
   | "mcp_disconnected"
   | "mcp_protocol"
   | "mcp_untrusted"
+  | "unauthorized"
+  | "forbidden"
+  | "no_route"
+  | "method_not_allowed"
+  | "request_timeout"
+  | "idempotency_conflict"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "misdirected"
+  | "rate_limited"
+  | "overloaded"
+  | "draining"
+  | "internal"
+  | "server_unreachable"
   | "aborted"
   | "cancelled"
   | "max_turns"
@@ -111,6 +125,20 @@ export const errorCodes: Readonly<
   mcp_disconnected: { status: 502, retryable: true },
   mcp_protocol: { status: 502, retryable: false },
   mcp_untrusted: { status: 403, retryable: false },
+  unauthorized: { status: 401, retryable: false },
+  forbidden: { status: 403, retryable: false },
+  no_route: { status: 404, retryable: false },
+  method_not_allowed: { status: 405, retryable: false },
+  request_timeout: { status: 408, retryable: true },
+  idempotency_conflict: { status: 409, retryable: false },
+  body_too_large: { status: 413, retryable: false },
+  unsupported_media_type: { status: 415, retryable: false },
+  misdirected: { status: 421, retryable: false },
+  rate_limited: { status: 429, retryable: true },
+  overloaded: { status: 503, retryable: true },
+  draining: { status: 503, retryable: true },
+  internal: { status: 500, retryable: true },
+  server_unreachable: { status: 502, retryable: true },
   aborted: { status: 499, retryable: false },
   cancelled: { status: 499, retryable: false },
   max_turns: { status: 422, retryable: false },

@@ -36,14 +36,17 @@ describe("public exports", () => {
   it("of the client entry point", async () => {
     expect(namesIn(await import("./client/index.ts"))).toMatchInlineSnapshot(`
       [
+        "createClient",
         "emptyView",
         "nextStage",
         "reasoningSteps",
         "reduce",
+        "reduceAll",
         "stageOf",
         "stepsOf",
         "streamView",
         "viewOf",
+        "viewedAs",
       ]
     `);
   });

@@ -58,7 +58,7 @@ export type { PendingCall, Result } from "./result.ts";
 export type { Run } from "./run-handle.ts";
 export type { Infer, JsonSchema, Parameter, ParameterRecord, SchemaInput, StandardSchema } from "./schema.ts";
 export { type RunOptions, resume, run } from "./session.ts";
-export type { Lease, SessionInfo, Store } from "./store.ts";
+export type { Lease, RunInfo, SessionInfo, Store, Told } from "./store.ts";
 export {
   type Answer,
   defineTool,

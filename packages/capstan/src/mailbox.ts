@@ -59,7 +59,8 @@ export function openMailbox({ store, sessionId, runId, agents, inbox, abort }: M
 
 const defaultReason = "The run was cancelled.";
 
-function messageOf(told: Told, agents: Agents): Message {
+/** What it means to the run. */
+export function messageOf(told: Told, agents: Agents): Message {
   return { ...contentOf(told, agents), key: told.key };
 }
 

@@ -9,9 +9,18 @@ export type SessionInfo = {
   /** What a person calls it; left out until somebody has named it. */
   readonly title?: string;
   readonly facts: number;
+  /** Of the first fact and of the last one; of a session without any, when it was made. */
   readonly createdAt: number;
   readonly updatedAt: number;
 };
+
+/** Which sessions to look at: those of one scope, or all when it is left out; and how much to give at most. */
+export type Scoped = { readonly scope?: string; readonly most?: number };
+
+/** The scope of a session, such as its user: what its id has before the first `~`. */
+export function scopeOf(sessionId: string): string {
+  return sessionId.slice(0, Math.max(0, sessionId.indexOf("~")));
+}
 
 export type Blob = { readonly mediaType: string; readonly size: number; readonly data: string | Uint8Array };
 
@@ -71,10 +80,11 @@ export interface Records {
   recordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
   /**
    * Stores the next version. `expectedVersion` is the newest one that the writer knows, 0 when there must be none.
-   * Rejects with `position_conflict` when it is another: of several who write at once, one wins.
+   * Rejects with `position_conflict` when it is another: of several who write at once, one wins. With `replaces` the
+   * versions before it are gone with the same write.
    */
   putRecord(
-    record: { readonly kind: string; readonly id: string; readonly body: Json },
+    record: { readonly kind: string; readonly id: string; readonly body: Json; readonly replaces?: true },
     expectedVersion: number,
   ): Promise<StoredRecord>;
   /** Removes it with all its versions. Rejects with `position_conflict` as `putRecord` does. */
@@ -100,8 +110,12 @@ export interface Store extends Records {
   read(sessionId: string, after?: number): Promise<readonly Fact[]>;
   /** The session a run belongs to. */
   sessionOf(runId: string): Promise<string | undefined>;
-  /** Newest first. */
-  list(): Promise<readonly SessionInfo[]>;
+  /** Makes a session without facts; does nothing when there is one. */
+  create(sessionId: string, title?: string): Promise<void>;
+  /** One that was made or has facts. */
+  info(sessionId: string): Promise<SessionInfo | undefined>;
+  /** Newest first; all of them when `most` is left out. */
+  list(options?: Scoped): Promise<readonly SessionInfo[]>;
   remove(sessionId: string): Promise<void>;
   /** Gives the session a title; an empty one takes it away. */
   rename(sessionId: string, title: string): Promise<void>;
@@ -109,8 +123,8 @@ export interface Store extends Records {
   runs(sessionId: string): Promise<readonly RunInfo[]>;
   /** Runs with work to do and nobody at it: active, or waiting and told something, with no valid lease. */
   orphans(): Promise<readonly RunInfo[]>;
-  /** Where all these words were said or given by a tool; the best places first. */
-  search(words: string, most?: number): Promise<readonly Found[]>;
+  /** Where all these words were said or given by a tool; the best places first, fifty when `most` is left out. */
+  search(words: string, options?: Scoped): Promise<readonly Found[]>;
 
   /** Leaves a message for a run, for whoever has its lease. Rejects with `unknown_run`, and with `run_ended`. */
   tell(runId: string, message: Told): Promise<void>;
@@ -132,7 +146,11 @@ export interface Store extends Records {
 
   /** Shows pieces to those who watch the session, here and, where the store can, in other processes. */
   publish(sessionId: string, pieces: readonly Piece[]): void;
-  /** Hears of a session until the returned function is called. News may come twice, or for nothing; never too few. */
+  /**
+   * Hears of a session until the returned function is called. News may come twice, or for nothing; never too few. What was
+   * published since the last facts is heard before the call returns, with deltas of one text joined; of a text whose
+   * beginning the store does not have any more, nothing.
+   */
   watch(sessionId: string, hear: (news: News) => void): () => void;
 
   /** Lets go of files and connections. */

@@ -1,5 +1,5 @@
 export type { AgentData } from "./agent-data.ts";
-export type { PolicyLimits } from "./policy-limits.ts";
+export { limitsOf, type PolicyLimits, policyWithin } from "./policy-limits.ts";
 export {
   type ListedAgent,
   type StoredAgent,

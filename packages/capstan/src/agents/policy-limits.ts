@@ -1,4 +1,5 @@
 import { checkFields } from "../definition.ts";
+import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy, defaultPolicy, overlaid, type PolicyLayer } from "../policy.ts";
 
@@ -20,6 +21,19 @@ export function limitsOf(given: PolicyLimits = {}): PolicyLimits {
   checkFields("policy limits", given, limitable);
   checkPolicy(given);
   return overlaid<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, given);
+}
+
+/** The policy that somebody else asks for. Throws `invalid_input` for what is none, or goes beyond the limits. */
+export function policyWithin(asked: unknown, limits: PolicyLimits): PolicyLayer {
+  if (!isRecord(asked)) throw new AgentError("invalid_input", "A policy is an object.");
+  try {
+    checkPolicy(asked);
+  } catch (thrown) {
+    throw new AgentError("invalid_input", describeThrown(thrown, "invalid_input").message);
+  }
+  const [problem] = beyond(asked, limits);
+  if (problem) throw new AgentError("invalid_input", `${problem}.`);
+  return within(asked, limits);
 }
 
 /** What a policy asks for beyond its limits, in words. */

@@ -1,5 +1,28 @@
+export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
+export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
+export type { ConnectionState, FollowOptions } from "./follow-events.ts";
 export { type ReasoningStep, reasoningSteps, stepsOf } from "./reasoning-steps.ts";
-export { reduce, viewOf } from "./reduce.ts";
+export { reduce, reduceAll, viewOf } from "./reduce.ts";
+export type { Difference, RunRecords, SentTurn, WireName } from "./run-records.ts";
+export type {
+  Approval,
+  RunDetails,
+  RunEventsOptions,
+  RunRequest,
+  RunsClient,
+  StartedRun,
+} from "./runs-client.ts";
+export type {
+  About,
+  AboutAgent,
+  AgentParts,
+  KeyInfo,
+  McpCallInfo,
+  McpClient,
+  McpServerInfo,
+  ModelInfo,
+  ModelsClient,
+} from "./server-client.ts";
 export {
   type CallView,
   type EntryView,
@@ -8,5 +31,16 @@ export {
   type PendingView,
   type SessionView,
 } from "./session-view.ts";
+export type {
+  Branch,
+  ExportFormat,
+  FoundSession,
+  ListedSession,
+  SessionDetails,
+  SessionSummary,
+  SessionsClient,
+} from "./sessions-client.ts";
 export { nextStage, type Stage, stageOf } from "./stage.ts";
-export { type StreamMode, streamView } from "./stream-view.ts";
+export { type StreamMode, streamView, viewedAs } from "./stream-view.ts";
+export type { SessionWatch, WatchState } from "./watch-session.ts";
+export type { Fetch } from "./world.ts";

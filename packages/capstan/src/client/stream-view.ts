@@ -5,16 +5,17 @@ export type StreamMode = "all" | "per-turn" | "final";
 
 /** The same events for a viewer that wants less of the text while it is being written. Facts always pass. */
 export async function* streamView(events: AsyncIterable<Event>, mode: StreamMode): AsyncGenerator<Event> {
-  for await (const event of events) {
-    if (mode === "all") yield event;
-    else if (event.type === "message" && event.parentRunId === undefined) {
-      const { entry } = event;
-      const isAnswer = !entry.parts.some((part) => part.type === "call");
-      const delta = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-      const { runId, sessionId, agent, turn } = event;
-      if (delta && (isAnswer || mode === "per-turn"))
-        yield { type: "content_delta", delta, runId, sessionId, agent, turn };
-      yield event;
-    } else if (event.type !== "content_delta" && event.type !== "message_restart") yield event;
-  }
+  for await (const event of events) yield* viewedAs(event, mode);
+}
+
+/** What a viewer is shown for one event. */
+export function viewedAs(event: Event, mode: StreamMode): readonly Event[] {
+  if (mode === "all") return [event];
+  if (event.type === "content_delta" || event.type === "message_restart") return [];
+  if (event.type !== "message" || event.parentRunId !== undefined) return [event];
+  const { entry, runId, sessionId, agent, turn } = event;
+  const isAnswer = !entry.parts.some((part) => part.type === "call");
+  const delta = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  if (!delta || !(isAnswer || mode === "per-turn")) return [event];
+  return [{ type: "content_delta", delta, runId, sessionId, agent, turn }, event];
 }

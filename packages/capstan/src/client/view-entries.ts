@@ -2,7 +2,7 @@ import type { Fact } from "../event.ts";
 import { type AssistantEntry, callsOf, type ResultEntry, textOf } from "../history.ts";
 import type { CallView, EntryView, PendingView } from "./session-view.ts";
 
-type AssistantView = Extract<EntryView, { type: "assistant" }>;
+export type AssistantView = Extract<EntryView, { type: "assistant" }>;
 
 /** Something the agent said or did, with what is known of it. */
 export function heardView(

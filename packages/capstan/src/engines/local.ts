@@ -1,19 +1,26 @@
-import { type Agent, type Agents, agentsByName } from "../agent.ts";
+import { type Agent, agentsByName } from "../agent.ts";
 import { backgroundClock, type Clock, every } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { RunInput } from "../input.ts";
 import { newId } from "../new-id.ts";
 import type { ResumeOptions, Shared } from "../open-run.ts";
+import type { TurnRequest } from "../perform/turn-request.ts";
 import type { Result } from "../result.ts";
 import type { Run } from "../run-handle.ts";
 import { type RunOptions, resume, run } from "../session.ts";
+import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, Store, Told } from "../store.ts";
-import { storedRun } from "./stored-run.ts";
+import { checkTold, storedResult, storedRun, storedTurn } from "./stored-run.ts";
+
+export type { TurnRequest };
+
+/** Gives the agent of a name, with those it hands off to; undefined when there is none. */
+export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
 
 export type LocalOptions = {
   readonly store: Store;
-  /** Every agent that a stored run may need. */
-  readonly agents: Agent | readonly Agent[];
+  /** Every agent that a stored run may need, or who finds one by its name, where agents come and go. */
+  readonly agents: Agent | readonly Agent[] | FindAgent;
   /** Who is at work, in facts and leases; a name of this process when left out. */
   readonly owner?: string;
   /** After so long without a sign of life another process may go on with a run. */
@@ -32,6 +39,17 @@ export interface LocalEngine {
   run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
   /** A run in the store, whoever is at work on it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run;
+  /** What has come of a run so far, without waiting for it: `waiting` is also one that is at work. */
+  look(runId: string): Promise<Result>;
+  /** What the model was sent in a turn of a run, made again from the facts. Asks no model. Rejects with `not_found`. */
+  turn(runId: string, turn: number, given?: Pick<ResumeOptions, "context" | "secrets">): Promise<TurnRequest>;
+  /** Runs again in a fork, as a run that is looked after like any other. */
+  rerun(options: RerunOptions): Promise<Rerun>;
+  /**
+   * Rejects when the run, as it stands, would not heed the message: with `unknown_call`, `approval_conflict`, `run_ended`,
+   * or `invalid_input` for an answer that the schema of its question does not allow.
+   */
+  check(runId: string, message: Told): Promise<void>;
   /** Tells a run something, and takes it up when nobody is at work on it. Resolves when it is stored. */
   tell(runId: string, message: Told): Promise<void>;
   /** Takes over runs whose process is gone, and gives their ids. Also called by itself, at the start and then often. */
@@ -45,7 +63,7 @@ const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = newId("local_"), clock = backgroundClock } = options;
-  const agents = agentsByName(options.agents);
+  const { assertKnown, teamOf } = roster(options.agents);
   const leaving = new AbortController();
   const active = new Map<string, Run>();
   /** Runs that failed here because of their store, not because a process was gone. */
@@ -54,11 +72,6 @@ export function local(options: LocalOptions): LocalEngine {
 
   /** Runs that wait for a time, as far as this process knows. */
   const sleeping = new Map<string, number>();
-
-  function assertOpen(): void {
-    if (leaving.signal.aborted)
-      throw new AgentError("aborted", "The engine has been closed: make a new one.");
-  }
 
   function track(handle: Run): Run {
     active.set(handle.id, handle);
@@ -83,11 +96,13 @@ export function local(options: LocalOptions): LocalEngine {
     if (leaving.signal.aborted || active.has(info.runId)) return false;
     if ((sleeping.get(info.runId) ?? 0) > clock.now()) return false;
     sleeping.delete(info.runId);
+    const agents = await teamOf(info.agent);
+    if (!agents) return false;
     const given = (await options.resumeWith?.(info)) ?? {};
     if (leaving.signal.aborted || active.has(info.runId)) return false;
     const isRecovery = info.state === "active" && !dropped.delete(info.runId);
     const from = { store, runId: info.runId };
-    const handle = track(resume([...agents.values()], from, { ...given, shared: { ...shared, isRecovery } }));
+    const handle = track(resume(agents, from, { ...given, shared: { ...shared, isRecovery } }));
     handle.then(undefined, () => undefined);
     return true;
   }
@@ -97,8 +112,7 @@ export function local(options: LocalOptions): LocalEngine {
     for (const info of await store.orphans()) {
       if (active.size >= (options.maxRuns ?? defaultMaxRuns)) break;
       // One that cannot be taken over now must not keep the others waiting.
-      const isTaken = agents.has(info.agent) && (await take(info).catch(() => false));
-      if (isTaken) taken.push(info.runId);
+      if (await take(info).catch(() => false)) taken.push(info.runId);
     }
     return taken;
   }
@@ -116,11 +130,17 @@ export function local(options: LocalOptions): LocalEngine {
 
   return {
     run(agent, input, given = {}) {
-      assertOpen();
-      assertKnown(agent, agents);
+      assertOpen(leaving.signal);
+      assertKnown(agent);
       return track(run(agent, input, { ...given, store, shared }));
     },
-    open: (runId) => storedRun({ store, agents, runId, tell: (message) => tell(runId, message) }),
+    open: (runId) => storedRun({ store, teamOf, runId, tell: (message) => tell(runId, message) }),
+    ...looking(store, teamOf),
+    async rerun(options) {
+      assertOpen(leaving.signal);
+      assertKnown(options.agent);
+      return rerun(store, { ...options, shared, begun: track });
+    },
     tell,
     recover,
     async close() {
@@ -131,8 +151,40 @@ export function local(options: LocalOptions): LocalEngine {
   };
 }
 
-function assertKnown(agent: Agent, agents: Agents): void {
-  if (agents.get(agent.name) === agent) return;
-  const message = `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`;
-  throw new AgentError("unknown_agent", message);
+/** What can be seen of runs, whoever is at work on them. */
+function looking(store: Store, teamOf: Roster["teamOf"]): Pick<LocalEngine, "look" | "turn" | "check"> {
+  return {
+    look: (runId) => storedResult({ store, teamOf, runId }),
+    turn: (runId, turn, given = {}) => storedTurn({ store, teamOf, runId }, turn, given),
+    check: (runId, message) => checkTold({ store, teamOf, runId }, message),
+  };
+}
+
+function assertOpen(leaving: AbortSignal): void {
+  if (leaving.aborted) throw new AgentError("aborted", "The engine has been closed: make a new one.");
+}
+
+type Roster = {
+  /** All that a run of this agent may need; undefined when there is no such agent. */
+  teamOf(name: string): Promise<readonly Agent[] | undefined>;
+  assertKnown(agent: Agent): void;
+};
+
+function roster(agents: LocalOptions["agents"]): Roster {
+  if (typeof agents === "function") {
+    const teamOf = async (name: string) => {
+      const agent = await agents(name);
+      return agent && [agent];
+    };
+    return { teamOf, assertKnown: () => undefined };
+  }
+  const byName = agentsByName(agents);
+  return {
+    teamOf: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
+    assertKnown(agent) {
+      if (byName.get(agent.name) === agent) return;
+      const message = `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`;
+      throw new AgentError("unknown_agent", message);
+    },
+  };
 }

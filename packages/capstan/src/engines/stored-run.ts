@@ -1,29 +1,37 @@
-import type { Agents } from "../agent.ts";
+import { type Agent, type Agents, agentsByName } from "../agent.ts";
 import { fold } from "../apply.ts";
 import { every, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Json } from "../json.ts";
+import { messageOf } from "../mailbox.ts";
+import { environment } from "../models/client-options.ts";
 import { newId } from "../new-id.ts";
+import type { ResumeOptions } from "../open-run.ts";
+import { liveTools } from "../perform/live-tools.ts";
 import { toJson } from "../perform/serialise.ts";
+import { type TurnRequest, turnRequest } from "../perform/turn-request.ts";
 import { type Result, resultOf } from "../result.ts";
 import type { Run } from "../run-handle.ts";
+import { knownSecrets } from "../secrets/known-secrets.ts";
+import { maskingOf } from "../secrets/masking.ts";
 import { subscribe } from "../sessions/subscribe.ts";
+import type { RunState, State } from "../state.ts";
 import type { Store, Told } from "../store.ts";
 
-type Stored = {
+type Place = {
   readonly store: Store;
-  readonly agents: Agents;
+  teamOf(agent: string): Promise<readonly Agent[] | undefined>;
   readonly runId: string;
-  tell(message: Told): Promise<void>;
 };
+type Stored = Place & { tell(message: Told): Promise<void> };
 
 type Body = Told extends infer Message ? (Message extends Told ? Omit<Message, "key"> : never) : never;
 
 const longMs = 3_600_000;
 
 /** A run as its store shows it. It is at rest when it ended or waits; what it is told goes through the store. */
-export function storedRun({ store, agents, runId, tell }: Stored): Run {
+export function storedRun({ store, teamOf, runId, tell }: Stored): Run {
   /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
   let said: Promise<void> = Promise.resolve();
 
@@ -48,15 +56,7 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
 
   async function result(): Promise<Result> {
     for await (const _ of events());
-    const sessionId = await store.sessionOf(runId);
-    const facts = sessionId === undefined ? [] : await store.read(sessionId);
-    const start = startOf(facts, runId);
-    const isNext = (fact: Fact) =>
-      fact.type === "run_start" && fact.parentRunId === undefined && fact.seq > start;
-    const next = facts.findIndex(isNext);
-    const state = fold(sessionId ?? "", next === -1 ? facts : facts.slice(0, next));
-    if (state.run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
-    return resultOf(agents, state, state.run);
+    return storedResult({ store, teamOf, runId });
   }
 
   const handle: Run = {
@@ -72,6 +72,52 @@ export function storedRun({ store, agents, runId, tell }: Stored): Run {
     answer: (callId, value) => say({ type: "result", callId, value: toJson(value) }),
   };
   return handle;
+}
+
+/** What has come of a run so far, without waiting for it. Throws `unknown_run`. */
+export async function storedResult(place: Place): Promise<Result> {
+  const { agents, state, run } = await storedState(place);
+  return resultOf(agents, state, run);
+}
+
+/** What the model was sent in a turn, made again; secrets are masked as they were then. Throws `unknown_run`, `not_found`. */
+export async function storedTurn(
+  { store, teamOf, runId }: Place,
+  turn: number,
+  { context, secrets = [] }: Pick<ResumeOptions, "context" | "secrets">,
+): Promise<TurnRequest> {
+  const facts = await store.read((await store.sessionOf(runId)) ?? "");
+  const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
+  if (!start) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+  const agents = agentsByName((await teamOf(start.agent)) ?? []);
+  const made = await turnRequest(agents, { facts, runId, turn }, context);
+  return maskingOf(knownSecrets(secrets, environment))?.value(made) ?? made;
+}
+
+/** Throws what the run, as it is now, would hold against the message. */
+export async function checkTold(place: Place, told: Told): Promise<void> {
+  const { agents, run } = await storedState(place);
+  const message = messageOf(told, agents);
+  await message.check?.(run);
+  message.factsFor(run);
+}
+
+type StoredState = { readonly agents: Agents; readonly state: State; readonly run: RunState };
+
+async function storedState({ store, teamOf, runId }: Place): Promise<StoredState> {
+  const sessionId = (await store.sessionOf(runId)) ?? "";
+  const facts = await store.read(sessionId);
+  const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
+  const isNext = (fact: Fact) =>
+    fact.type === "run_start" && fact.parentRunId === undefined && fact.seq > (start?.seq ?? 0);
+  const next = facts.findIndex(isNext);
+  const state = fold(sessionId, next === -1 ? facts : facts.slice(0, next));
+  const { run } = state;
+  if (!start || run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+  const agents = agentsByName((await teamOf(start.agent)) ?? []);
+  const live = liveTools(agents);
+  live?.renew(run.agent, run.turn);
+  return { agents: live?.agents ?? agents, state, run };
 }
 
 /** A run that was told something and still waits is not at rest: somebody is about to hear it. */
@@ -93,11 +139,4 @@ async function heard(store: Store, runId: string): Promise<void> {
   } finally {
     unwatch();
   }
-}
-
-function startOf(
-  facts: readonly { readonly type: string; readonly runId: string; readonly seq: number }[],
-  runId: string,
-): number {
-  return facts.find((fact) => fact.type === "run_start" && fact.runId === runId)?.seq ?? 0;
 }

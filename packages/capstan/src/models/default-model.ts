@@ -3,14 +3,7 @@ import type { Model } from "../model.ts";
 import { environment } from "./client-options.ts";
 import { namedModel, ollamaHost } from "./named-model.ts";
 import { offline } from "./offline.ts";
-
-/** A small current model of each provider, in the order in which keys are looked for. */
-const firstChoices: readonly { readonly keys: readonly string[]; readonly model: string }[] = [
-  { keys: ["OPENAI_API_KEY"], model: "openai/gpt-5-mini" },
-  { keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], model: "anthropic/claude-haiku-4-5" },
-  { keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], model: "gemini/gemini-3.5-flash" },
-  { keys: ["OPENROUTER_API_KEY"], model: "openrouter/openrouter/auto" },
-];
+import { providers } from "./providers.ts";
 
 const patienceMs = 300;
 
@@ -23,8 +16,8 @@ export type DefaultModelOptions = { readonly fetch?: typeof fetch };
 export async function defaultModel({ fetch: send = fetch }: DefaultModelOptions = {}): Promise<Model> {
   const named = environment("CAPSTAN_MODEL");
   if (named) return named.startsWith("offline") ? offline() : namedModel(named);
-  const found = firstChoices.find(({ keys }) => keys.some((key) => environment(key)));
-  if (found) return namedModel(found.model);
+  const found = providers.find(({ keys, usual }) => usual && keys.some((key) => environment(key)));
+  if (found?.usual) return namedModel(found.usual);
   const local = await firstOllamaModel(send);
   return local ? namedModel(`ollama/${local}`) : offline();
 }

@@ -3,7 +3,17 @@ export { type DefaultModelOptions, defaultModel } from "./default-model.ts";
 export { fallback } from "./fallback.ts";
 export { fromAiSdk } from "./from-ai-sdk.ts";
 export { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
+export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice } from "./known-models.ts";
 export { offline } from "./offline.ts";
 export { type Price, type PriceList, priced } from "./priced.ts";
+export {
+  type Environment,
+  type KeyState,
+  keyState,
+  type Provider,
+  providerOf,
+  providers,
+} from "./providers.ts";
 export { recorded } from "./recorded.ts";
 export { textDialect } from "./text-dialect.ts";
+export { type WireName, wireMessages, wireNames, wireRequest } from "./wire-request.ts";

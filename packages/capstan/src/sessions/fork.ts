@@ -11,13 +11,15 @@ import { forkTitle, titleOf } from "./title.ts";
 export type ForkOptions = {
   /** Of the new session; one that nobody has when left out. */
   readonly id?: string;
+  /** What it is called; the title of the first with a mark when left out. */
+  readonly title?: string;
 };
 
 /** Makes a new session of the facts up to and with the one at position `at`, and gives its id. */
 export async function fork(
   store: Store,
   sessionId: string,
-  { at, id = newId("ses_") }: ForkOptions & { readonly at: number },
+  { at, id = newId("ses_"), title }: ForkOptions & { readonly at: number },
 ): Promise<string> {
   const facts = await storedFacts(store, sessionId);
   assertPosition(facts, at);
@@ -25,7 +27,7 @@ export async function fork(
     sessionId,
     id,
     facts: facts.slice(0, at),
-    title: await forkTitleOf(store, facts),
+    title: title ?? (await forkTitleOf(store, facts)),
   });
   return id;
 }
@@ -53,19 +55,16 @@ export async function writeFork(
 
 /** What a fork of the session with these facts is called. */
 export async function forkTitleOf(store: Store, facts: readonly Fact[]): Promise<string> {
-  const given = await givenTitle(store, facts[0]?.sessionId ?? "");
-  return forkTitle(titleOf(facts, given));
-}
-
-/** What a person has called a session. */
-export async function givenTitle(store: Store, sessionId: string): Promise<string | undefined> {
-  return (await store.list()).find((info) => info.id === sessionId)?.title;
+  const info = await store.info(facts[0]?.sessionId ?? "");
+  return forkTitle(titleOf(facts, info?.title));
 }
 
 /** Refuses a position where there is no fact. */
 export function assertPosition(facts: readonly Fact[], at: number): void {
   if (Number.isInteger(at) && at >= 1 && at <= facts.length) return;
-  const { sessionId } = facts[0] ?? { sessionId: "" };
-  const message = `The session "${sessionId}" has no fact at ${at}: its facts are at 1 to ${facts.length}.`;
+  const [first] = facts;
+  const message = first
+    ? `The session "${first.sessionId}" has no fact at ${at}: its facts are at 1 to ${facts.length}.`
+    : `The session has no fact at ${at}, nor any other yet.`;
   throw new AgentError("invalid_input", message);
 }

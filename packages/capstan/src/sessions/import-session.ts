@@ -2,26 +2,26 @@ import type { Fact } from "../event.ts";
 import { newId } from "../new-id.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
-import { withNested, writeCopy } from "./copy-session.ts";
+import { runIdsFor, withNested, writeCopy } from "./copy-session.ts";
 import { withoutOpenCalls } from "./parked.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { blobData } from "./session-file.ts";
 import { isNested } from "./stored-facts.ts";
 
 /**
- * Writes the session of a file to the store and gives its id: that of the file, or a new one when it is taken. Only
- * writes: nothing starts, whatever the file says. A run that was not finished stays so and rests until somebody resumes
+ * Writes the session of a file to the store and gives its id: the given one, which must be free, or that of the file, or a
+ * new one when that is taken. With a given id nothing in the file names anything here: its runs get ids that follow from
+ * it. Only writes: nothing starts, whatever the file says. A run that was not finished stays so and rests until somebody resumes
  * it; no call of it runs then, and nothing in it counts as approved, before it is asked for anew.
  */
-export async function importSession(store: Store, written: string): Promise<string> {
+export async function importSession(store: Store, written: string, given?: string): Promise<string> {
   const { id: asked, title = "", facts, blobs } = readSessionFile(written);
-  const isTaken = (await store.read(asked)).length > 0;
-  const id = isTaken ? newId("ses_") : asked;
+  const id = given ?? ((await store.info(asked)) ? newId("ses_") : asked);
   await writeCopy(store, {
     id,
     title,
     facts: withoutOpenCalls(withoutOpenDoors(facts), () => true),
-    runIds: await freeRunIds(store, facts),
+    runIds: given === undefined ? await freeRunIds(store, facts) : runIdsFor(given, facts),
     async blob(handle) {
       const blob = Object.hasOwn(blobs, handle) ? blobs[handle] : undefined;
       return blob && { mediaType: blob.mediaType, data: blobData(blob, handle) };

@@ -1,3 +1,4 @@
+export { type Scoped, scopeOf } from "../store.ts";
 export {
   type CallDifference,
   type Difference,
@@ -15,6 +16,7 @@ export { type FoundSession, type ListedSession, type Sessions, sessions } from "
 export {
   type Cursor,
   type SlowReader,
+  type Subscribed,
   type SubscribeOptions,
   type Subscription,
   subscribe,

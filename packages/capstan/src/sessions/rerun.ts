@@ -4,7 +4,7 @@ import type { Fact } from "../event.ts";
 import type { Part } from "../history.ts";
 import type { ChatMessage, RunInput } from "../input.ts";
 import { newId } from "../new-id.ts";
-import type { ResumeOptions } from "../open-run.ts";
+import type { ResumeOptions, Shared } from "../open-run.ts";
 import { type PolicyLayer, resolvePolicy } from "../policy.ts";
 import type { Run } from "../run-handle.ts";
 import { resume, run } from "../session.ts";
@@ -36,8 +36,11 @@ export type RerunOptions = ResumeOptions & {
 /** A run in a session of its own, and where that was forked from. */
 export type Rerun = { readonly run: Run; readonly session: string; readonly from: Cursor };
 
+/** Of an engine: how it gets along with others on its store, and what it does with a run that begins. */
+type ByEngine = { readonly shared?: Shared; begun?(run: Run): unknown };
+
 /** Forks a session before a run or a turn and runs from there again. The old session stays as it is. */
-export async function rerun(store: Store, options: RerunOptions): Promise<Rerun> {
+export async function rerun(store: Store, options: RerunOptions & ByEngine): Promise<Rerun> {
   const { session, id = newId("ses_") } = options;
   const facts = await storedFacts(store, session);
   const { start, before } = placeOf(facts, options.at);
@@ -51,6 +54,7 @@ export async function rerun(store: Store, options: RerunOptions): Promise<Rerun>
   if (prefix.length > 0) await writeFork(store, { sessionId: session, id, facts: prefix, title });
   const begun =
     before >= start.seq ? goOn(store, options, { id, prefix }) : beginAnew(store, options, { id, again });
+  options.begun?.(begun);
   // The session of a first run exists when that has started.
   await firstEvent(begun);
   await store.rename(id, title);
@@ -78,7 +82,7 @@ function placeOf(
 
 function goOn(
   store: Store,
-  options: RerunOptions,
+  options: RerunOptions & ByEngine,
   { id, prefix }: { readonly id: string; readonly prefix: readonly Fact[] },
 ): Run {
   const last = prefix.findLast((fact) => !isNested(fact));
@@ -88,7 +92,7 @@ function goOn(
 
 function beginAnew(
   store: Store,
-  options: RerunOptions,
+  options: RerunOptions & ByEngine,
   { id, again }: { readonly id: string; readonly again: Start },
 ): Run {
   const { policy, timeZone } = again;
@@ -96,9 +100,17 @@ function beginAnew(
   return run(agentOf(options), input, { ...resumeOptions(options), store, session: id, policy, timeZone });
 }
 
-function resumeOptions({ context, signal, hooks, clock, secrets }: RerunOptions): ResumeOptions {
+function resumeOptions({
+  context,
+  signal,
+  hooks,
+  clock,
+  secrets,
+  shared,
+}: RerunOptions & ByEngine): ResumeOptions & Pick<ByEngine, "shared"> {
   return {
     context,
+    ...(shared && { shared }),
     ...(signal && { signal }),
     ...(hooks && { hooks }),
     ...(clock && { clock }),

@@ -103,6 +103,45 @@ describe("a session", () => {
     expect(await session(store, "s1").facts(2)).toEqual(facts.slice(2));
   });
 
+  it("that was made and not used yet can be looked at, named, exported and removed", async () => {
+    const clock = fakeClock();
+    const store = memory({ clock });
+    await store.create("s1");
+    const empty = session(store, "s1");
+    const at = clock.now();
+    const nothing = { facts: 0, createdAt: at, updatedAt: at, runs: [], cost: 0 };
+    expect(await empty.info()).toMatchObject({ id: "s1", title: "Untitled", ...nothing });
+    await empty.rename("Plans");
+    expect(await sessions(store).list()).toMatchObject([{ id: "s1", title: "Plans", facts: 0 }]);
+    expect([await empty.facts(), await empty.history()]).toEqual([[], []]);
+    expect(await empty.export("markdown")).toContain("# Plans");
+    expect(await empty.export("html")).toContain("Plans");
+    expect(JSON.parse(await empty.export("json"))).toMatchObject({ id: "s1", title: "Plans", facts: [] });
+    expect(await empty.replay().next()).toEqual({ done: true, value: undefined });
+    await expect(empty.fork(1)).rejects.toMatchObject({ code: "invalid_input" });
+    await empty.remove();
+    await expect(empty.info()).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("keeps the title it was made with when a run begins in it", async () => {
+    const store = memory();
+    await store.create("s1", "Plans");
+    await talk(store, "s1", { text: "Hi." })("Good morning");
+    expect(await session(store, "s1").info()).toMatchObject({ title: "Plans", runs: [{ status: "done" }] });
+    const copy = await session(store, "s1").fork(1);
+    expect((await copy.info()).title).toBe("Plans (fork)");
+  });
+
+  it("that is empty is not overwritten by a fork or a file of its id, nor lost with them", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "Hi." })("Good morning");
+    await store.create("s2", "Mine");
+    await expect(session(store, "s1").fork(1, { id: "s2" })).rejects.toMatchObject({ code: "invalid_input" });
+    const file = JSON.parse(await session(store, "s1").export("json"));
+    expect((await sessions(store).import(JSON.stringify({ ...file, id: "s2" }))).id).not.toBe("s2");
+    expect(await session(store, "s2").info()).toMatchObject({ title: "Mine", facts: 0 });
+  });
+
   it("is gone when it is removed, and says so by name", async () => {
     const store = memory();
     await talk(store, "s1", { text: "Hi." })("Hi.");
@@ -124,7 +163,7 @@ describe("all sessions", () => {
     await session(store, "s2").rename("Mine");
     const listed = await sessions(store).list();
     expect(listed.map(({ id, title }) => `${id} ${title}`).sort()).toEqual(["s1 First question", "s2 Mine"]);
-    expect(await sessions(store).list(1)).toHaveLength(1);
+    expect(await sessions(store).list({ most: 1 })).toHaveLength(1);
   });
 
   it("are searched for words, and found with the places where they were said", async () => {
@@ -139,5 +178,19 @@ describe("all sessions", () => {
     ]);
     expect(found[1]?.places[0]?.excerpt).toBe("A lighthouse, too.");
     expect(await sessions(store).search("submarine")).toEqual([]);
+  });
+
+  it("of one scope are listed and searched apart from those of others (A95)", async () => {
+    const store = memory();
+    for (const id of ["ann~1", "ann~2", "annie~1", "bob~1", "alone"])
+      await talk(store, id, { text: "A lighthouse." })(`Question of ${id}`);
+    const { list, search } = sessions(store);
+    const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id).sort();
+    expect(ids(await list({ scope: "ann" }))).toEqual(["ann~1", "ann~2"]);
+    expect(ids(await list({ scope: "" }))).toEqual(["alone"]);
+    expect(await list({ scope: "ann", most: 1 })).toHaveLength(1);
+    expect(ids(await search("lighthouse", { scope: "bob" }))).toEqual(["bob~1"]);
+    expect(await search("lighthouse", { scope: "ann", most: 1 })).toHaveLength(1);
+    expect(await search("lighthouse")).toHaveLength(5);
   });
 });

@@ -2,10 +2,10 @@ import { fold } from "../apply.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
 import type { Store } from "../store.ts";
-import { type ForkOptions, fork, givenTitle } from "./fork.ts";
+import { type ForkOptions, fork } from "./fork.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
 import { toFile } from "./session-file.ts";
-import { storedFacts } from "./stored-facts.ts";
+import { storedFacts, storedInfo } from "./stored-facts.ts";
 import { type SessionSummary, summaryOf } from "./summary.ts";
 import { toHtml } from "./to-html.ts";
 import { toMarkdown } from "./to-markdown.ts";
@@ -36,25 +36,26 @@ export interface Session {
 
 /** A handle on a stored session; nothing is read before it is asked. */
 export function session(store: Store, id: string): Session {
-  const facts = () => storedFacts(store, id);
+  const known = () => storedInfo(store, id);
   return {
     id,
-    info: async () => summaryOf(id, await facts(), await givenTitle(store, id)),
+    info: async () => summaryOf(await known(), await store.read(id)),
     async rename(title) {
-      await facts();
+      await known();
       await store.rename(id, title);
     },
     async remove() {
-      await facts();
+      await known();
       await store.remove(id);
     },
     facts: (after) => store.read(id, after),
-    history: async () => fold(id, await facts()).history,
+    history: async () => fold(id, await storedFacts(store, id)).history,
     async export(format) {
-      const all = await facts();
-      const title = await givenTitle(store, id);
-      if (format === "json") return toFile(store, { id, facts: all, ...(title && { title }) });
-      const transcript = transcriptOf(id, all, title);
+      const { title, ...info } = await known();
+      const facts = await store.read(id);
+      const given = title === undefined ? {} : { title };
+      if (format === "json") return toFile(store, { id, facts, ...given });
+      const transcript = transcriptOf({ ...info, ...given }, facts);
       return format === "html" ? toHtml(transcript) : toMarkdown(transcript);
     },
     fork: async (at, options = {}) => session(store, await fork(store, id, { ...options, at })),

@@ -1,4 +1,4 @@
-import type { Found, SessionInfo, Store } from "../store.ts";
+import type { Found, Scoped, SessionInfo, Store } from "../store.ts";
 import { importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { titleOf } from "./title.ts";
@@ -16,11 +16,11 @@ export type FoundSession = {
 /** All sessions of a store. */
 export interface Sessions {
   /** The newest first; a hundred when `most` is left out. */
-  list(most?: number): Promise<readonly ListedSession[]>;
-  /** The sessions in which all these words were said at one place. */
-  search(words: string, most?: number): Promise<readonly FoundSession[]>;
-  /** Writes an exported session (`json`) to the store. Starts nothing. */
-  import(text: string): Promise<Session>;
+  list(options?: Scoped): Promise<readonly ListedSession[]>;
+  /** The sessions in which all these words were said at one place; `most` counts the places. */
+  search(words: string, options?: Scoped): Promise<readonly FoundSession[]>;
+  /** Writes an exported session (`json`) to the store, under the id if one is given. Starts nothing. */
+  import(text: string, id?: string): Promise<Session>;
 }
 
 /** A handle on all sessions of a store. */
@@ -28,21 +28,20 @@ export function sessions(store: Store): Sessions {
   const titled = async (id: string, given: string | undefined) =>
     titleOf(given ? [] : await store.read(id), given);
   return {
-    async list(most = 100) {
-      const infos = (await store.list()).slice(0, most);
+    async list(options) {
+      const infos = await store.list({ most: 100, ...options });
       return Promise.all(infos.map(async (info) => ({ ...info, title: await titled(info.id, info.title) })));
     },
-    async search(words, most) {
-      const given = new Map((await store.list()).map(({ id, title }) => [id, title]));
-      const found = Map.groupBy(await store.search(words, most), ({ sessionId }) => sessionId);
+    async search(words, options) {
+      const found = Map.groupBy(await store.search(words, options), ({ sessionId }) => sessionId);
       return Promise.all(
         [...found].map(async ([id, places]) => ({
           id,
-          title: await titled(id, given.get(id)),
+          title: await titled(id, (await store.info(id))?.title),
           places: places.map(({ seq, excerpt }) => ({ seq, excerpt })),
         })),
       );
     },
-    import: async (text) => session(store, await importSession(store, text)),
+    import: async (text, id) => session(store, await importSession(store, text, id)),
   };
 }

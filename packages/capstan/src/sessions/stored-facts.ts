@@ -1,16 +1,20 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
-import type { Store } from "../store.ts";
+import type { SessionInfo, Store } from "../store.ts";
 
 /** All facts of a session that must exist. */
 export async function storedFacts(store: Store, sessionId: string): Promise<readonly Fact[]> {
   const facts = await store.read(sessionId);
-  if (facts.length === 0)
-    throw new AgentError(
-      "not_found",
-      `The store has no session "${sessionId}": \`list()\` gives those it has.`,
-    );
+  if (facts.length === 0) await storedInfo(store, sessionId);
   return facts;
+}
+
+/** What a store knows of a session that must exist. */
+export async function storedInfo(store: Store, sessionId: string): Promise<SessionInfo> {
+  const info = await store.info(sessionId);
+  if (info) return info;
+  const message = `The store has no session "${sessionId}": \`list()\` gives those it has.`;
+  throw new AgentError("not_found", message);
 }
 
 /** Whether an event is one of the run or of those nested in it. */

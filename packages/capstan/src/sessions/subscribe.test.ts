@@ -6,7 +6,9 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
+import { local } from "../engines/local.ts";
 import { type Delta, type Event, type Fact, isFact, type UnplacedFact } from "../event.ts";
+import type { Model } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
 import { resume, run } from "../session.ts";
 import type { News, Piece, Store } from "../store.ts";
@@ -161,7 +163,7 @@ describe("a subscription", () => {
         join();
         for (const { type, ...rest } of steps) {
           if (type === "join") join();
-          if (type === "say") say(`${facts}:${names++}`);
+          if (type === "say") say(`${facts}:${names++};`);
           if (type === "wait") await new Promise((resolve) => setTimeout(resolve, delays.next().value ?? 0));
           if (type !== "append" || !("count" in rest)) continue;
           await append(...Array.from({ length: rest.count }, () => note("r1", String(names++))));
@@ -204,6 +206,95 @@ describe("a subscription", () => {
     await moment();
     await append(done("r1"));
     expect(await reading).toEqual([1, 2, "early", 3]);
+  });
+
+  it("that begins in the middle of a message has all of it once, also what is said while it reads the facts (F81)", async () => {
+    const own = memory();
+    const { append, say } = await writer(own);
+    await append(start("r1"), note("r1", "a"));
+    for (const word of ["One ", "two ", "three "]) say(word);
+    const reads: (() => void)[] = [];
+    const store: Store = {
+      ...own,
+      async read(sessionId, after) {
+        const facts = await own.read(sessionId, after);
+        await new Promise<void>((resolve) => reads.push(resolve));
+        return facts;
+      },
+    };
+    const reading = [read(store, { runId: "r1" }), read(store, { runId: "r1", after: 2 })];
+    await moment();
+    say("four ");
+    for (const go of reads.splice(0)) go();
+    await moment();
+    for (const go of reads.splice(0)) go();
+    await moment();
+    say("five.");
+    const late = read(store, { runId: "r1" });
+    await moment();
+    await append(done("r1"));
+    const going = setInterval(() => {
+      for (const go of reads.splice(0)) go();
+    }, 1);
+    const [first, second] = await Promise.all(reading);
+    clearInterval(going);
+    expect(first).toEqual([1, 2, "One two three ", "four ", "five.", 3]);
+    expect(second).toEqual(["One two three ", "four ", "five.", 3]);
+    for (const go of reads.splice(0)) go();
+    expect(await late).toEqual([1, 2, 3]); // the message was over before it had read the facts before it
+  });
+
+  it("that begins in the middle has nothing of what was said before it was said again", async () => {
+    const store = memory();
+    const { append, say } = await writer(store);
+    await append(start("r1"));
+    say("Void");
+    store.publish("s1", [{ after: 1, delta: { ...origin("r1"), type: "message_restart", reason: "cut" } }]);
+    for (const word of ["And ", "again."]) say(word);
+    const reading = read(store, { runId: "r1" });
+    await moment();
+    await append(done("r1"));
+    expect(await reading).toEqual([1, "message_restart", "And again.", 2]);
+  });
+
+  it("that begins in the middle of a long message is not too slow for it (F80)", async () => {
+    const store = memory();
+    const { append, say } = await writer(store);
+    await append(start("r1"));
+    for (let count = 0; count < 90; count += 1) say('"'.repeat(10_000));
+    const events = subscribe(store, { runId: "r1" }, { maxBuffered: 1000 });
+    expect((await events.next()).value).toMatchObject({ seq: 1 });
+    expect((await events.next()).value).toMatchObject({ delta: '"'.repeat(900_000) });
+    say("x".repeat(2000));
+    await expect(events.next()).rejects.toMatchObject({ cursor: { seq: 1 } });
+  });
+
+  it("shows what a run has said so far to one who comes in the middle of its message (S1-34)", async () => {
+    const store = memory();
+    const isHeard = Promise.withResolvers<void>();
+    const model: Model = {
+      id: "slow",
+      async *stream() {
+        for (const text of ["One ", "two "]) yield [{ type: "text", text }];
+        await isHeard.promise;
+        yield [
+          { type: "text", text: "three." },
+          { type: "finish", reason: "stop" },
+        ];
+      },
+    };
+    const agent = defineAgent({ name: "a", model });
+    const engine = local({ store, agents: agent });
+    const running = engine.run(agent, "Count.", { session: "s1", runId: "r1" });
+    for await (const event of running) if (event.type === "content_delta" && /two/.test(event.delta)) break;
+    const texts: string[] = [];
+    for await (const event of subscribe(store, { runId: "r1" })) {
+      if (event.type === "content_delta") texts.push(event.delta);
+      if (event.type === "content_delta") isHeard.resolve();
+    }
+    expect(texts).toEqual(["One two ", "three."]);
+    await running;
+    await engine.close();
   });
 
   it("of a session goes on over its runs until it is aborted, and lets go of the store", async () => {
@@ -380,9 +471,11 @@ function checkRead(events: readonly Event[], after: number, last: number): void 
   for (const event of events) {
     if (isFact(event)) position = event.seq;
     else if (event.type === "content_delta") {
-      const [place, name] = event.delta.split(":").map(Number);
-      expect(place).toBe(position);
-      said.push(name ?? -1);
+      for (const each of event.delta.split(";").slice(0, -1)) {
+        const [place, name] = each.split(":").map(Number);
+        expect(place).toBe(position);
+        said.push(name ?? -1);
+      }
     }
   }
   expect(new Set(said).size).toBe(said.length);

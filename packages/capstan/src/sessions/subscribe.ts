@@ -29,31 +29,51 @@ export type SlowReader = AgentError & { readonly cursor: Cursor };
 /**
  * The events of a run or a session: the stored facts behind a position, then those that are written from now on, here or
  * by another process on the same store. Every fact once, in order, without a gap. Deltas come between the facts they were
- * said between, and are left out when the reader is past them. Ends after `done` of a run; that of a session ends with
- * its signal. A slow reader costs the writer nothing.
+ * said between, and are left out when the reader is past them; one who comes in the middle of a message gets it from its
+ * beginning, joined. Ends after `done` of a run; that of a session ends with its signal. A slow reader costs the writer
+ * nothing.
  */
 export function subscribe(
   store: Store,
   subscription: Subscription,
   options: SubscribeOptions = {},
-): AsyncIterableIterator<Event, void, undefined> {
+): Subscribed {
   const bell = doorbell();
   let isOver = false;
   const stop = () => {
     isOver = true;
     bell.ring();
   };
-  const events = follow(store, subscription, { ...options, bell, stop, isOver: () => isOver });
+  const batches = follow(store, subscription, { ...options, bell, stop, isOver: () => isOver });
+  const events = inTurn(batches, () => isOver || options.signal?.aborted === true);
   return {
     next: () => events.next(),
-    return() {
+    nextBatch: () => batches.next(),
+    async return() {
       stop();
+      await batches.return();
       return events.return();
     },
     [Symbol.asyncIterator]() {
       return this;
     },
   };
+}
+
+/** Events one by one, or by `nextBatch` all that are there: at least one, in order. Use one of the two. */
+export interface Subscribed extends AsyncIterableIterator<Event, void, undefined> {
+  nextBatch(): Promise<IteratorResult<readonly Event[], void>>;
+}
+
+async function* inTurn(
+  batches: AsyncIterable<readonly Event[]>,
+  isOver: () => boolean,
+): AsyncGenerator<Event, void, undefined> {
+  for await (const batch of batches)
+    for (const event of batch) {
+      if (isOver()) return;
+      yield event;
+    }
 }
 
 const defaultMaxBuffered = 1_000_000;
@@ -68,13 +88,15 @@ async function* follow(
   store: Store,
   subscription: Subscription,
   { bell, stop, isOver, signal, untilRest = false, maxBuffered = defaultMaxBuffered }: Following,
-): AsyncGenerator<Event, void, undefined> {
+): AsyncGenerator<readonly Event[], void, undefined> {
   const { runId } = subscription;
   const isWanted = (event: Event) => runId === undefined || belongsTo(event, runId);
   const sessionId = await sessionFor(store, subscription);
   const waiting = unread(maxBuffered, bell.ring);
-  // Watched before the first read: what is written in between is told.
-  const unwatch = store.watch(sessionId, waiting.hear);
+  // Watched before the first read: what is written in between is told. What is being said is told within the call.
+  let hear = waiting.hearBefore;
+  const unwatch = store.watch(sessionId, (news) => hear(news));
+  hear = waiting.hear;
   signal?.addEventListener("abort", stop);
   try {
     let { position, last } = await startOf(store, sessionId, subscription);
@@ -84,14 +106,11 @@ async function* follow(
         const facts = await store.read(sessionId, position);
         const batch = upTo(facts, maxBuffered);
         if (batch.length < facts.length) waiting.keepFacts();
-        for (const fact of batch) {
-          position = fact.seq;
-          if (!isWanted(fact)) continue;
-          if (!isNested(fact)) last = fact;
-          yield fact;
-          if (isOver() || signal?.aborted) return;
-          if (!isNested(fact) && isEnd(fact, subscription, false)) return;
-        }
+        position = batch.at(-1)?.seq ?? position;
+        const wanted = batch.filter(isWanted);
+        last = wanted.findLast((fact) => !isNested(fact)) ?? last;
+        if (wanted.length > 0) yield wanted;
+        if (last && isEnd(last, subscription, false)) return;
       } else if (last && isEnd(last, subscription, untilRest)) return;
       else if (said !== position) {
         // A piece may be heard of before the fact it comes after.
@@ -99,9 +118,10 @@ async function* follow(
         await bell.rung();
       } else if (waiting.isOverfull()) throw slowReader({ sessionId, seq: position });
       else {
-        const piece = waiting.takePiece();
-        if (!piece) await bell.rung();
-        else if (isWanted(piece.delta)) yield piece.delta;
+        const pieces = waiting.takePieces();
+        if (pieces.length === 0) await bell.rung();
+        const wanted = pieces.map(({ delta }) => delta).filter(isWanted);
+        if (wanted.length > 0) yield wanted;
       }
     }
   } finally {
@@ -148,6 +168,7 @@ function isEnd({ type }: Fact, { runId }: Subscription, untilRest: boolean): boo
 
 /** As many facts as may be kept for a reader; the others stay in the store until it comes for them. */
 function upTo(facts: readonly Fact[], most: number): readonly Fact[] {
+  if (facts.length < 2) return facts; // what is written now comes one by one: it needs no measuring
   let size = 0;
   const cut = facts.findIndex((fact, index) => {
     size += JSON.stringify(fact).length;

@@ -1,6 +1,7 @@
 import type { Fact, RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
 import { addUsage, noUsage } from "../state.ts";
+import type { SessionInfo } from "../store.ts";
 import { factsByRun } from "./stored-facts.ts";
 import { askedIn, firstWords, titleOf } from "./title.ts";
 
@@ -31,15 +32,15 @@ export type SessionSummary = {
   readonly cost: number;
 };
 
-/** Sums up the facts of a session; `given` is the title that a person gave it. */
-export function summaryOf(id: string, facts: readonly Fact[], given: string | undefined): SessionSummary {
+/** Sums up a session. The facts may be newer than what the store knew of it. */
+export function summaryOf(info: SessionInfo, facts: readonly Fact[]): SessionSummary {
   const runs = [...factsByRun(facts).values()].map(runSummary);
   return {
-    id,
-    title: titleOf(facts, given),
+    id: info.id,
+    title: titleOf(facts, info.title),
     facts: facts.length,
-    createdAt: facts[0]?.at ?? 0,
-    updatedAt: facts.at(-1)?.at ?? 0,
+    createdAt: facts[0]?.at ?? info.createdAt,
+    updatedAt: facts.at(-1)?.at ?? info.updatedAt,
     runs,
     usage: runs.map((run) => run.usage).reduce(addUsage, noUsage),
     cost: runs.reduce((sum, run) => sum + run.cost, 0),

@@ -1,6 +1,7 @@
 import type { Fact } from "../event.ts";
 import { type Entry, type Fragment, type Part, plainText } from "../history.ts";
 import type { Json } from "../json.ts";
+import type { SessionInfo } from "../store.ts";
 import { factsByRun } from "./stored-facts.ts";
 import { type RunSummary, runSummary, type SessionSummary, summaryOf } from "./summary.ts";
 
@@ -35,9 +36,9 @@ export type ToldRun = RunSummary & {
 export type Transcript = Omit<SessionSummary, "runs"> & { readonly runs: readonly ToldRun[] };
 
 /** Makes the facts of a session a text for people. */
-export function transcriptOf(id: string, facts: readonly Fact[], given: string | undefined): Transcript {
+export function transcriptOf(info: SessionInfo, facts: readonly Fact[]): Transcript {
   return {
-    ...summaryOf(id, facts, given),
+    ...summaryOf(info, facts),
     runs: [...factsByRun(facts).values()].map(toldRun),
   };
 }

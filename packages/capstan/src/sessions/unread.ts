@@ -6,13 +6,16 @@ import type { News, Piece } from "../store.ts";
  */
 export interface Unread {
   hear(news: News): void;
+  /** What was said before the reader came does not count as unread: the store bounds it, and keeps one copy for all. */
+  hearBefore(news: News): void;
   /** Whether there are facts that were not read yet; asked once. */
   takeFacts(): boolean;
   /** There are still facts to read. */
   keepFacts(): void;
   /** The position that the pieces were said after; -1 without any. */
   position(): number;
-  takePiece(): Piece | undefined;
+  /** All of them, in order. */
+  takePieces(): readonly Piece[];
   /** Whether pieces had to be thrown away. */
   isOverfull(): boolean;
   dropPieces(): void;
@@ -30,22 +33,27 @@ export function unread(most: number, ring: () => void): Unread {
     after = -1;
     size = 0;
   }
-  function add(piece: Piece): void {
+  function add(piece: Piece, length: number): void {
     if (piece.after < after) return;
     if (piece.after > after) drop();
     after = piece.after;
-    size += JSON.stringify(piece.delta).length;
+    size += length;
     if (size <= most) pieces.push(piece);
     else pieces = [];
   }
 
-  return {
-    hear(news) {
+  function hearing(lengthOf: (piece: Piece) => number): (news: News) => void {
+    return (news) => {
       if (news.type === "told") return;
       if (news.type === "facts") hasFacts = true;
-      else for (const piece of news.pieces) add(piece);
+      else for (const piece of news.pieces) add(piece, lengthOf(piece));
       ring();
-    },
+    };
+  }
+
+  return {
+    hear: hearing(sizeOf),
+    hearBefore: hearing(() => 0),
     takeFacts() {
       const had = hasFacts;
       hasFacts = false;
@@ -55,14 +63,22 @@ export function unread(most: number, ring: () => void): Unread {
       hasFacts = true;
     },
     position: () => after,
-    takePiece() {
-      const piece = pieces.shift();
-      if (piece) size -= JSON.stringify(piece.delta).length;
-      return piece;
+    takePieces() {
+      const taken = pieces;
+      pieces = [];
+      size = 0;
+      return taken;
     },
     isOverfull: () => size > most,
     dropPieces: drop,
   };
+}
+
+const origin = 150;
+
+/** About the characters of its JSON, which is not made for it: this is asked for every piece and every reader. */
+function sizeOf({ delta }: Piece): number {
+  return "delta" in delta ? origin + delta.delta.length : JSON.stringify(delta).length;
 }
 
 /** Wakes the one who waits for it. What rings while nobody waits is heard by the next. */

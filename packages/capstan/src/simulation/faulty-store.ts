@@ -111,7 +111,9 @@ function calls(
     read: (sessionId, after) =>
       call({ name: "read", about: sessionId, act: (store) => store.read(sessionId, after) }),
     sessionOf: (runId) => call({ name: "sessionOf", act: (store) => store.sessionOf(runId) }),
-    list: () => call({ name: "list", act: (store) => store.list() }),
+    create: (sessionId, title) => call({ name: "create", act: (store) => store.create(sessionId, title) }),
+    info: (sessionId) => call({ name: "info", act: (store) => store.info(sessionId) }),
+    list: (options) => call({ name: "list", act: (store) => store.list(options) }),
     remove: (sessionId) => call({ name: "remove", act: (store) => store.remove(sessionId) }),
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
     runs: (sessionId) => call({ name: "runs", act: (store) => store.runs(sessionId) }),
@@ -124,7 +126,7 @@ function calls(
     removeRecord: (kind, id, expected) =>
       call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
     orphans: () => call({ name: "orphans", act: (store) => store.orphans() }),
-    search: (words, most) => call({ name: "search", act: (store) => store.search(words, most) }),
+    search: (words, options) => call({ name: "search", act: (store) => store.search(words, options) }),
     tell: (runId, message) =>
       call({
         name: "tell",

@@ -33,7 +33,7 @@ export function memoryRecords(now: () => number): Records {
     async recordVersions(kind, id) {
       return (known(kind, id)?.versions ?? []).map(recordOf).filter((record) => record !== undefined);
     },
-    async putRecord({ kind, id, body }, expectedVersion) {
+    async putRecord({ kind, id, body, replaces }, expectedVersion) {
       const json = recordJson({ kind, id, body });
       const before = known(kind, id)?.versions.at(-1);
       assertVersion({ kind, id, version: before?.version ?? 0 }, expectedVersion);
@@ -42,6 +42,7 @@ export function memoryRecords(now: () => number): Records {
       const updatedAt = now();
       const createdAt = before?.createdAt ?? updatedAt;
       const next: Version = { kind, id, version: found.last, json, createdAt, updatedAt };
+      if (replaces) found.versions.length = 0;
       found.versions.push(next);
       return { kind, id, version: next.version, body: JSON.parse(json), createdAt, updatedAt };
     },

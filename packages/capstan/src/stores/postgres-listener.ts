@@ -70,6 +70,7 @@ async function listen(listening: Listening, signal: AbortSignal, isUp: () => voi
 
 /** What was said before anybody listened was missed, so each watcher is told to look. */
 async function catchUp({ schema, watchers }: Listening, client: PostgresClient): Promise<void> {
+  watchers.missed();
   await client.query(`LISTEN ${schema}`);
   const watched = [...watchers.sessions()].map(storedText);
   const { rows } = await client.query(
@@ -103,7 +104,7 @@ function hear({ origin, watchers }: Listening, payload: string): void {
   const [type, from, sessionId, detail, ...pieces] = parsed(payload);
   if (from === origin || typeof sessionId !== "string") return;
   const news = newsOf(type, detail, pieces as Piece[]);
-  if (news) watchers.tell(sessionId, news);
+  if (news) watchers.relay(sessionId, news);
 }
 
 function newsOf(type: unknown, detail: unknown, pieces: readonly Piece[]): News | undefined {

@@ -19,6 +19,9 @@ export function postgresRecords(database: Database, schema: string): Records {
         coalesce((SELECT created_at FROM last WHERE lives), now), now, $5::uuid FROM clock
       WHERE coalesce((SELECT version FROM last WHERE lives), 0) = $4::float8
       ON CONFLICT DO NOTHING RETURNING *`;
+  const replace = `WITH placed AS (${insert}), gone AS (DELETE FROM ${table} USING placed
+      WHERE records.kind = $1 AND records.id = $2 AND records.version < placed.version)
+    SELECT * FROM placed`;
 
   /** Gives the row that was put behind the last one, unless somebody else was faster. */
   async function put(what: string, { text, kind, id, body, expected }: Putting): Promise<PostgresRow> {
@@ -59,17 +62,15 @@ export function postgresRecords(database: Database, schema: string): Records {
       const values = [storedText(kind), storedText(id)];
       return (await database.query("read the versions of a record", { text, values })).map(recordOf);
     },
-    async putRecord({ kind, id, body }, expected) {
+    async putRecord({ kind, id, body, replaces }, expected) {
       const json = recordJson({ kind, id, body });
-      return recordOf(await put("store a record", { text: insert, kind, id, body: json, expected }));
+      const text = replaces ? replace : insert;
+      return recordOf(await put("store a record", { text, kind, id, body: json, expected }));
     },
     async removeRecord(kind, id, expected) {
       if (expected === 0)
         return assertVersion({ kind, id, version: (await record(kind, id))?.version ?? 0 }, 0);
-      const text = `WITH placed AS (${insert}), gone AS (DELETE FROM ${table} USING placed
-          WHERE records.kind = $1 AND records.id = $2 AND records.version < placed.version)
-        SELECT * FROM placed`;
-      await put("remove a record", { text, kind, id, body: null, expected });
+      await put("remove a record", { text: replace, kind, id, body: null, expected });
     },
   };
 }

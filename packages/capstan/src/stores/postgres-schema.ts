@@ -9,6 +9,9 @@ export function quotedSchema(name: string): string {
   throw new AgentError("invalid_definition", message);
 }
 
+/** The scope of a session, as the index of sessions has it: what its id has before the first "~", in bytes. */
+export const scopeColumn = `left(id COLLATE "C", greatest(strpos(id COLLATE "C", '~') - 1, 0))`;
+
 // Each brings the schema one version further. Those that were released never change.
 const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
@@ -79,6 +82,8 @@ const migrations: readonly ((schema: string) => string)[] = [
       writer uuid NOT NULL,
       PRIMARY KEY (kind, id, version)
     );`,
+  (schema) => `
+    CREATE INDEX sessions_of_scope ON ${schema}.sessions ((${scopeColumn}), updated_at DESC);`,
 ];
 
 /** Makes the schema, or brings it to the newest version; refuses one that is newer than this. */

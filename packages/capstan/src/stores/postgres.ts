@@ -48,10 +48,11 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
     await database.attempt({ text, values: [channelOf(schema), payloads] }).catch(() => undefined); // shown, never stored
   });
   const prepare = () => database.query("open", { text: "SELECT 1", values: [] });
+  const catalogue = postgresCatalogue(database, schema);
   const listener = openListener({ pool, schema, origin, watchers: hearing, prepare });
 
   return {
-    ...postgresCatalogue(database, schema),
+    ...catalogue,
     ...postgresLeases(database, schema),
     ...postgresBlobs(database, schema),
     ...postgresRecords(database, schema),
@@ -65,6 +66,10 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
       } finally {
         hearing.tell(sessionId, { type: "facts" }); // after a failure too: the answer alone may have been lost
       }
+    },
+    async remove(sessionId) {
+      await catalogue.remove(sessionId);
+      hearing.forget(sessionId);
     },
     publish(sessionId, pieces) {
       if (pieces.length === 0) return;

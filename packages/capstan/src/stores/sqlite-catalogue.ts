@@ -1,8 +1,10 @@
-import type { Found, RunInfo, Store } from "../store.ts";
+import type { Found, RunInfo, Scoped, SessionInfo, Store } from "../store.ts";
+import { rowLimit } from "./row-limit.ts";
 import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { isValid } from "./sqlite-leases.ts";
 import { type FactRow, factOf } from "./sqlite-log.ts";
+import { inScope } from "./sqlite-scope.ts";
 import { fromStored, toStored } from "./sqlite-text.ts";
 import type { Turns } from "./sqlite-turns.ts";
 
@@ -14,6 +16,9 @@ type SessionRow = {
   readonly updatedAt: number;
 };
 
+const sessionColumns = "id, title, facts, created_at AS createdAt, updated_at AS updatedAt";
+/** A row that was not made and has no facts is only where blobs wait for them. */
+const isSession = "(facts > 0 OR created_at > 0)";
 const runColumns = `runs.id AS runId, sessions.id AS sessionId, agent, state,
   started_at AS startedAt, runs.updated_at AS updatedAt`;
 
@@ -22,17 +27,26 @@ export function sqliteCatalogue(
   connection: Connection,
   { read, write }: Turns,
   now: () => number,
-): Pick<Store, "list" | "rename" | "remove" | "runs" | "orphans" | "search"> {
+): Pick<Store, "create" | "info" | "list" | "rename" | "remove" | "runs" | "orphans" | "search"> {
   return {
-    list: () =>
+    create: (sessionId, title = "") =>
+      write(() => {
+        const sql = `INSERT INTO sessions (id, title, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)
+          ON CONFLICT (id) DO UPDATE SET title = ?2, created_at = ?3, updated_at = ?3 WHERE NOT ${isSession}`;
+        connection.run(sql, toStored(sessionId), toStored(title), now());
+      }),
+    info: (sessionId) =>
       read(() => {
-        const sql = `SELECT id, title, facts, created_at AS createdAt, updated_at AS updatedAt
-          FROM sessions ORDER BY updated_at DESC, number`;
-        return connection.all<SessionRow>(sql).map(({ id, title, ...rest }) => ({
-          id: fromStored(id),
-          ...(title && { title: fromStored(title) }),
-          ...rest,
-        }));
+        const sql = `SELECT ${sessionColumns} FROM sessions WHERE id = ? AND ${isSession}`;
+        const row = connection.get<SessionRow>(sql, toStored(sessionId));
+        return row && sessionOf(row);
+      }),
+    list: ({ scope, most = Number.POSITIVE_INFINITY } = {}) =>
+      read(() => {
+        const within = inScope(scope);
+        const sql = `SELECT ${sessionColumns} FROM sessions WHERE ${within.sql} AND ${isSession}
+          ORDER BY updated_at DESC, number LIMIT ?`;
+        return connection.all<SessionRow>(sql, ...within.values, rowLimit(most)).map(sessionOf);
       }),
     rename: (sessionId, title) =>
       write(() => {
@@ -59,8 +73,12 @@ export function sqliteCatalogue(
           ORDER BY runs.number`;
         return connection.all<RunInfo>(sql, now()).map(runOf);
       }),
-    search: (text, most = 50) => read(() => searchFor(connection, [...new Set(wordsOf(text))], most)),
+    search: (text, options) => read(() => searchFor(connection, [...new Set(wordsOf(text))], options)),
   };
+}
+
+function sessionOf({ id, title, ...rest }: SessionRow): SessionInfo {
+  return { id: fromStored(id), ...(title && { title: fromStored(title) }), ...rest };
 }
 
 function runOf(row: RunInfo): RunInfo {
@@ -79,13 +97,16 @@ function removeSession(connection: Connection, id: string): void {
 type FoundRow = FactRow & { readonly id: string };
 
 /** The index holds the words as `wordsOf` gives them, so every store finds the same. */
-function searchFor(connection: Connection, words: readonly string[], most: number): Found[] {
+function searchFor(connection: Connection, words: readonly string[], options: Scoped = {}): Found[] {
   if (words.length === 0) return [];
+  const within = inScope(options.scope);
   const sql = `SELECT sessions.id, seq, version, fact FROM search
     JOIN facts ON facts.number = search.rowid JOIN sessions ON sessions.number = session
-    WHERE search MATCH ? ORDER BY rank LIMIT ?`;
+    WHERE search MATCH ? AND ${within.sql} ORDER BY rank LIMIT ?`;
   const quoted = words.map((word) => `"${word}"`).join(" ");
-  return connection.all<FoundRow>(sql, quoted, most).map((row) => place(connection.file, row, words));
+  return connection
+    .all<FoundRow>(sql, quoted, ...within.values, rowLimit(options.most ?? 50))
+    .map((row) => place(connection.file, row, words));
 }
 
 function place(file: string, row: FoundRow, words: readonly string[]): Found {

@@ -29,14 +29,18 @@ export function sqliteRecords(connection: Connection, { read, write }: Turns, no
     return { version, createdAt, updatedAt };
   }
 
+  function removeBefore({ kind, id, version }: Pick<StoredRecord, "kind" | "id" | "version">): void {
+    const sql = "DELETE FROM records WHERE kind = ? AND id = ? AND version < ?";
+    connection.run(sql, toStored(kind), toStored(id), version);
+  }
+
   function remove(kind: string, id: string, expected: number): void {
     if (expected === 0) {
       assertVersion({ kind, id, version: versions(kind, id).at(-1)?.version ?? 0 }, 0);
       return;
     }
     const { version } = insert({ kind, id }, null, expected);
-    const sql = "DELETE FROM records WHERE kind = ? AND id = ? AND version < ?";
-    connection.run(sql, toStored(kind), toStored(id), version);
+    removeBefore({ kind, id, version });
     connection.exec("PRAGMA incremental_vacuum");
   }
 
@@ -55,9 +59,13 @@ export function sqliteRecords(connection: Connection, { read, write }: Turns, no
         return connection.all<Row>(sql, toStored(kind)).map(recordOf).sort(byId);
       }),
     recordVersions: (kind, id) => read(() => versions(kind, id)),
-    async putRecord({ kind, id, body }, expectedVersion) {
+    async putRecord({ kind, id, body, replaces }, expectedVersion) {
       const json = recordJson({ kind, id, body });
-      const placed = await write(() => insert({ kind, id }, json, expectedVersion));
+      const placed = await write(() => {
+        const next = insert({ kind, id }, json, expectedVersion);
+        if (replaces) removeBefore({ kind, id, version: next.version });
+        return next;
+      });
       return { kind, id, body: JSON.parse(json), ...placed };
     },
     async removeRecord(kind, id, expectedVersion) {

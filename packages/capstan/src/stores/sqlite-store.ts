@@ -24,19 +24,24 @@ export function sqliteStore(connection: Connection, { busyTimeoutMs, pollMs, now
   const { stop, watch } = sqliteWatch(connection, local, pollMs);
   const { assertHeld, ...leases } = sqliteLeases(connection, turn, now);
   const log = sqliteLog(connection, turn, assertHeld);
+  const catalogue = sqliteCatalogue(connection, turn, now);
   let closing: Promise<void> | undefined;
 
   return {
     ...leases,
     ...log,
     ...sqliteInbox(connection, turn, local.tell),
-    ...sqliteCatalogue(connection, turn, now),
+    ...catalogue,
     ...sqliteBlobs(connection, turn),
     ...sqliteRecords(connection, turn, now),
     async append(facts, at) {
       const placed = await log.append(facts, at);
       local.tell(at.lease.sessionId, { type: "facts" });
       return placed;
+    },
+    async remove(sessionId) {
+      await catalogue.remove(sessionId);
+      local.forget(sessionId);
     },
     publish: local.publish,
     watch,

@@ -1,39 +1,64 @@
 import type { News, Store } from "../store.ts";
+import { saidSoFar } from "./said-so-far.ts";
 
-/** Those in this process who want to hear of sessions. */
+/** Those in this process who want to hear of sessions. Who begins in the middle of a message is told its beginning. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {
-  tell(sessionId: string, news: News): void;
+  tell(sessionId: string, news: Exclude<News, { type: "live" }>): void;
+  /** Tells what another process has said. */
+  relay(sessionId: string, news: News): void;
+  /** Something that other processes said may have been missed. */
+  missed(): void;
+  /** The session is gone. */
+  forget(sessionId: string): void;
   /** The sessions that somebody watches. */
   sessions(): Iterable<string>;
 }
 
 export function watchers(): Watchers {
   const hearing = new Map<string, Set<(news: News) => void>>();
+  const soFar = saidSoFar();
 
-  function tell(sessionId: string, news: News): void {
-    for (const hear of hearing.get(sessionId) ?? []) {
-      try {
-        hear(news);
-      } catch {
-        // Who listens must not be able to harm who writes.
-      }
-    }
+  function tellAll(sessionId: string, news: News): void {
+    for (const hear of hearing.get(sessionId) ?? []) attempt(hear, news);
   }
 
   return {
-    tell,
+    tell(sessionId, news) {
+      if (news.type === "facts") soFar.settle(sessionId);
+      tellAll(sessionId, news);
+    },
+    relay(sessionId, news) {
+      if (news.type === "facts") soFar.expect(sessionId);
+      if (news.type === "live") soFar.relay(sessionId, news.pieces);
+      tellAll(sessionId, news);
+    },
+    missed: soFar.forgetOthers,
+    forget: soFar.forget,
     sessions: () => hearing.keys(),
     publish(sessionId, pieces) {
-      if (pieces.length > 0) tell(sessionId, { type: "live", pieces });
+      if (pieces.length === 0) return;
+      soFar.add(sessionId, pieces);
+      if (hearing.has(sessionId)) tellAll(sessionId, { type: "live", pieces });
     },
     watch(sessionId, hear) {
       const own = (news: News) => hear(news); // the same function may watch twice
+      const pieces = soFar.of(sessionId);
       const all = hearing.get(sessionId) ?? new Set();
       hearing.set(sessionId, all.add(own));
+      if (pieces.length > 0) attempt(own, { type: "live", pieces });
       return () => {
         all.delete(own);
         if (all.size === 0 && hearing.get(sessionId) === all) hearing.delete(sessionId);
       };
     },
   };
+}
+
+/** Who listens must not be able to harm who writes. */
+function attempt(hear: (news: News) => void, news: News): void {
+  try {
+    hear(news);
+  } catch {
+    // It is their own failure.
+  }
 }

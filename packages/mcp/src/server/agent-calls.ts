@@ -143,5 +143,5 @@ const shown = (result: Result, keys: SessionKeys): CallToolResult =>
 
 /** Errors of the core name sessions by their key in the store, which means nothing to a client. */
 function withOwnIds(message: string, keys: SessionKeys): string {
-  return message.replaceAll(/"(mcp_[^"]*)"/g, (_, key: string) => `"${keys.idOf(key) ?? key}"`);
+  return message.replaceAll(/"([^"]*)"/g, (_, key: string) => `"${keys.idOf(key) ?? key}"`);
 }

@@ -23,7 +23,11 @@ export type RunSetting = {
   readonly store: Store;
   readonly user: string | undefined;
   readonly keys: SessionKeys;
-  readonly policy: PolicyLayer | undefined;
+  readonly policy:
+    | PolicyLayer
+    | ((user: string | undefined) => PolicyLayer | Promise<PolicyLayer>)
+    | undefined;
+  readonly secrets?: readonly string[];
   context(caller: RunCaller): unknown;
   onEvent?(event: Event): void;
 };
@@ -54,6 +58,7 @@ export function agentRuns(setting: RunSetting): AgentRuns {
     return {
       context: await context({ sessionId, ...(user !== undefined && { user }) }),
       signal,
+      ...(setting.secrets && { secrets: setting.secrets }),
       hooks: {
         onEvent(event) {
           told.onEvent(event);
@@ -67,7 +72,8 @@ export function agentRuns(setting: RunSetting): AgentRuns {
     async start(agent, { prompt, sessionId = newSessionId() }, exchange) {
       const session = keys.keyOf(sessionId);
       const options = await optionsFor(sessionId, exchange);
-      const handle = run(agent, prompt, { ...options, store, session, ...(policy && { policy }) });
+      const layer = typeof policy === "function" ? await policy(user) : policy;
+      const handle = run(agent, prompt, { ...options, store, session, ...(layer && { policy: layer }) });
       return { handle, pending: [] };
     },
     async reopen(runId, exchange) {

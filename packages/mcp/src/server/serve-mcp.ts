@@ -7,7 +7,7 @@ import type { RunCaller } from "./agent-runs.ts";
 import { agentTools, type Exposure } from "./agent-tools.ts";
 import { type McpHandler, type McpHandlerOptions, mcpHandler } from "./handler.ts";
 import { addKnowledgeTools, type Knowledge } from "./knowledge-tools.ts";
-import { sessionKeys } from "./session-keys.ts";
+import { hashedPrefix, type SessionPrefix, sessionKeys } from "./session-keys.ts";
 
 export type ServeMcpOptions = McpHandlerOptions & {
   /** The first one answers a `query` that names none. */
@@ -24,7 +24,12 @@ export type ServeMcpOptions = McpHandlerOptions & {
   readonly knowledge?: Knowledge;
   /** What tools and instructions are given as `context`; by default the caller. Headers are never part of it. */
   readonly context?: (caller: RunCaller) => unknown;
-  readonly policy?: PolicyLayer;
+  /** For every run, or for those of a user. */
+  readonly policy?: PolicyLayer | ((user: string | undefined) => PolicyLayer | Promise<PolicyLayer>);
+  /** What the ids of a user's sessions begin with in the store, and those of nobody else; by default a hash. */
+  readonly sessionPrefix?: SessionPrefix;
+  /** Masked in all that leaves a run. */
+  readonly secrets?: readonly string[];
   /** Sees every event of every run: for logs. */
   readonly onEvent?: (event: Event) => void;
 };
@@ -40,7 +45,8 @@ const daySeconds = 24 * 60 * 60;
  * `fetch` authenticates and says who the user is, and what proved it goes no further. It is no authorization server.
  */
 export function serveMcp(options: ServeMcpOptions): McpService {
-  const { agents, store = memory(), expose = "query", knowledge, policy, onEvent } = options;
+  const { agents, store = memory(), expose = "query", knowledge, onEvent, secrets } = options;
+  const { policy, sessionPrefix = hashedPrefix } = options;
   const { name = "capstan", version = "0.0.0", instructions, onError = () => undefined } = options;
   if (agents.length === 0) throw new AgentError("invalid_definition", "`serveMcp` needs at least one agent.");
   const addAgentTools = agentTools(agents, expose);
@@ -58,10 +64,11 @@ export function serveMcp(options: ServeMcpOptions): McpService {
         ...(instructions !== undefined && { instructions }),
       },
     );
-    const keys = sessionKeys(user);
+    const keys = sessionKeys(sessionPrefix(user));
     const calls = agentCalls({
       ...{ agents, store, user, keys, codec, policy, context, onError },
       ...(onEvent && { onEvent }),
+      ...(secrets && { secrets }),
       server: server.server,
     });
     addAgentTools(server, calls);

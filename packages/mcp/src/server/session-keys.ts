@@ -11,13 +11,20 @@ export type SessionKeys = {
 
 const wellFormed = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Keys that begin with what only this user's begin with, so that no id can reach another's session. */
-export function sessionKeys(user: string | undefined): SessionKeys {
+/** What the keys of a user's sessions begin with, and those of nobody else. */
+export type SessionPrefix = (user: string | undefined) => string;
+
+/** Tells nothing of the user. */
+export const hashedPrefix: SessionPrefix = (user) => {
   const owner = createHash("sha256")
     .update(JSON.stringify([user ?? null]))
     .digest("hex")
     .slice(0, 32);
-  const prefix = `mcp_${owner}_`;
+  return `mcp_${owner}_`;
+};
+
+/** Keys that begin with what only this user's begin with, so that no id can reach another's session. */
+export function sessionKeys(prefix: string): SessionKeys {
   return {
     keyOf(sessionId) {
       if (wellFormed.test(sessionId)) return prefix + sessionId;

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { refusal } from "./refusal.ts";
 
@@ -19,6 +19,8 @@ export function sendRequest(
   socket: Socket,
   maxHeaderBytes: number,
 ): Promise<IncomingMessage> {
+  // Not before it is needed: an import of it loads all of Node's `fetch` too.
+  const { request } = process.getBuiltinModule("node:http");
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request({
     // The connection is given, so there is no agent: no pool, no look-up, no proxy of the environment.

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type Client, type ClientOptions, createClient } from "./create-client.ts";
+
+type Sent = { readonly method: string; readonly url: string; readonly key: string | null };
+type Answers = readonly (Response | Error | "never")[];
+
+/** A client whose requests are answered in turn; the last answer is for all that follow. */
+function asking(
+  answers: Answers,
+  options: ClientOptions = {},
+): { client: Client; sent: Sent[]; clock: ReturnType<typeof fakeClock> } {
+  const sent: Sent[] = [];
+  const clock = fakeClock({ skipUpToMs: 20_000 });
+  const client = createClient({
+    baseURL: "http://127.0.0.1:1/",
+    clock,
+    fetch: async (url, { method = "GET", headers }) => {
+      const answer = answers[Math.min(sent.length, answers.length - 1)];
+      sent.push({ method, url, key: new Headers(headers).get("idempotency-key") });
+      if (answer === "never" || !answer) return new Promise(() => undefined);
+      if (answer instanceof Error) throw answer;
+      return answer.clone();
+    },
+    ...options,
+  });
+  return { client, sent, clock };
+}
+
+const cut = new TypeError("fetch failed");
+const started = Response.json({ runId: "r", sessionId: "s" }, { status: 201 });
+const problem = (status: number, error: object, headers = {}) =>
+  Response.json({ error }, { status, headers });
+const busy = problem(503, { code: "overloaded", message: "No room.", retryable: true });
+const gateway = new Response("<h1>Bad gateway</h1>", { status: 502 });
+
+describe("a request", () => {
+  it("that starts a run is sent again with the same key when its answer was lost (F84, C43)", async () => {
+    const { client, sent } = asking([cut, gateway, busy, started]);
+    expect(await client.runs.start({ input: "Hi" })).toEqual({ runId: "r", sessionId: "s" });
+    expect(sent).toHaveLength(4);
+    expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
+    expect(sent[0]?.key).toMatch(/^[\da-f]{32}$/);
+    await client.runs.start({ input: "Hi" });
+    expect(sent[4]?.key).not.toBe(sent[0]?.key);
+    await client.runs.start({ input: "Hi", key: "mine" });
+    expect(sent[5]?.key).toBe("mine");
+  });
+
+  it("that cannot be sent twice is sent again only when it was refused", async () => {
+    const data = { format: 1, name: "a" } as const;
+    const lost = asking([cut, started]);
+    await expect(lost.client.agents.save(data, 0)).rejects.toMatchObject({ code: "server_unreachable" });
+    expect(lost.sent).toHaveLength(1);
+    const refused = asking([busy, Response.json({ name: "a" })]);
+    await refused.client.agents.save(data, 0);
+    expect(refused.sent).toHaveLength(2);
+  });
+
+  it("that removes is content when the first try has done it", async () => {
+    const gone = problem(404, { code: "not_found", message: "There is no such session.", retryable: false });
+    await asking([cut, gone]).client.sessions.remove("s");
+    await expect(asking([gone]).client.sessions.remove("s")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("is sent so often and no more, and waits as long as it is asked to, if that is not long", async () => {
+    const away = asking([cut]);
+    await expect(away.client.runs.list()).rejects.toMatchObject({
+      code: "server_unreachable",
+      retryable: true,
+      message: expect.stringContaining("http://127.0.0.1:1 "),
+    });
+    expect(away.sent).toHaveLength(5);
+    const once = asking([cut], { retries: 0 });
+    await expect(once.client.runs.list()).rejects.toMatchObject({ code: "server_unreachable" });
+    expect(once.sent).toHaveLength(1);
+
+    const limited = { code: "rate_limited", message: "Too many.", retryable: true };
+    const soon = asking([problem(429, limited, { "retry-after": "7" }), Response.json({ runs: [] })]);
+    const before = soon.clock.now();
+    expect(await soon.client.runs.list()).toEqual([]);
+    expect(soon.clock.now() - before).toBeGreaterThanOrEqual(7000);
+    const tomorrow = asking([problem(429, { ...limited, retryAfterMs: 3_600_000 })]);
+    await expect(tomorrow.client.runs.list()).rejects.toMatchObject({
+      code: "rate_limited",
+      retryAfterMs: 3_600_000,
+    });
+    expect(tomorrow.sent).toHaveLength(1);
+  });
+
+  it("fails with the error of the server, and tells what is none", async () => {
+    const refused = problem(409, { code: "session_busy", message: "It is busy.", retryable: true });
+    await expect(asking([refused]).client.runs.start({ input: "Hi" })).rejects.toMatchObject({
+      name: "AgentError",
+      code: "session_busy",
+      message: "It is busy.",
+      retryable: true,
+    });
+    const inside = { code: "internal", message: "Something went wrong.", retryable: true, id: "err_1" };
+    await expect(asking([problem(500, inside)]).client.runs.get("r")).rejects.toThrow("wrong. (err_1)");
+    const unknown = problem(418, { code: "teapot", message: "Short and stout." });
+    await expect(asking([unknown]).client.runs.get("r")).rejects.toMatchObject({
+      code: "server_unreachable",
+      retryable: false,
+    });
+    await expect(asking([new Response("<html>")]).client.runs.get("r")).rejects.toThrow("in JSON");
+  });
+
+  it("ends when it takes too long or is aborted", async () => {
+    const late = asking(["never"], { timeoutMs: 1000, retries: 1 });
+    await expect(late.client.runs.list()).rejects.toMatchObject({ code: "server_unreachable" });
+    expect(late.sent).toHaveLength(2);
+    const stop = new AbortController();
+    const aborted = asking(["never"]).client.runs.start({ input: "Hi" }, { signal: stop.signal });
+    stop.abort();
+    await expect(aborted).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  it("carries the key of the client, and ids that cannot leave their place", async () => {
+    const seen: [string, string | null][] = [];
+    const client = createClient({
+      key: "k",
+      fetch: async (url, { headers }) => {
+        seen.push([url, new Headers(headers).get("authorization")]);
+        return Response.json({});
+      },
+    });
+    await client.runs.get("../a?b/c");
+    await client.sessions.search("a b&c", { most: 3 });
+    expect(seen).toEqual([
+      ["/api/runs/..%2Fa%3Fb%2Fc", "Bearer k"],
+      ["/api/sessions?search=a+b%26c&most=3", "Bearer k"],
+    ]);
+  });
+
+  it("tells that a server is about to leave", async () => {
+    const leaving = Response.json({ status: "draining" }, { status: 503 });
+    expect(await asking([leaving]).client.health()).toEqual({ status: "draining" });
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { type Event, isFact } from "../event.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { createClient } from "./create-client.ts";
+import { reduce, reduceAll, viewOf } from "./reduce.ts";
+import { emptyView } from "./session-view.ts";
+
+async function eventsOf(text: string): Promise<readonly Event[]> {
+  const agent = defineAgent({ name: "a", model: scriptedModel([{ text, split: 3 }]) });
+  return (await collect(run(agent, "Go", { store: memory(), session: "s", runId: "r" }))).events;
+}
+
+/** A server of one session, whose answers to what it is told are given. */
+function serving(answers: Readonly<Record<string, () => Response>>) {
+  const told: string[] = [];
+  let writer: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      writer = controller;
+    },
+  });
+  const client = createClient({
+    baseURL: "http://127.0.0.1:1",
+    fetch: async (url, { method, body: sent }) => {
+      const { pathname } = new URL(url);
+      if (pathname.endsWith("/events"))
+        return new Response(body, { headers: { "content-type": "text/event-stream" } });
+      told.push(`${method} ${pathname}${typeof sent === "string" ? ` ${sent}` : ""}`);
+      return answers[`${method} ${pathname}`]?.() ?? Response.json({ runId: "r2", sessionId: "s", runs: [] });
+    },
+  });
+  return {
+    told,
+    client,
+    say(events: readonly Event[]) {
+      const frames = events.map((event) => {
+        return `${isFact(event) ? `id: ${event.seq}\n` : ""}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+      });
+      writer?.enqueue(new TextEncoder().encode(frames.join("")));
+    },
+  };
+}
+
+const soon = () => new Promise((resolve) => setTimeout(resolve, 60));
+
+describe("a watched session", () => {
+  it("shows what happens, and tells of many events at once", async () => {
+    const server = serving({});
+    const watch = server.client.watch("s");
+    expect([watch.view(), watch.state()]).toEqual([emptyView, { type: "connecting" }]);
+    let calls = 0;
+    const leave = watch.subscribe(() => calls++);
+    await soon();
+    const events = await eventsOf("It is there, and has always been there.");
+    const before = calls;
+    server.say(events);
+    await soon();
+    expect(watch.view()).toEqual(viewOf(events));
+    expect(watch.view()).toBe(watch.view());
+    expect(watch.facts()).toEqual(events.filter(isFact));
+    expect(watch.state()).toEqual({ type: "open" });
+    expect(calls - before).toBeGreaterThan(0);
+    expect(calls - before).toBeLessThan(events.length / 2);
+    leave();
+    const last = calls;
+    watch.close();
+    await soon();
+    expect(watch.state()).toEqual({ type: "ended" });
+    expect(calls).toBe(last);
+  });
+
+  it("steers the run that is on, and starts one when there is none (S1-26)", async () => {
+    const server = serving({});
+    const watch = server.client.watch("s");
+    const events = await eventsOf("Done.");
+    server.say(events.slice(0, 3));
+    await soon();
+    await watch.send("Faster!");
+    server.say(events.slice(3));
+    await soon();
+    await watch.send("And now?", { agent: "b" });
+    watch.close();
+    expect(server.told).toEqual([
+      'POST /api/runs/r/steer {"text":"Faster!"}',
+      "GET /api/runs",
+      'POST /api/runs {"agent":"b","input":"And now?","sessionId":"s"}',
+    ]);
+  });
+
+  it("sends a message the other way when a run has ended or begun in between", async () => {
+    const ended = { error: { code: "run_ended", message: "It has ended.", retryable: false } };
+    const server = serving({ "POST /api/runs/r/steer": () => Response.json(ended, { status: 409 }) });
+    const watch = server.client.watch("s");
+    const events = await eventsOf("Done.");
+    server.say(events.slice(0, 3));
+    await soon();
+    await watch.send("Faster!");
+    watch.close();
+    expect(server.told.at(-1)).toBe('POST /api/runs {"input":"Faster!","sessionId":"s"}');
+
+    const busy = { error: { code: "session_busy", message: "It is busy.", retryable: true } };
+    const isOn = { runs: [{ runId: "r9", sessionId: "s", state: "active" }] };
+    let looks = 0;
+    const other = serving({
+      "POST /api/runs": () => Response.json(busy, { status: 409 }),
+      "GET /api/runs": () => Response.json(looks++ === 0 ? { runs: [] } : isOn),
+    });
+    const second = other.client.watch("s");
+    await second.send("Hello");
+    expect(other.told.at(-1)).toBe('POST /api/runs/r9/steer {"text":"Hello"}');
+    const parts = [{ type: "text", text: "Hello" }] as const;
+    await expect(second.send(parts)).rejects.toMatchObject({ code: "session_busy" });
+    second.close();
+  });
+
+  it("ends when the server says that there is no such session", async () => {
+    const error = { code: "not_found", message: "There is no session.", retryable: false };
+    const fetch = async () => Response.json({ error }, { status: 404 });
+    const watch = createClient({ baseURL: "http://127.0.0.1:1", fetch }).watch("s");
+    await soon();
+    expect(watch.state()).toMatchObject({ type: "ended", error: { code: "not_found" } });
+  });
+});
+
+describe("reduce", () => {
+  it("folds ten thousand events in a blink, of one long answer and of many short ones", async () => {
+    const [start, turn, delta] = (await eventsOf("abc")).filter(
+      ({ type }) => type === "run_start" || type === "turn_start" || type === "content_delta",
+    );
+    const message = (await eventsOf("abc")).find(({ type }) => type === "message");
+    if (!start || !turn || !delta || !message) throw new Error("The run has said nothing.");
+    const long = [start, turn, ...Array.from({ length: 10_000 }, () => delta)];
+    const many = Array.from({ length: 10_000 }, (_, n) => ({
+      ...((n % 3 === 0 ? start : n % 3 === 1 ? turn : message) as Event),
+      seq: n + 1,
+    })) as Event[];
+    for (const events of [long, many]) {
+      const before = performance.now();
+      const view = viewOf(events);
+      const ms = performance.now() - before;
+      expect(view.live.text.length + view.entries.length).toBeGreaterThan(5000);
+      expect(ms).toBeLessThan(1000);
+      expect(events.slice(0, 1000).reduce(reduce, emptyView)).toEqual(viewOf(events.slice(0, 1000)));
+    }
+  });
+
+  it("changes no view that it has given, one by one or many at once", async () => {
+    const events = await eventsOf("It is there.");
+    for (let cut = 0; cut <= events.length; cut++) {
+      const before = viewOf(events.slice(0, cut));
+      const copy = structuredClone(before);
+      expect(reduceAll(before, events.slice(cut))).toEqual(events.reduce(reduce, emptyView));
+      expect(before).toEqual(copy);
+    }
+  });
+
+  it("says nothing about what it does not know", async () => {
+    const events = await eventsOf("abc");
+    const news = { type: "smell", runId: "r", sessionId: "s", agent: "a", turn: 1 } as unknown as Event;
+    const view = viewOf(events.slice(0, 3));
+    expect(reduce(view, news)).toBe(view);
+    const fact = { ...news, seq: view.seq + 1, at: 0, id: "i" } as unknown as Event;
+    expect(reduce(view, fact)).toEqual({ ...view, seq: view.seq + 1 });
+  });
+
+  it("drops what was being said when the process that said it is gone, and to one who has come back", async () => {
+    const events = await eventsOf("Hello there");
+    const at = events.findIndex(({ type }) => type === "content_delta") + 2;
+    const half = viewOf(events.slice(0, at));
+    expect(half.live.text).toBe("Hello ");
+    const { runId, sessionId, agent, turn } = events[at] as Event;
+    const origin = { runId, sessionId, agent, turn };
+    const recovered = {
+      type: "recovered",
+      owner: "b",
+      seq: half.seq + 1,
+      at: 0,
+      id: "i",
+      ...origin,
+    } as const;
+    expect(reduce(half, recovered).live).toEqual(emptyView.live);
+    const back = { type: "message_restart", reason: "reconnected", ...origin } as const;
+    expect(reduce(half, back).live).toEqual(emptyView.live);
+  });
+});

@@ -1,0 +1,55 @@
+/** A provider of models: the first part of their names, and the variables its key is looked for in. */
+export type Provider = {
+  readonly name: string;
+  readonly keys: readonly string[];
+  /** The model that is in use when its key is the first one found. */
+  readonly usual?: string;
+};
+
+/** In the order in which keys are looked for, where the user has chosen no model. */
+export const providers: readonly Provider[] = [
+  { name: "openai", keys: ["OPENAI_API_KEY"], usual: "openai/gpt-5-mini" },
+  {
+    name: "anthropic",
+    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    usual: "anthropic/claude-haiku-4-5",
+  },
+  { name: "gemini", keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"], usual: "gemini/gemini-3.5-flash" },
+  { name: "openrouter", keys: ["OPENROUTER_API_KEY"], usual: "openrouter/openrouter/auto" },
+  { name: "gateway", keys: ["AI_GATEWAY_API_KEY"] },
+  { name: "groq", keys: ["GROQ_API_KEY"] },
+  { name: "mistral", keys: ["MISTRAL_API_KEY"] },
+  { name: "deepseek", keys: ["DEEPSEEK_API_KEY"] },
+  { name: "xai", keys: ["XAI_API_KEY"] },
+  { name: "cerebras", keys: ["CEREBRAS_API_KEY"] },
+  { name: "together", keys: ["TOGETHER_API_KEY"] },
+  { name: "fireworks", keys: ["FIREWORKS_API_KEY"] },
+  { name: "huggingface", keys: ["HF_TOKEN"] },
+  { name: "vertex", keys: ["GOOGLE_ACCESS_TOKEN"] },
+  { name: "ollama", keys: [] },
+  { name: "offline", keys: [] },
+];
+
+/** Whether a model of this name could be asked: which variable has its key, or which ones are missing. */
+export type KeyState =
+  | { readonly type: "set"; readonly variable: string }
+  | { readonly type: "missing"; readonly variables: readonly string[] }
+  | { readonly type: "not_needed" }
+  | { readonly type: "unknown_provider" };
+
+/** The variables of a process. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** Of the model `provider/model`. */
+export function keyState(model: string, env: Environment): KeyState {
+  const provider = providers.find(({ name }) => name === providerOf(model));
+  if (!provider) return { type: "unknown_provider" };
+  if (provider.keys.length === 0) return { type: "not_needed" };
+  const variable = provider.keys.find((key) => env[key]);
+  return variable === undefined ? { type: "missing", variables: provider.keys } : { type: "set", variable };
+}
+
+/** The first part of a model's name. */
+export function providerOf(model: string): string {
+  return model.split("/")[0] ?? "";
+}

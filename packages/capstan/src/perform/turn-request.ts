@@ -1,0 +1,82 @@
+import type { Agents } from "../agent.ts";
+import { fold } from "../apply.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { AgentError } from "../errors.ts";
+import type { Fact } from "../event.ts";
+import type { ModelRequest } from "../model.ts";
+import { modelEffect } from "../rules/model-effect.ts";
+import type { State } from "../state.ts";
+import { agentOf, type Io } from "./io.ts";
+import { liveTools } from "./live-tools.ts";
+import { requestFor } from "./request.ts";
+
+/** What a model was sent in a turn, made again from the facts. */
+export type TurnRequest = {
+  readonly turn: number;
+  readonly agent: string;
+  /** The one that answered, or the first one that was to. */
+  readonly model: string;
+  /** What was added to the instructions for this turn alone; `request.instructions` has it at its end. */
+  readonly notes: readonly string[];
+  readonly request: ModelRequest;
+  /** The instructions are a function, which was asked again: it may say something else by now. */
+  readonly instructionsAreRebuilt: boolean;
+  /** The tools come and go: these are those of now. */
+  readonly toolsAreRebuilt: boolean;
+};
+
+type Where = { readonly facts: readonly Fact[]; readonly runId: string; readonly turn: number };
+
+/** The facts are those of the session. Throws `not_found` for a turn that the run has not had. Asks no model. */
+export async function turnRequest(given: Agents, where: Where, context: unknown): Promise<TurnRequest> {
+  const { start, state, model } = placeOf(where);
+  const { run } = state;
+  if (!run) throw missing(where);
+  const live = liveTools(given);
+  live?.renew(run.agent, start.turn);
+  const agents = live?.agents ?? given;
+  const agent = agentOf(run.agent, { agents });
+  const { turn, tools, chain, notes } = start;
+  const effect = modelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
+  const [first] = agent.models[chain];
+  return {
+    turn,
+    agent: run.agent,
+    model: model ?? (typeof first === "string" ? first : first.id),
+    notes,
+    request: await requestFor(effect, ioOf({ agents, state, clock: clockAt(start.at), context })),
+    instructionsAreRebuilt: typeof (run.instructions ?? agent.instructions) === "function",
+    toolsAreRebuilt: agent.toolSource !== undefined,
+  };
+}
+
+type Start = Extract<Fact, { readonly type: "turn_start" }>;
+type Place = { readonly start: Start; readonly state: State; readonly model: string | undefined };
+
+/** As it was just before the model answered: a history that did not fit was made smaller until then. */
+function placeOf(where: Where): Place {
+  const { facts, runId, turn } = where;
+  const own = (fact: Fact) => fact.runId === runId && fact.turn === turn;
+  const start = facts.find((fact): fact is Start => fact.type === "turn_start" && own(fact));
+  if (!start) throw missing(where);
+  const ends = ["message", "turn_end", "done"];
+  const end = facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
+  const before = facts.slice(0, end ? end.seq - 1 : facts.length);
+  const model = end?.type === "message" && own(end) ? end.model : undefined;
+  return { start, state: fold(start.sessionId, before), model };
+}
+
+function missing({ runId, turn }: Where): AgentError {
+  return new AgentError("not_found", `The run "${runId}" has no turn ${turn}.`);
+}
+
+/** Instructions that say what time it is say what time it was. */
+const clockAt = (at: number): Clock => ({ ...systemClock, now: () => at });
+
+/** A request is made of what is known alone. */
+function ioOf(known: Pick<Io, "agents" | "state" | "clock" | "context">): Io {
+  const none = (): never => {
+    throw new AgentError("internal", "A request is made without reaching for anything.");
+  };
+  return { ...known, hooks: {}, emit: none, modelOf: none, blobs: { put: none, get: none } };
+}

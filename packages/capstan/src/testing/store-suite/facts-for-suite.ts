@@ -1,0 +1,78 @@
+import type { FactBody, UnplacedFact } from "../../event.ts";
+import { factId } from "../../fact-id.ts";
+import { defaultPolicy } from "../../policy.ts";
+import type { Lease, Piece, Store, Told } from "../../store.ts";
+
+/** The right to write, which must be free. */
+export async function held(store: Store, sessionId: string, owner = "owner", ms = 60_000): Promise<Lease> {
+  const lease = await store.lease(sessionId, owner, ms);
+  if (!lease) throw new Error(`no lease on ${sessionId}`);
+  return lease;
+}
+
+/** A fact of a run. */
+export function fact(sessionId: string, runId: string, body: FactBody, at = 0): UnplacedFact {
+  const place = body.type === "warning" ? body.code : "0";
+  return { ...body, id: factId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
+}
+
+/** Something that a model said. */
+export function said(sessionId: string, runId: string, text: string): UnplacedFact {
+  const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" };
+  return { ...fact(sessionId, runId, body), id: factId(body, runId, text.slice(0, 100)) };
+}
+
+/** What a tool gave. */
+export function result(sessionId: string, runId: string, text: string): UnplacedFact {
+  const call = { id: "c", name: "t", attempts: 1, ms: 0 };
+  return fact(sessionId, runId, {
+    type: "tool_call_result",
+    result: text,
+    is_error: false,
+    status: "ok",
+    ...call,
+  });
+}
+
+/** A rest. */
+export function waiting(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
+  const body: FactBody = { type: "waiting", callIds: ["c"] };
+  return { ...fact(sessionId, runId, body, at), id: factId(body, runId, place) };
+}
+
+/** The end of a run. */
+export function done(sessionId: string, runId: string, at = 0): UnplacedFact {
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  return fact(
+    sessionId,
+    runId,
+    { type: "done", status: "done", text: "", usage, cost: 0, grounded: false },
+    at,
+  );
+}
+
+/** Something said to a run. */
+export function steer(key: string): Told {
+  return { key, type: "steer", text: "go left" };
+}
+
+/** Something that is being said, after the first fact. */
+export function piece(sessionId: string, text: string): Piece {
+  const origin = { runId: "r1", sessionId, agent: "a", turn: 1 };
+  return { after: 1, delta: { type: "content_delta", delta: text, ...origin } };
+}
+
+/** Resolves after a while. */
+export const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The start of a run. */
+export function start(sessionId: string, runId: string, at = 0): UnplacedFact {
+  return fact(sessionId, runId, { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" }, at);
+}
+
+/** A fact with a name of its own. */
+export function warning(sessionId: string, runId: string, code: string, at = 0): UnplacedFact {
+  return fact(sessionId, runId, { type: "warning", code, message: "" }, at);
+}

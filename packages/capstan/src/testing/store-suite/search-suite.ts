@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { defaultPolicy } from "../../policy.ts";
+import type { Store } from "../../store.ts";
+import { fact, held, result, said, start } from "./facts-for-suite.ts";
+
+/** Where words are found. */
+export function searchSuite(given: () => Store): void {
+  let store: Store;
+  beforeEach(() => {
+    store = given();
+  });
+
+  describe("searches", () => {
+    beforeEach(async () => {
+      const lines: Record<string, readonly string[]> = {
+        pets: ["The quick brown fox", "the lazy dog sleeps", "A quick dog, and AND NEAR or not"],
+        food: ["Ein Döner, brown bread", "naïve quick brown bread: 42 pieces", "Привет, мир"],
+      };
+      for (const [sessionId, texts] of Object.entries(lines))
+        await store.append(
+          [start(sessionId, sessionId), ...texts.map((text) => said(sessionId, sessionId, text))],
+          { expected: 0, lease: await held(store, sessionId) },
+        );
+    });
+    const places = async (words: string, most = 50) =>
+      (await store.search(words, { most })).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
+
+    it("finds the places where all the words are, in every session, whatever their case and order", async () => {
+      expect(await places("quick")).toEqual(["food 3", "pets 2", "pets 4"]);
+      expect(await places("BROWN quick")).toEqual(["food 3", "pets 2"]);
+      expect(await places("quick lazy")).toEqual([]);
+      expect(await places("döner")).toEqual(["food 2"]);
+      expect(await places("мир привет")).toEqual(["food 4"]);
+      expect(await places("42")).toEqual(["food 3"]);
+      expect(await places("brow")).toEqual([]);
+      expect(await places("quick", 2)).toHaveLength(2);
+    });
+
+    it("shows some of the words around the place", async () => {
+      const [found] = await store.search("lazy");
+      expect(found).toEqual({ sessionId: "pets", seq: 3, excerpt: "the lazy dog sleeps" });
+    });
+
+    it("finds what was asked, what was steered and what tools gave", async () => {
+      const input = [{ type: "user", content: "give me walnuts" }] as const;
+      const facts = [
+        fact("s3", "r3", { type: "run_start", input, policy: defaultPolicy, timeZone: "UTC" }),
+        fact("s3", "r3", { type: "steered", entry: { type: "user", content: "hazelnuts instead" } }),
+        result("s3", "r3", "peanuts are sold out"),
+      ];
+      await store.append(facts, { expected: 0, lease: await held(store, "s3") });
+      expect(await places("walnuts")).toEqual(["s3 1"]);
+      expect(await places("hazelnuts")).toEqual(["s3 2"]);
+      expect(await places("peanuts")).toEqual(["s3 3"]);
+    });
+
+    it("takes operators as words, finds nothing for punctuation, and never throws (A95)", async () => {
+      for (const nothing of [
+        "",
+        "  ",
+        '"',
+        "*",
+        "()",
+        "-",
+        '"" ^ : + {}',
+        "'; --",
+        "\u0000",
+        "\ud800",
+        "%",
+        "_",
+      ])
+        expect(await places(nothing)).toEqual([]);
+      expect(await places("AND")).toEqual(["pets 4"]);
+      expect(await places("near")).toEqual(["pets 4"]);
+      for (const query of ["NEAR(quick dog)", "quick OR dog", "NOT quick", "text:quick", 'quick"', "quick*"])
+        await store.search(query);
+      expect(await places("quick* AND (dog)")).toEqual(["pets 4"]);
+      expect(await places("text:quick")).toEqual([]);
+      await store.search("w ".repeat(5_000));
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { News, Store } from "../../store.ts";
+import { held, pause, said, start, steer, warning } from "./facts-for-suite.ts";
+
+/** What two instances on the same data see of each other. */
+export function secondInstanceSuite(
+  given: () => Store,
+  second: (first: Store) => Store | Promise<Store>,
+): void {
+  let store: Store;
+  beforeEach(() => {
+    store = given();
+  });
+
+  describe("with a second instance on the same data", () => {
+    let other: Store;
+    beforeEach(async () => {
+      other = await second(store);
+    });
+    afterEach(() => other.close());
+
+    it("both see facts, runs, titles, blobs, messages and what is found", async () => {
+      const lease = await held(store, "s1");
+      const facts = await store.append([start("s1", "r1"), said("s1", "r1", "apricot")], {
+        expected: 0,
+        lease,
+      });
+      const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
+      await store.rename("s1", "title");
+      expect(await other.read("s1")).toEqual(facts);
+      expect(await other.runs("s1")).toEqual(await store.runs("s1"));
+      expect(await other.list()).toMatchObject([{ id: "s1", title: "title", facts: 2 }]);
+      expect(await other.getBlob("s1", handle)).toMatchObject({ data: "x" });
+      expect(await other.search("apricot")).toHaveLength(1);
+      await Promise.all([other.tell("r1", steer("k")), store.tell("r1", steer("k"))]);
+      expect(await store.told("r1")).toEqual([steer("k")]);
+      await other.remove("s1");
+      expect(await store.read("s1")).toEqual([]);
+      await other.create("s2", "made");
+      expect(await store.info("s2")).toMatchObject({ title: "made", facts: 0 });
+    });
+
+    it("one of them holds the lease; the other may take it when it lapsed, and fences the first off (F74, F75)", async () => {
+      const both = await Promise.all([store.lease("s1", "ann", 60_000), other.lease("s1", "bob", 60_000)]);
+      expect(both.filter((lease) => lease !== undefined)).toHaveLength(1);
+      const stale = await held(store, "s2", "ann", 1);
+      await store.append([start("s2", "r2")], { expected: 0, lease: stale });
+      await pause(10);
+      expect((await other.orphans()).map(({ runId }) => runId)).toEqual(["r2"]);
+      const fresh = await held(other, "s2", "bob");
+      expect(fresh.token).toBeGreaterThan(stale.token);
+      expect(await store.orphans()).toEqual([]);
+      await expect(
+        store.append([warning("s2", "r2", "a")], { expected: 1, lease: stale }),
+      ).rejects.toMatchObject({ code: "lease_lost" });
+      await other.append([warning("s2", "r2", "b")], { expected: 1, lease: fresh });
+      expect(await store.read("s2")).toHaveLength(2);
+    });
+
+    it("their appends do not mix: at one position one wins, and no log has a gap", async () => {
+      const lease = await held(store, "s1");
+      let [won, lost] = [0, 0];
+      for (let expected = 0; expected < 20; expected++) {
+        const race = [store, other].map((each, index) =>
+          each.append([warning("s1", "r1", `${expected} ${index}`)], { expected, lease }),
+        );
+        for (const outcome of await Promise.allSettled(race)) outcome.status === "fulfilled" ? won++ : lost++;
+      }
+      expect([won, lost]).toEqual([20, 20]);
+      const seqs = (await other.read("s1")).map((stored) => stored.seq);
+      expect(seqs).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    });
+
+    it("both see records, and of two who write a version at once one wins (F74)", async () => {
+      for (let expected = 0; expected < 10; expected++) {
+        const race = [store, other].map((each, body) =>
+          each.putRecord({ kind: "note", id: "a", body }, expected),
+        );
+        const won = (await Promise.allSettled(race)).filter(({ status }) => status === "fulfilled");
+        expect(won).toHaveLength(1);
+      }
+      expect(await other.recordVersions("note", "a")).toEqual(await store.recordVersions("note", "a"));
+      await other.removeRecord("note", "a", 10);
+      expect(await store.records("note")).toEqual([]);
+    });
+
+    it("who watches in one hears what the other writes and tells", async () => {
+      const lease = await held(store, "s1");
+      const heard: News[] = [];
+      const stop = other.watch("s1", (news) => heard.push(news));
+      await pause(50);
+      await store.append([start("s1", "r1")], { expected: 0, lease });
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+      await store.tell("r1", steer("k"));
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+      stop();
+    });
+  });
+}

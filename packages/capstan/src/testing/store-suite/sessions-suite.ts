@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Store } from "../../store.ts";
+import { held, pause, said, start, steer, warning } from "./facts-for-suite.ts";
+
+/** How sessions are listed, named and removed. */
+export function sessionsSuite(given: () => Store): void {
+  let store: Store;
+  beforeEach(() => {
+    store = given();
+  });
+
+  describe("lists and removes", () => {
+    it("lists sessions, the newest first", async () => {
+      await store.append([start("old", "r1", 1000)], { expected: 0, lease: await held(store, "old") });
+      await store.append([start("new", "r2", 2000), warning("new", "r2", "a", 3000)], {
+        expected: 0,
+        lease: await held(store, "new"),
+      });
+      expect(await store.list()).toEqual([
+        { id: "new", facts: 2, createdAt: 2000, updatedAt: 3000 },
+        { id: "old", facts: 1, createdAt: 1000, updatedAt: 1000 },
+      ]);
+    });
+
+    it("gives a session a title, and takes it away", async () => {
+      await store.append([start("s1", "r1", 5)], { expected: 0, lease: await held(store, "s1") });
+      const info = { id: "s1", facts: 1, createdAt: 5, updatedAt: 5 };
+      await store.rename("s1", "A trip to \u0000 Köln \ud83d\ude80");
+      expect(await store.list()).toEqual([{ ...info, title: "A trip to \u0000 Köln \ud83d\ude80" }]);
+      await store.append([warning("s1", "r1", "a", 6)], { expected: 1, lease: await held(store, "s1") });
+      expect(await store.list()).toMatchObject([{ title: "A trip to \u0000 Köln \ud83d\ude80", facts: 2 }]);
+      await store.rename("s1", "");
+      expect(await store.list()).toEqual([{ ...info, facts: 2, updatedAt: 6 }]);
+      await store.rename("nobody", "x");
+      expect(await store.list()).toHaveLength(1);
+    });
+
+    it("removes everything of a session, and nothing of another", async () => {
+      const lease = await held(store, "s1");
+      for (const id of ["s1", "s2"]) {
+        await store.append([start(id, `r-${id}`), said(id, `r-${id}`, "apricot")], {
+          expected: 0,
+          lease: await held(store, id),
+        });
+        await store.putBlob(id, { mediaType: "text/plain", data: id });
+        await store.rename(id, id);
+        await store.tell(`r-${id}`, { key: "k", type: "steer", text: "x" });
+      }
+      const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
+      await store.remove("s1");
+      expect(await store.read("s1")).toEqual([]);
+      expect(await store.runs("s1")).toEqual([]);
+      expect(await store.sessionOf("r-s1")).toBeUndefined();
+      expect(await store.getBlob("s1", handle)).toBeUndefined();
+      expect(await store.told("r-s1")).toEqual([]);
+      await expect(store.tell("r-s1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+      expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
+      expect((await store.search("apricot")).map(({ sessionId }) => sessionId)).toEqual(["s2"]);
+      expect(await store.told("r-s2")).toHaveLength(1);
+      // Whoever was writing to it does not bring a half of it back.
+      await expect(store.append([warning("s1", "r-s1", "a")], { expected: 2, lease })).rejects.toThrow();
+      await store.remove("s1");
+      await store.remove("nobody");
+    });
+
+    it("a removed session can be begun anew under its id", async () => {
+      await store.append([start("s1", "r1"), said("s1", "r1", "old")], {
+        expected: 0,
+        lease: await held(store, "s1"),
+      });
+      await store.tell("r1", steer("k"));
+      await store.remove("s1");
+      await store.append([start("s1", "r1", 7)], { expected: 0, lease: await held(store, "s1") });
+      expect(await store.list()).toEqual([{ id: "s1", facts: 1, createdAt: 7, updatedAt: 7 }]);
+      expect(await store.told("r1")).toEqual([]);
+      await store.tell("r1", steer("k"));
+      expect(await store.told("r1")).toHaveLength(1);
+      expect(await store.search("old")).toEqual([]);
+    });
+  });
+
+  describe("a session without facts", () => {
+    it("is made with or without a title, once, and is listed with the time it was made", async () => {
+      const before = Date.now() - 60_000;
+      await store.create("s1", "A trip to \u0000 Köln");
+      await store.create("s2");
+      const first = await store.info("s1");
+      expect(first).toMatchObject({ id: "s1", title: "A trip to \u0000 Köln", facts: 0 });
+      expect(first?.createdAt).toBeGreaterThan(before);
+      expect(first?.updatedAt).toBe(first?.createdAt);
+      expect(await store.info("s2")).toEqual({
+        ...{ id: "s2", facts: 0, createdAt: expect.any(Number), updatedAt: expect.any(Number) },
+      });
+      await pause(5);
+      await store.create("s1", "another");
+      expect(await store.info("s1")).toEqual(first);
+      expect((await store.list()).map(({ id }) => id).sort()).toEqual(["s1", "s2"]);
+      expect(await store.read("s1")).toEqual([]);
+      expect(await store.runs("s1")).toEqual([]);
+    });
+
+    it("keeps its title when a run begins in it, and then has the times of its facts", async () => {
+      await store.create("s1", "mine");
+      await store.append([start("s1", "r1", 5), warning("s1", "r1", "a", 7)], {
+        expected: 0,
+        lease: await held(store, "s1"),
+      });
+      const info = { id: "s1", title: "mine", facts: 2, createdAt: 5, updatedAt: 7 };
+      expect(await store.info("s1")).toEqual(info);
+      await store.create("s1", "late");
+      expect(await store.list()).toEqual([info]);
+    });
+
+    it("is renamed and removed as any other, and many who make it at once make one", async () => {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => store.create("s1", `${index}`)));
+      expect(await store.list()).toHaveLength(1);
+      await store.rename("s1", "mine");
+      expect(await store.info("s1")).toMatchObject({ title: "mine" });
+      await store.remove("s1");
+      expect(await store.info("s1")).toBeUndefined();
+      expect(await store.list()).toEqual([]);
+    });
+
+    it("is not there because of a blob that waits for its facts, and the blob is there when it is made", async () => {
+      const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
+      expect(await store.info("s1")).toBeUndefined();
+      expect(await store.list()).toEqual([]);
+      await store.create("s1", "mine");
+      expect(await store.list()).toMatchObject([{ id: "s1", title: "mine", facts: 0 }]);
+      expect(await store.getBlob("s1", handle)).toMatchObject({ data: "x" });
+    });
+
+    it("of which nobody knows is not there, whatever it is called", async () => {
+      for (const id of ["nobody", "", "__proto__", "\u0000", "%", "S1"])
+        expect(await store.info(id)).toBeUndefined();
+    });
+  });
+
+  describe("a list", () => {
+    it("has as many sessions as were asked for, the newest first", async () => {
+      for (const [index, id] of ["a", "b", "c"].entries())
+        await store.append([start(id, `r-${id}`, index + 1)], { expected: 0, lease: await held(store, id) });
+      const listed = async (most: number) => (await store.list({ most })).map(({ id }) => id);
+      expect(await listed(2)).toEqual(["c", "b"]);
+      expect(await listed(2.9)).toEqual(["c", "b"]);
+      for (const none of [0, -1, Number.NaN]) expect(await listed(none)).toEqual([]);
+      for (const all of [3, 1e12, Number.POSITIVE_INFINITY]) expect(await listed(all)).toHaveLength(3);
+    });
+  });
+}

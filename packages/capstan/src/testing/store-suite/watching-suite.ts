@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { News, Store } from "../../store.ts";
+import { held, piece, start, steer, warning } from "./facts-for-suite.ts";
+
+/** Who hears of what. */
+export function watchingSuite(given: () => Store): void {
+  let store: Store;
+  beforeEach(() => {
+    store = given();
+  });
+
+  describe("watching", () => {
+    it("hears of facts, of messages and of live pieces, of its own session only", async () => {
+      const heard: News[] = [];
+      const leases = { s1: await held(store, "s1"), s2: await held(store, "s2") };
+      store.watch("s1", (news) => heard.push(news));
+      store.watch("s1", () => {
+        throw new Error("a listener that fails harms nobody");
+      });
+      await store.append([start("s2", "r2")], { expected: 0, lease: leases.s2 });
+      store.publish("s2", [piece("s2", "no")]);
+      await store.tell("r2", steer("k"));
+      expect(heard).toEqual([]);
+      await store.append([start("s1", "r1")], { expected: 0, lease: leases.s1 });
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+      await store.tell("r1", steer("k"));
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+      store.publish("s1", [piece("s1", "a"), piece("s1", "b")]);
+      const live = () => heard.flatMap((news) => (news.type === "live" ? news.pieces : []));
+      await vi.waitFor(() => expect(live()).toEqual([piece("s1", "a"), piece("s1", "b")]), 5_000);
+    });
+
+    it("begins with what was said since the last facts, at once, joined and never twice", async () => {
+      const lease = await held(store, "s1");
+      await store.append([start("s1", "r1")], { expected: 0, lease });
+      const listen = () => {
+        const heard: News[] = [];
+        const stop = store.watch("s1", (news) => heard.push(news));
+        return { stop, live: () => heard.flatMap((news) => (news.type === "live" ? news.pieces : [])) };
+      };
+      for (const text of ["a", "b"]) store.publish("s1", [piece("s1", text)]);
+      const late = listen();
+      expect(late.live()).toEqual([piece("s1", "ab")]);
+      store.publish("s1", [piece("s1", "c")]);
+      const later = listen();
+      expect([late.live(), later.live()]).toEqual([
+        [piece("s1", "ab"), piece("s1", "c")],
+        [piece("s1", "abc")],
+      ]);
+      await store.append([warning("s1", "r1", "a")], { expected: 1, lease });
+      expect(listen().live()).toEqual([]);
+      store.publish("s1", [{ ...piece("s1", "d"), after: 2 }]);
+      await store.remove("s1");
+      expect(listen().live()).toEqual([]);
+      expect(later.live()).toHaveLength(2);
+    });
+
+    it("ends when it is taken back, for that listener alone", async () => {
+      const lease = await held(store, "s1");
+      const [gone, stays] = [vi.fn(), vi.fn()];
+      const stop = store.watch("s1", gone);
+      store.watch("s1", stays);
+      stop();
+      stop();
+      await store.append([start("s1", "r1")], { expected: 0, lease });
+      store.publish("s1", [piece("s1", "a")]);
+      await vi.waitFor(() => expect(stays.mock.calls.length).toBeGreaterThan(1), 5_000);
+      expect(gone).not.toHaveBeenCalled();
+    });
+  });
+}

@@ -1,0 +1,400 @@
+import { mkdir, mkdtemp, readFile, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqlite } from "capstan/stores/sqlite";
+import { describe, it } from "vitest";
+import { type PtyOptions, type PtyProgram, startInPty } from "../testing/pty.ts";
+
+const ready = "Ask anything";
+
+async function begin(options: PtyOptions & { readonly home?: string; readonly session?: string } = {}) {
+  const home = options.home ?? join(await mkdtemp(join(tmpdir(), "capstan-chat-")), "project");
+  await mkdir(home, { recursive: true });
+  const args = [home, ...(options.session === undefined ? [] : [options.session])];
+  const program = startInPty(import.meta.url, ["../testing/pty-chat.ts", ...args], options);
+  return { home, program };
+}
+
+/** What people see, without what differs from run to run. */
+function still(screen: string): string {
+  return screen
+    .replace(/\d+\.\d s/g, "N s")
+    .replace(/^( *[✓✗⊘] .*) N s$/gm, "$1")
+    .replace("thought for N s", "thought for a moment")
+    .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/gu, "⠿")
+    .replace(/[0-9a-f]{8}(?=, just now)/g, "xxxxxxxx");
+}
+
+/** The screen once the answer is there and the prompt is free again. */
+async function answered(program: PtyProgram, said: string): Promise<string> {
+  return program.shows(new RegExp(`${said}[\\s\\S]*context[^›]*› Ask anything`));
+}
+
+describe.concurrent("the chat in a terminal", { timeout: 40_000 }, () => {
+  it("begins with model, session and trust, answers in Markdown with a card for the tool, and unfolds", async ({
+    expect,
+  }) => {
+    const { program } = await begin({ rows: 50 });
+    await using _ = program;
+    expect(await program.shows(ready)).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("weather in oslo\r");
+    expect(still(await answered(program, "Rome"))).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      › weather in oslo
+
+      ∴ thought for a moment (Ctrl-O)
+
+      I look it up.
+
+      ✓ weather Oslo
+        It is 21 degrees in Oslo.
+        Wind: 3 km/h
+        Humidity: 40 %
+        Pressure: 1013 hPa
+        … 2 more lines (Ctrl-O)
+
+      Oslo
+
+      It is 21 degrees and calm:
+
+      • wind 3 km/h
+      • sun until 20:48, see the table (https://example.com/sun)
+
+        ── ts
+        const warm = true;
+
+      city │ degrees
+      ─────┼────────
+      Oslo │ 21
+      Rome │ 30
+
+        20 in · 10 out · N s · context 67
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("/reasoning\r");
+    await program.shows("I look it up.\n\n");
+    program.type("\x0f");
+    await program.shows("The person wants to know the weather.");
+    program.type("/quit\r");
+    expect(await program.exitCode).toBe(0);
+    expect(program.written).toContain("\x1b[?2004l");
+    expect(program.screen()).toContain("bye");
+  });
+
+  it("shows what a call wants and does it only when it is allowed, denied with a reason, or always allowed", async ({
+    expect,
+  }) => {
+    const { program } = await begin({ rows: 70 });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("mail one\r");
+    expect(still(await program.shows("y allow"))).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      › mail one
+
+      ? Allow send_mail?
+        It sends words to somebody.
+        │ {
+        │   "to": "ann@example.com",
+        │   "text": "Hello"
+        │ }
+
+        y allow   n deny   a always in this session   e deny and say why   Esc stop"
+    `);
+    program.type("n");
+    expect(await answered(program, "denied[\\s\\S]*Done with the mail")).not.toContain("sent to");
+    program.type("mail two\r");
+    await program.shows(/mail two[\s\S]*y allow/);
+    program.type("e");
+    await program.shows("Why not?");
+    program.type("too early\r");
+    await answered(program, "mail two[\\s\\S]*denied: too early[\\s\\S]*Done with the mail");
+    program.type("mail three\r");
+    await program.shows(/mail three[\s\S]*y allow/);
+    program.type("a");
+    await answered(program, "mail three[\\s\\S]*sent to ann@example.com");
+    program.type("mail four\r");
+    expect(await answered(program, "mail four[\\s\\S]*sent to ann")).not.toMatch(/mail four[\s\S]*Allow/);
+  });
+
+  it("steers a run with what is typed meanwhile, and lets the person answer tools", async ({ expect }) => {
+    const { program } = await begin({ rows: 60, env: { NAP_MS: "400" } });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("nap\r");
+    await program.shows("snoring");
+    program.type("hurry up\r");
+    await answered(program, "› hurry up[\\s\\S]*You said: hurry up");
+    program.type("survey\r");
+    await program.shows("colour (red / blue)");
+    program.type("green\r");
+    await program.shows("One of red, blue.");
+    program.type("\x17blue\r");
+    await program.shows("age (a whole number)");
+    program.type("\r");
+    await answered(program, '"colour":"blue"');
+    program.type("choose\r");
+    await program.shows("choose is for you to do");
+    program.type("b\r");
+    await answered(program, "So be it");
+    program.type("nested\r");
+    expect(await answered(program, "reader weather please[^\\n]*\\n  ✓ weather Oslo")).toContain(
+      "The reader is back.",
+    );
+  });
+
+  it("stops with Ctrl-C or Esc in every state and keeps what was said", async ({ expect }) => {
+    const { program } = await begin({ rows: 60 });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("half a thought");
+    await program.shows("› half a thought");
+    program.type("\x03");
+    await program.hides("half a thought");
+    program.type("slow\r");
+    await program.shows("four five six");
+    program.type("\x03");
+    const stopped = await answered(program, "Stopped");
+    expect(stopped).toContain("four five six");
+    program.type("slow\r");
+    await program.shows(/› slow[\s\S]*› slow[\s\S]*four five/);
+    program.type("\x1b");
+    await answered(program, "› slow[\\s\\S]*Stopped[\\s\\S]*› slow[\\s\\S]*Stopped");
+    program.type("nap\r");
+    await program.shows("snoring");
+    program.type("\x03hello again\r");
+    // What is said while it stops is not lost.
+    await answered(program, "You said: hello again");
+    await answered(program, "! nap interrupted[\\s\\S]*Stopped");
+    program.type("mail\r");
+    await program.shows("y allow");
+    program.type("\x03");
+    expect(await answered(program, "Allow send_mail[\\s\\S]*Stopped")).not.toContain("sent to");
+    program.type("\x03");
+    await program.shows("Ctrl-C again to leave");
+    program.type("\x03");
+    expect(await program.exitCode).toBe(0);
+  });
+
+  it("goes on with a run whose process was killed, and shows its end; Ctrl-D leaves", async ({ expect }) => {
+    const first = await begin({ env: { NAP_MS: "60000" } });
+    await first.program.shows(ready);
+    first.program.type("nap\r");
+    await first.program.shows("snoring");
+    first.program.kill("SIGKILL");
+    expect(await first.program.exitCode).toBe(137);
+    const store = await sqlite(join(first.home, "sessions.db"));
+    const [stored] = await store.list();
+    await store.close();
+    const second = await begin({ home: first.home, session: stored?.id ?? "", env: { NAP_MS: "1500" } });
+    await using program = second.program;
+    const screen = await answered(program, "I am awake");
+    expect(screen).toContain("› nap");
+    expect(screen).toContain("slept well");
+    expect(screen).toContain("The process that was at work on this is gone.");
+    program.type("\x04");
+    expect(await program.exitCode).toBe(0);
+  });
+
+  it("shows an approval again to who comes later", async ({ expect }) => {
+    const first = await begin();
+    await first.program.shows(ready);
+    first.program.type("mail\r");
+    await first.program.shows("y allow");
+    first.program.kill("SIGKILL");
+    await first.program.exitCode;
+    const store = await sqlite(join(first.home, "sessions.db"));
+    const [stored] = await store.list();
+    await store.close();
+    const second = await begin({ home: first.home, session: stored?.id ?? "" });
+    await using program = second.program;
+    await program.shows("y allow");
+    program.type("y");
+    expect(await answered(program, "sent to ann@example.com")).toContain("Done with the mail.");
+  });
+
+  it("leaves screen, title and clipboard alone whatever models and tools write (A70, A71, A124)", async ({
+    expect,
+  }) => {
+    const { program } = await begin();
+    await using _ = program;
+    await program.shows(ready);
+    program.type("evil\r");
+    const screen = await answered(program, "It is over");
+    expect(program.deeds).toEqual([]);
+    expect(screen).toContain("capstan scripted");
+    expect(screen).toContain("Look: \\u{202e}bidi");
+    expect(screen).toContain("EVIL\n  gone red\\u{202e} txtlink␇");
+  });
+
+  it("says whose words may be behind a call, which is then asked for each time, and shows changes as such (A71)", async ({
+    expect,
+  }) => {
+    const { program } = await begin({ rows: 70 });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("edit\r");
+    expect(still(await program.shows("y allow")).slice(-290)).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      › edit
+
+      ? Allow edit_file?
+        "edit_file" needs approval.
+        │ --- a.txt
+        │ @@
+        │ -old line
+        │ +new line
+        │ +and more
+
+        y allow   n deny   a always in this session   e deny and say why   Esc stop"
+    `);
+    program.type("y");
+    await answered(program, "-old line\n  \\+new line[\\s\\S]*Changed it");
+    program.type("taint\r");
+    const asked = await program.shows("y allow");
+    expect(asked).toContain('← fetch_page, turn 1: {"url":"https://evil.example/\\u{202e}gnp"}');
+    expect(asked).not.toContain("always in this session");
+    program.type("y");
+    await answered(program, "posted[\\s\\S]*That was it");
+  });
+
+  it("fits 40 columns, and fills the terminal again when it is resized", async ({ expect }) => {
+    const { program } = await begin({
+      columns: 40,
+      rows: 40,
+      env: { NOTICE: "offline model: rules, not AI. Set OPENAI_API_KEY." },
+    });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("mail\r");
+    expect(still(await program.shows("y allow"))).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project
+      (not trusted)
+
+      ! offline model: rules, not AI. Set
+        OPENAI_API_KEY.
+
+      › mail
+
+      ? Allow send_mail?
+        It sends words to somebody.
+        │ {
+        │   "to": "ann@example.com",
+        │   "text": "Hello"
+        │ }
+
+        y allow   n deny
+        a always in this session
+        e deny and say why   Esc stop"
+    `);
+    program.type("y");
+    await answered(program, "Done with the mail");
+    program.type("some words that are in the prompt while it is made narrow");
+    await program.shows("made narrow");
+    program.resize(24, 40);
+    await program.shows(/is made\s+narrow/);
+    program.resize(100, 40);
+    const wide = await program.shows("› some words that are in the prompt while it is made narrow");
+    expect(wide.match(/some words/g)).toHaveLength(1);
+    expect(wide.match(/scripted · assistant/g)).toHaveLength(1);
+  });
+
+  it("has a screen for help, sessions and errors, and none has colours with NO_COLOR", async ({ expect }) => {
+    const { program, home } = await begin({ rows: 60, env: { NO_COLOR: "1" } });
+    await using _ = program;
+    await program.shows(ready);
+    program.type("hello\r");
+    await answered(program, "You said: hello");
+    program.type("/rename the first talk\r");
+    await program.shows('is called "the first talk"');
+    program.type("/he");
+    await program.shows("what there is to type");
+    program.type("\t\r");
+    expect(still(await program.shows(/Keys[\s\S]*twice leaves/))).toMatchInlineSnapshot(`
+      "capstan scripted · new session · project (not trusted)
+
+      › hello
+
+      You said: hello
+
+        10 in · 5 out · N s · context 18
+
+      · This session is called "the first talk".
+
+      Commands
+        /help                    what there is to type
+        /model [provider/model]  show the model, or take another
+        /agents [name]           list the agents, or talk to another
+        /tools                   what the agent can use
+        /mcp                     the MCP servers and their state
+        /sessions [words]        list sessions, or find words in them
+        /resume [number or id]   go on with another session
+        /fork                    go on in a copy of this session
+        /new                     begin a new session
+        /rename title            give this session a title
+        /export [file]           write this session to a .md, .html or .json file
+        /reasoning               show what the model thought last
+        /quit                    leave
+
+      Keys
+        Enter                         send; during a run, steer it
+        Shift+Enter, Ctrl-J, \\ Enter  a new line
+        @path                         bring a file along; Tab completes
+        Up, Down                      what you typed before
+        Ctrl-O                        show all of what was folded last
+        Esc, Ctrl-C                   stop the run; Ctrl-C twice leaves
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("/new\r/sessions\r");
+    expect(still(await program.shows("the first talk  ")).slice(-220)).toMatchInlineSnapshot(`
+      "Ctrl-C twice leaves
+
+      capstan scripted · new session · project (not trusted)
+
+      Sessions (/resume 1 goes on with the first)
+         1 the first talk  xxxxxxxx, just now
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("/nonsense\r");
+    await program.shows("There is no command /nonsense");
+    program.type("fail\r");
+    expect(still(await program.shows(/› fail[\s\S]*! [^\n]*\n\n› Ask/)).slice(-180)).toMatchInlineSnapshot(`
+      "xxxxxx, just now
+
+      ! There is no command /nonsense. /help lists them.
+
+      › fail
+
+      ! scripted failed: Scripted: model_failed.
+
+      › Ask anything, /help for commands
+
+        scripted · assistant"
+    `);
+    program.type("/resume 1\r");
+    await program.shows(/session [0-9a-z-]+[\s\S]*› hello[\s\S]*You said: hello/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+    expect(program.written.replaceAll("\x1b[0m", "")).not.toMatch(/\x1b\[[0-9;]*m/);
+    const file = join(home, "history.jsonl");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, "utf8")).toContain('"hello"\n');
+  });
+});

@@ -1,0 +1,45 @@
+import type { Fact } from "capstan";
+import { type CallView, type EntryView, type SessionView, viewOf } from "capstan/client";
+import { plain } from "./cards.ts";
+import { noticeOf } from "./notices.ts";
+import type { Card } from "./tool-card.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** Shows what was said last in a stored session, and gives its view. */
+export function showLastExchange(facts: readonly Fact[], transcript: Transcript): SessionView {
+  const view = viewOf(facts);
+  const last = view.entries.filter(({ runId }) => runId === view.runId);
+  const from = last.findIndex(({ type }) => type === "user");
+  for (const entry of last.slice(Math.max(0, from))) show(entry, transcript);
+  const lost = facts.findLast(({ type, runId }) => type === "recovered" && runId === view.runId);
+  const told = view.status === "running" && lost ? noticeOf(lost) : undefined;
+  if (told) transcript.notice(told.text);
+  if (view.status === "failed" || view.status === "cancelled")
+    transcript.notice(view.error?.message ?? "This was stopped.", "yellow");
+  return view;
+}
+
+function show(entry: EntryView, transcript: Transcript): void {
+  if (entry.type === "user") transcript.person(withoutFiles(plain(entry.content)));
+  else if (entry.type === "notice") {
+    if (entry.message) transcript.notice(entry.message);
+  } else {
+    if (entry.text.trim() !== "") transcript.answer(entry.text);
+    for (const call of entry.calls) transcript.card(cardOf(call));
+  }
+}
+
+/** What a message brought along is not what was typed. */
+function withoutFiles(text: string): string {
+  const at = text.search(/\n\n<file path="/);
+  return at === -1 ? text : text.slice(0, at);
+}
+
+function cardOf({ id, name, input, state, result, ui, ms }: CallView): Card {
+  return {
+    ...{ id, name, input, state, inside: [] },
+    ...(result !== undefined && { result: plain(result) }),
+    ...(ui && { ui }),
+    ...(ms !== undefined && { ms }),
+  };
+}

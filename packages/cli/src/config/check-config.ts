@@ -1,0 +1,82 @@
+import { AgentError } from "capstan";
+import type { Config } from "./config.ts";
+import { nearestName } from "./nearest-name.ts";
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string" && value !== "";
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const isAgent: Check = (value) => isRecord(value) && isText(value.name) && isRecord(value.models);
+const isModel: Check = (value) => isText(value) || (isRecord(value) && typeof value.stream === "function");
+const toolSets: readonly unknown[] = ["files", "web", "plan"];
+const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
+const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
+
+type Field = { readonly check: Check; readonly expected: string };
+
+const fields: { readonly [Name in keyof Required<Config>]: Field } = {
+  agents: { check: isListOf(isAgent), expected: "a list of agents, each made with `defineAgent`" },
+  mcpServers: { check: isRecord, expected: "an object with an entry for each server" },
+  policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },
+  models: {
+    check: isListOf(isModel),
+    expected: 'a list of names such as "openai/gpt-5-mini", or of models',
+  },
+  tools: {
+    check: isListOf(isTool),
+    expected: 'a list of "files", "web", "plan" and tools made with `defineTool`',
+  },
+  server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
+  database: { check: isText, expected: "a file, or postgres://…" },
+  logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
+};
+
+const serverFields: { readonly [name: string]: Field } = {
+  port: { check: isPort, expected: "a whole number from 0 to 65535" },
+  host: { check: isText, expected: "a name or an address" },
+  apiKey: { check: isText, expected: "a text" },
+  hosts: { check: isListOf(isText), expected: "a list of names" },
+  origins: { check: isListOf(isText), expected: 'a list such as ["https://example.org"]' },
+  limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
+  policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
+};
+
+const logFields: { readonly [name: string]: Field } = {
+  directory: { check: isText, expected: "a folder" },
+  deltas: { check: (value) => typeof value === "boolean", expected: "true or false" },
+};
+
+/** The default export of a configuration file, or an error that names the field. Never shows a value: it may be secret. */
+export function checkConfig(value: unknown, file: string): Config {
+  if (!isRecord(value)) {
+    const message = `${file} has no configuration: write \`export default defineConfig({ … })\`.`;
+    throw new AgentError("invalid_definition", message);
+  }
+  checkFields(value, fields, { file, path: "" });
+  if (isRecord(value.server)) checkFields(value.server, serverFields, { file, path: "server." });
+  if (isRecord(value.logs)) checkFields(value.logs, logFields, { file, path: "logs." });
+  return value as Config;
+}
+
+function checkFields(
+  value: Record<string, unknown>,
+  known: { readonly [name: string]: Field },
+  { file, path }: { readonly file: string; readonly path: string },
+): void {
+  for (const [name, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    const field = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (!field) {
+      const hint =
+        nearestName(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
+      throw new AgentError("invalid_definition", `${file} has an unknown field "${path}${name}".${hint}`);
+    }
+    if (field.check(item)) continue;
+    throw new AgentError("invalid_definition", `${file}: "${path}${name}" must be ${field.expected}.`);
+  }
+}

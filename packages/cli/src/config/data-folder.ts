@@ -1,0 +1,20 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Io } from "../io.ts";
+
+/**
+ * Where database, logs, history and trust are kept: `CAPSTAN_HOME`, else the platform's folder for data of
+ * applications.
+ */
+export function dataFolder(env: Io["env"], platform: NodeJS.Platform = process.platform): string {
+  if (env.CAPSTAN_HOME) return env.CAPSTAN_HOME;
+  const home = userFolder(env);
+  if (platform === "darwin") return join(home, "Library", "Application Support", "capstan");
+  if (platform === "win32") return join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "capstan");
+  return join(env.XDG_DATA_HOME || join(home, ".local", "share"), "capstan");
+}
+
+/** The home folder of whoever runs the program. */
+export function userFolder(env: Io["env"]): string {
+  return env.HOME || env.USERPROFILE || homedir();
+}

@@ -1,0 +1,145 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { capstan } from "../testing/cli-in-process.ts";
+import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+
+const config = `
+import { defineConfig } from "@capstan/cli";
+import { defineAgent, defineTool } from "capstan";
+import { offline } from "capstan/models/offline";
+globalThis.configRuns = (globalThis.configRuns ?? 0) + 1;
+const agent = (name: string) => defineAgent({ name, model: offline(), instructions: "" });
+export default defineConfig({ agents: [agent("sailor"), agent("cook")], database: "own.db" });
+`;
+const smallServer = join(import.meta.dirname, "../../../mcp/src/client/testing/small-server.sh");
+const runs = () => (globalThis as { configRuns?: number }).configRuns ?? 0;
+
+let project: ScratchProject;
+beforeEach(() => {
+  project = scratchProject();
+  (globalThis as { configRuns?: number }).configRuns = 0;
+});
+afterEach(() => project.remove());
+
+const inFolder = (...words: string[]) =>
+  capstan([...words], project, { cwd: join(project.folder, "app", "deep") });
+function writeApp(name: string, text: string): void {
+  project.write(`app/${name}`, text);
+  mkdirSync(join(project.folder, "app", "deep"), { recursive: true });
+}
+
+describe("a configuration", () => {
+  it("is found upwards, and is code: a script refuses it until its folder is trusted, which is remembered for its owner alone", async () => {
+    writeApp("capstan.config.ts", config);
+    const before = await inFolder("-p", "Hi", "--json");
+    expect(before).toMatchObject({ code: 1 });
+    expect(before.stderr).toContain("--trust");
+    expect(runs()).toBe(0);
+    const trusted = await inFolder("-p", "Hi", "--json", "--trust");
+    expect(JSON.parse(trusted.stdout)).toMatchObject({ agent: "sailor", status: "done" });
+    const list = join(project.folder, ".data", "trust.json");
+    expect(statSync(list).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(list, "utf8")).folders).toHaveLength(1);
+    const later = await inFolder("-p", "Hi", "--json", "--agent", "cook");
+    expect(JSON.parse(later.stdout)).toMatchObject({ agent: "cook" });
+    expect(existsSync(join(project.folder, "app", "own.db"))).toBe(true);
+  });
+
+  it("is used without trust when it is named, and left alone by commands that only look", async () => {
+    writeApp("capstan.config.ts", config);
+    expect((await inFolder("models")).stderr).toContain("is not trusted");
+    expect(runs()).toBe(0);
+    const named = await inFolder("-p", "Hi", "--json", "--config", "../capstan.config.ts");
+    expect(JSON.parse(named.stdout)).toMatchObject({ agent: "sailor" });
+  });
+
+  it.each([
+    ["export default { agnets: [] }", 'unknown field "agnets". Did you mean "agents"?'],
+    ["export default { server: { prot: 1 } }", 'unknown field "server.prot". Did you mean "port"?'],
+    ["export default { policy: { maxTurn: 1 } }", 'Did you mean "maxTurns"?'],
+    ["export default { database: 7, policy: {} }", '"database" must be a file'],
+    ['export default { server: { apiKey: ["sk-hidden"] } }', '"server.apiKey" must be a text'],
+    ["export const config = {}", "write `export default defineConfig"],
+    ["throw new Error('no luck')", "cannot be loaded: no luck"],
+    ["import 'nowhere-to-be-found';", "npm install"],
+  ])("that is wrong is named: %s", async (text, problem) => {
+    project.write("wrong.config.mjs", text);
+    const { code, stderr } = await capstan(["-p", "Hi", "--config", "wrong.config.mjs"], project);
+    expect(code).toBe(1);
+    expect(stderr).toContain(problem);
+    expect(stderr).not.toContain("sk-hidden");
+  });
+});
+
+describe("MCP servers", () => {
+  const mcp = (folder: string) =>
+    JSON.stringify({ mcpServers: { small: { command: "sh", args: [smallServer, folder] } } });
+
+  it("of .mcp.json are started only in a trusted folder, and their tools need nothing else (S4-63)", async () => {
+    writeApp(".mcp.json", mcp(join(project.folder, "app")));
+    const before = await inFolder("-p", "Hi");
+    expect(before).toMatchObject({ code: 0 });
+    expect(before.stderr).toMatch(/\.mcp\.json is not used: its folder is not trusted.*--trust/);
+    expect(before.stdout).not.toContain("mcp_small_hello");
+    const trusted = await inFolder("-p", "Hi", "--trust");
+    expect(trusted.stdout).toContain("mcp_small_hello");
+    const { stdout } = await inFolder("doctor");
+    expect(stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
+  });
+
+  it("may be given with a flag; one that fails is told of and stops nothing", async () => {
+    const given = JSON.stringify({ mcpServers: { gone: { command: "/nowhere/to/be/found" } } });
+    const { code, stderr } = await capstan(["-p", "Hi", "--mcp-config", given], project);
+    expect(code).toBe(0);
+    expect(stderr).toContain('MCP server "gone" does not work: ');
+    const wrong = await capstan(["-p", "Hi", "--mcp-config", '{"sk-hidden'], project);
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).not.toContain("sk-hidden");
+    const doctor = await capstan(["doctor", "--mcp-config", given], project);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toContain("✗ MCP server gone");
+  });
+});
+
+describe("an MCP server that people sign in to", () => {
+  it("is told of in a script, which asks nobody and goes on", async () => {
+    const server = createServer((request, response) => {
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const json = (body: object) =>
+        response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+      if (request.url?.startsWith("/.well-known/oauth-protected-resource"))
+        json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+      else if (request.url?.startsWith("/.well-known/"))
+        json({
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ["code"],
+          code_challenge_methods_supported: ["S256"],
+        });
+      else if (request.url === "/register") {
+        response.statusCode = 201;
+        json({ client_id: "us", redirect_uris: ["http://127.0.0.1:18917/callback"] });
+      } else {
+        response.statusCode = 401;
+        const where = `${origin}/.well-known/oauth-protected-resource/mcp`;
+        response.setHeader("www-authenticate", `Bearer resource_metadata="${where}"`).end();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+      const given = JSON.stringify({ mcpServers: { hall: { type: "http", url } } });
+      const { code, stderr } = await capstan(["-p", "Hi", "--mcp-config", given], project);
+      expect(code).toBe(0);
+      expect(stderr).toContain('"hall" wants you to sign in: run `capstan` in a terminal once');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,98 @@
+// What a project says: `capstan.config.ts` (or .js, .mjs) and `.mcp.json`, each the nearest one upwards. A configuration
+// is code and `.mcp.json` names commands, and both come along with whatever is downloaded, so both are used only where
+// the user has trusted the folder. A file that the user names with a flag needs no trust.
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AgentError } from "capstan";
+import type { Io } from "../io.ts";
+import type { WorkspaceFlags } from "../workspace.ts";
+import { askForTrust } from "./ask-for-trust.ts";
+import { checkConfig } from "./check-config.ts";
+import type { Config } from "./config.ts";
+import { userFolder } from "./data-folder.ts";
+import { findUpwards } from "./find-upwards.ts";
+import { isTrusted, trustFolder } from "./trust.ts";
+
+/** What a configuration can be called. */
+export const configNames: readonly string[] = [
+  "capstan.config.ts",
+  "capstan.config.js",
+  "capstan.config.mjs",
+];
+
+/** What was found, and what a person should know of it. */
+export type Project = {
+  readonly config: Config;
+  readonly configFile?: string;
+  /** Of a folder that is trusted. */
+  readonly mcpFile?: string;
+  /** Found, and left alone. */
+  readonly untrusted: readonly string[];
+  readonly notices: readonly string[];
+};
+
+/** `required`: a run must not quietly go without its configuration. `optional`: whoever only looks may. */
+export type Need = "required" | "optional";
+
+/** Finds and loads it. Throws `invalid_definition` for a configuration that cannot be used. */
+export async function loadProject(flags: WorkspaceFlags, io: Io, need: Need): Promise<Project> {
+  const search = { from: io.cwd, home: userFolder(io.env) };
+  const given = flags.config === undefined ? undefined : namedFile(flags.config, io);
+  const found = given ?? findUpwards(configNames, search);
+  const mcpFile = findUpwards([".mcp.json"], search);
+  const files = [...(given ? [] : [found]), mcpFile].filter((file) => file !== undefined);
+  // A person who is asked and says no goes on without; a script has nobody to ask.
+  const asks = need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
+  const untrusted = await untrustedOf(files, { ...flags, asks }, io);
+  if (need === "required" && !asks && found !== undefined && untrusted.includes(found))
+    throw notTrusted(found);
+  const configFile = found !== undefined && untrusted.includes(found) ? undefined : found;
+  return {
+    config: configFile === undefined ? {} : await loadConfig(configFile),
+    ...(configFile !== undefined && { configFile }),
+    ...(mcpFile !== undefined && !untrusted.includes(mcpFile) && { mcpFile }),
+    untrusted,
+    notices: untrusted.map(
+      (file) => `${file} is not used: its folder is not trusted. Look at it, then run capstan with --trust.`,
+    ),
+  };
+}
+
+async function untrustedOf(
+  files: readonly string[],
+  { trust, asks }: WorkspaceFlags & { readonly asks: boolean },
+  io: Io,
+): Promise<readonly string[]> {
+  const open = files.filter((file) => !isTrusted(dirname(file), io.env));
+  if (open.length === 0) return [];
+  const isAgreed = trust || (asks && (await askForTrust(open, io)));
+  if (!isAgreed) return open;
+  for (const file of open) trustFolder(dirname(file), io.env);
+  return [];
+}
+
+function namedFile(name: string, io: Io): string {
+  const file = resolve(io.cwd, name);
+  if (existsSync(file)) return file;
+  throw new AgentError("invalid_definition", `The configuration ${file} does not exist: look at --config.`);
+}
+
+async function loadConfig(file: string): Promise<Config> {
+  let module: { readonly default?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const isMissing = why.startsWith("Cannot find package");
+    const advice = isMissing ? " Run `npm install` in its folder." : "";
+    const message = `The configuration ${file} cannot be loaded: ${why.split("\n")[0]}${advice}`;
+    throw new AgentError("invalid_definition", message, { cause });
+  }
+  return checkConfig(module.default, file);
+}
+
+function notTrusted(file: string): AgentError {
+  const message = `${file} is code, and its folder is not trusted. Look at it, then run capstan with --trust once; or name it with --config, or another one.`;
+  return new AgentError("invalid_definition", message);
+}

@@ -1,0 +1,46 @@
+import { AgentError, type Model } from "capstan";
+import { providerOf, providers } from "capstan/models";
+import { nearestName } from "./nearest-name.ts";
+
+/** How much a model is to think, behind the name: `openai/gpt-5:high`. Other words there belong to the name. */
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** What `-m` and `models` name: the offline model, or `provider/model[:effort]`. */
+export async function namedChoice(name: string): Promise<Model | string> {
+  if (name === "offline" || name.startsWith("offline/"))
+    return (await import("capstan/models/offline")).offline();
+  const [provider, known] = [providerOf(name), providers.map((one) => one.name)];
+  if (!name.includes("/") || !known.includes(provider)) {
+    const hint = name.includes("/") ? nearestName(provider, known) : "";
+    const message = `There is no model "${name}": write it as provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
+    throw new AgentError("model_not_found", message);
+  }
+  const colon = name.lastIndexOf(":");
+  const effort = name.slice(colon + 1);
+  return colon > 0 && efforts.includes(effort) ? withEffort(name.slice(0, colon), effort) : name;
+}
+
+async function withEffort(name: string, effort: string): Promise<Model> {
+  const [provider, model] = [providerOf(name), name.slice(name.indexOf("/") + 1)];
+  switch (provider) {
+    case "openai": {
+      const extra = { reasoning: { effort, summary: "auto" } };
+      return (await import("capstan/models/openai")).openai({ model, extra });
+    }
+    case "anthropic":
+      return (await import("capstan/models/anthropic")).anthropic({
+        model,
+        extra: { output_config: { effort } },
+      });
+    case "gemini": {
+      const extra = {
+        generationConfig: { thinkingConfig: { thinkingLevel: effort, includeThoughts: true } },
+      };
+      return (await import("capstan/models/gemini")).gemini({ model, extra });
+    }
+    default: {
+      const message = `An effort can be set for models of openai, anthropic and gemini, not of "${provider}": leave out ":${effort}".`;
+      throw new AgentError("invalid_input", message);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Which folders are trusted: `trust.json` in the data folder, {"folders": [real paths]}, for its owner alone. A trusted
+// folder covers those below it, except for the home folder and the root, which hold everything.
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { AgentError } from "capstan";
+import type { Io } from "../io.ts";
+import { dataFolder, userFolder } from "./data-folder.ts";
+
+/** Whether the user has said that code and commands found in the folder may be run. */
+export function isTrusted(folder: string, env: Io["env"]): boolean {
+  const known = new Set(readTrusted(trustFile(env)));
+  const start = realpathSync(folder);
+  const home = realHome(env);
+  for (let above = start; ; above = dirname(above)) {
+    const isAll = above === home || dirname(above) === above;
+    if (known.has(above) && (above === start || !isAll)) return true;
+    if (dirname(above) === above) return false;
+  }
+}
+
+/** Remembers it. */
+export function trustFolder(folder: string, env: Io["env"]): void {
+  const file = trustFile(env);
+  const folders = [...new Set([...readTrusted(file), realpathSync(folder)])].sort();
+  makeDataFolder(dirname(file));
+  const beside = `${file}.${randomUUID()}.tmp`;
+  writeFileSync(beside, `${JSON.stringify({ folders }, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(beside, file);
+}
+
+/** Makes it for its owner alone; what was there keeps its rights. */
+export function makeDataFolder(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (made !== undefined && process.platform !== "win32") chmodSync(folder, 0o700);
+}
+
+const trustFile = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
+
+function readTrusted(file: string): readonly string[] {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw damaged(file, "cannot be read");
+  }
+  try {
+    const { folders } = JSON.parse(text) as { folders: unknown };
+    if (Array.isArray(folders) && folders.every((folder) => typeof folder === "string")) return folders;
+  } catch {
+    // Said below.
+  }
+  throw damaged(file, "is damaged");
+}
+
+function damaged(file: string, problem: string): AgentError {
+  const message = `The list of trusted folders ${file} ${problem}. Repair or remove it; you are then asked again.`;
+  return new AgentError("invalid_definition", message);
+}
+
+function realHome(env: Io["env"]): string {
+  try {
+    return realpathSync(userFolder(env));
+  } catch {
+    return userFolder(env); // of a user without one
+  }
+}

@@ -1,0 +1,112 @@
+// The project's `.mcp.json`, as people keep it: read, changed in one entry, and written back whole with its own
+// indentation, line ends and everything else that stands in it.
+import { randomUUID } from "node:crypto";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError } from "capstan";
+
+/** One entry of `mcpServers`, as it is written in the file. */
+export type McpEntry = Readonly<Record<string, unknown>>;
+
+/** The file of a project, in memory. */
+export type McpFile = {
+  readonly path: string;
+  readonly exists: boolean;
+  readonly servers: Readonly<Record<string, unknown>>;
+};
+
+type Content = Record<string, unknown> & { mcpServers?: Record<string, unknown> };
+
+/** Reads it; one that does not exist has no servers. Throws `mcp_config` for one that cannot be understood. */
+export async function readMcpFile(folder: string): Promise<McpFile> {
+  const path = join(folder, ".mcp.json");
+  const text = await textOf(path);
+  return { path, exists: text !== undefined, servers: parse(path, text).mcpServers ?? {} };
+}
+
+/** Adds, replaces or (with undefined) removes one server. */
+export async function changeMcpFile(
+  folder: string,
+  name: string,
+  entry: McpEntry | undefined,
+): Promise<McpFile> {
+  const path = join(folder, ".mcp.json");
+  const text = await textOf(path);
+  const content = parse(path, text);
+  const { [name]: _, ...others } = content.mcpServers ?? {};
+  const known = content.mcpServers ?? {};
+  // A server that is replaced keeps its place.
+  const servers = entry === undefined ? others : { ...known, [name]: entry };
+  await replaceFile(path, format({ ...content, mcpServers: servers }, text));
+  return { path, exists: true, servers };
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new AgentError("mcp_config", `${path} cannot be read (${code}): look at its permissions.`);
+  }
+}
+
+function parse(path: string, text: string | undefined): Content {
+  if (text === undefined) return {};
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    // The rest of the message shows a piece of the file, which may hold a secret.
+    const [where = ""] = /\(line \d+ column \d+\)/.exec((error as Error).message) ?? [];
+    throw new AgentError(
+      "mcp_config",
+      `${path} is not JSON ${where}`.trimEnd().concat(": repair it, then try again."),
+    );
+  }
+  const isUsable = isRecord(content) && (content.mcpServers === undefined || isRecord(content.mcpServers));
+  if (isUsable) return content as Content;
+  throw new AgentError(
+    "mcp_config",
+    `${path} must be an object with an object "mcpServers", which has an entry for each server: repair it, then try again.`,
+  );
+}
+
+/** In the hand of the text that was there before. */
+function format(content: Content, before = ""): string {
+  const [, indent = "  "] = /^[^\S\n]*[{[]\r?\n([ \t]+)\S/.exec(before.replace(/^\uFEFF/, "")) ?? [];
+  const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const text = `${mark}${JSON.stringify(content, undefined, indent)}\n`;
+  return before.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
+}
+
+/** Written beside, synced and renamed, so that nobody ever reads half of it; it keeps the rights it had. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const mode = await stat(path).then(
+    (known) => known.mode & 0o777,
+    () => 0o644,
+  );
+  const beside = `${path}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(beside, "wx", mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw new AgentError(
+      "mcp_config",
+      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}): look at the permissions of its folder.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Whether a value is an object with fields. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,85 @@
+import { realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Agent, PolicyLayer } from "capstan";
+import { keyState } from "capstan/models";
+import type { Config } from "./config/config.ts";
+import { dataFolder } from "./config/data-folder.ts";
+import { loadProject, type Project } from "./config/load-project.ts";
+import { makeAgents, modelNameOf } from "./config/make-agents.ts";
+import { mcpNotices, mcpServersOf, startServers } from "./config/mcp-servers.ts";
+import { databaseOf, openMemory, openStore } from "./config/open-store.ts";
+import { makeDataFolder } from "./config/trust.ts";
+import { workspaceEngine } from "./config/workspace-engine.ts";
+import type { Io } from "./io.ts";
+import type { OpenWorkspace, Workspace, WorkspaceFlags } from "./workspace.ts";
+
+/** Opens everything that a command works on. */
+export const openWorkspace: OpenWorkspace = async (flags, io) => {
+  const home = dataFolder(io.env);
+  makeDataFolder(home);
+  const project = await loadProject(flags, io, "required");
+  const { config } = project;
+  const opened =
+    flags.session === false ? await openMemory() : await openStore(databaseOf(flags, project, io));
+  const closing: (() => Promise<unknown>)[] = [() => opened.store.close()];
+  const close = async () => {
+    for (const closeOne of closing.splice(0).reverse()) await closeOne();
+  };
+  try {
+    const mcp = await startServers(mcpServersOf(flags, project, io), io, flags);
+    if (mcp) closing.push(() => mcp.close());
+    const team = await makeAgents(flags, { config, mcp, folder: io.cwd, env: io.env });
+    const { fileLogs } = await import("capstan/logs/file");
+    const logs = fileLogs({ directory: logFolder(project, io), deltas: config.logs?.deltas ?? false });
+    closing.push(() => logs.close());
+    const policy = policyOf(config, flags);
+    const { store, database } = opened;
+    // What is kept nowhere is not logged either.
+    const log = flags.session === false ? () => undefined : logs;
+    const engine = workspaceEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
+    closing.push(() => engine.close());
+    const modelName = modelNameOf(team.agent);
+    return {
+      ...{ config, home, database, ...team, policy, store, engine, mcp, logs, close },
+      ...(project.configFile !== undefined && { configFile: project.configFile }),
+      modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
+      notices: [...project.notices, ...mcpNotices(mcp), ...modelNotices(team.agent, io)],
+    } satisfies Workspace;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** Where logs are written. */
+export function logFolder({ config, configFile }: Pick<Project, "config" | "configFile">, io: Io): string {
+  const { directory } = config.logs ?? {};
+  if (directory === undefined) return join(dataFolder(io.env), "logs");
+  return resolve(configFile === undefined ? io.cwd : dirname(configFile), directory);
+}
+
+function policyOf({ policy = {} }: Config, { approve, maxTurns, budget }: WorkspaceFlags): PolicyLayer {
+  const approvals = { ask: "ask", all: "allow", none: "deny" } as const;
+  return {
+    ...policy,
+    ...(approve !== undefined && { approvals: approvals[approve] }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(budget !== undefined && { budget: { ...policy.budget, cost: budget } }),
+  };
+}
+
+const isOffline = (modelName: string): boolean => modelName.startsWith("offline");
+
+/** What keeps the model from answering, or from being one. */
+export function modelNotices(agent: Agent, io: Io): readonly string[] {
+  const modelName = modelNameOf(agent);
+  if (isOffline(modelName))
+    return [
+      "offline model: rules, not AI. For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama; `capstan models` shows all.",
+    ];
+  // A model that the configuration has made brings its own key.
+  if (typeof agent.models.main[0] !== "string") return [];
+  const key = keyState(modelName, io.env);
+  if (key.type !== "missing") return [];
+  return [`${modelName} has no key: set ${key.variables.join(" or ")}, or choose another model with -m.`];
+}

@@ -1,0 +1,79 @@
+import { Command, CommanderError } from "commander";
+import type { AddCommand, Outcome } from "./command.ts";
+import { errorExitCode, errorWords } from "./config/error-words.ts";
+import { addProgramOptions, examples } from "./config/program-options.ts";
+import { refuseUnknown } from "./config/unknown-command.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import type { Io } from "./io.ts";
+import { harmless } from "./terminal/harmless.ts";
+import { version } from "./version.ts";
+
+/** The file of a command is loaded only when the command line names it, or asks what there is. */
+const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
+  sessions: async () => (await import("./commands/sessions.ts")).addSessions,
+  replay: async () => (await import("./commands/replay.ts")).addReplay,
+  export: async () => (await import("./commands/export.ts")).addExport,
+  models: async () => (await import("./commands/models.ts")).addModels,
+  doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
+  keys: async () => (await import("./commands/keys.ts")).addKeys,
+  init: async () => (await import("./commands/init.ts")).addInit,
+  dev: async () => (await import("./commands/dev.ts")).addDev,
+  serve: async () => (await import("./commands/serve.ts")).addServe,
+  mcp: async () => (await import("./commands/mcp.ts")).addMcp,
+};
+
+/** Runs the command that the arguments name; without one, the chat or a script. Never rejects. */
+export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const outcome: Outcome = { exitCode: exitCodes.ok };
+  try {
+    const program = await makeProgram(argv, io, outcome);
+    await program.parseAsync(argv, { from: "user" });
+    return outcome.exitCode;
+  } catch (error) {
+    // Its words are on stderr already, or on stdout where they were asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    io.stderr.write(`capstan: ${harmless(errorWords(error, io.env))}\n`);
+    return errorExitCode(error);
+  }
+}
+
+async function makeProgram(argv: readonly string[], io: Io, outcome: Outcome): Promise<Command> {
+  const program = new Command("capstan")
+    .description("An agent in your terminal: chat, scripts, sessions, a server, MCP.")
+    .version(version, "-V, --version", "show the version")
+    .helpOption("-h, --help", "show this, or how a command is used")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 80,
+      getErrHelpWidth: () => io.stderr.columns ?? 80,
+    })
+    .showHelpAfterError("Run with --help to see how it is used.")
+    .argument("[prompt...]", "what to say first: more than one word, in quotes")
+    .addHelpText("after", examples)
+    .action(async (words: string[], options) => {
+      const said = promptOf(program, words, options);
+      const { start } = await import("./script/start.ts");
+      outcome.exitCode = await start({ ...options, ...(said !== undefined && { said }) }, io);
+    });
+  addProgramOptions(program);
+  const isQuestion = argv.some((word) => word === "help" || word === "--help" || word === "-h");
+  const names = Object.keys(commands);
+  const named = names.filter((name) => argv.includes(name));
+  for (const name of named.length > 0 ? named : isQuestion ? names : [])
+    (await commands[name]?.())?.(program, io, outcome);
+  return program;
+}
+
+/** A single word is far more often a misspelt command than something to say. */
+function promptOf(
+  program: Command,
+  words: readonly string[],
+  options: { print?: unknown },
+): string | undefined {
+  const [first] = words;
+  if (first === undefined) return undefined;
+  if (options.print === undefined && !/\s/.test(first)) refuseUnknown(program, first, Object.keys(commands));
+  return words.join(" ");
+}

@@ -1,0 +1,53 @@
+import { AgentError, type RunInfo, type Store } from "capstan";
+import { type ListedSession, sessions } from "capstan/sessions";
+import { sessionFolders } from "../config/session-folders.ts";
+
+/** The id of the session whose id begins so; the `ses_` may be left out. */
+export async function findSession(store: Store, beginning: string): Promise<string> {
+  if (await store.info(beginning)) return beginning;
+  const ids = (await store.list()).map(({ id }) => id);
+  const found = ids.filter((id) => id.startsWith(beginning) || id.startsWith(`ses_${beginning}`));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const advice = "`capstan sessions list` shows them.";
+  const message =
+    found.length > 1
+      ? `${found.length} sessions begin with "${beginning}": ${found.slice(0, 5).join(", ")}${found.length > 5 ? ", …" : ""}. Give more of the id.`
+      : `There is no session "${beginning}". ${advice}`;
+  throw new AgentError("not_found", message);
+}
+
+/** The newest that was begun in the folder. */
+export async function newestSession(store: Store, folder: string): Promise<string> {
+  const folders = await sessionFolders(store);
+  const newest = (await store.list()).find(({ id }) => folders.get(id) === folder);
+  if (newest) return newest.id;
+  const message = `No session was begun in ${folder} yet: begin one with \`capstan\`, or name one with --resume.`;
+  throw new AgentError("not_found", message);
+}
+
+/** The run that a session waits with: neither done nor given up. */
+export async function unfinishedRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
+  return (await store.runs(sessionId)).findLast(({ state }) => state !== "ended");
+}
+
+/** Those of a list, with the folders they were begun in. */
+export type PlacedSession = ListedSession & { readonly folder?: string };
+
+/** The newest sessions first. */
+export async function listSessions(
+  store: Store,
+  { most, folder }: { readonly most: number; readonly folder?: string | undefined },
+): Promise<readonly PlacedSession[]> {
+  const folders = await sessionFolders(store);
+  const placed = (session: ListedSession): PlacedSession => {
+    const begun = folders.get(session.id);
+    return { ...session, ...(begun !== undefined && { folder: begun }) };
+  };
+  if (folder === undefined) return (await sessions(store).list({ most })).map(placed);
+  const known = await sessions(store).list({ most: 10_000 });
+  return known
+    .map(placed)
+    .filter((session) => session.folder === folder)
+    .slice(0, most);
+}

@@ -1,0 +1,146 @@
+import { AgentError, type Result, type Run } from "capstan";
+import { errorExitCode, errorWords, isAgentError } from "../config/error-words.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { openWorkspace } from "../open-workspace.ts";
+import { harmless } from "../terminal/harmless.ts";
+import type { Workspace } from "../workspace.ts";
+import { type ChosenSession, chooseSession } from "./choose-session.ts";
+import { type Begun, goOn } from "./go-on.ts";
+import { includeFiles } from "./include-files.ts";
+import { type Interruption, interruption } from "./interruption.ts";
+import { readPrompt } from "./read-prompt.ts";
+import { readSchema } from "./read-schema.ts";
+import type { ScriptFlags } from "./script-flags.ts";
+import { type ScriptOutput, scriptOutput } from "./script-output.ts";
+
+// So long a step that is under way may take to end by itself; what it has not said by then is asked for again.
+const patienceMs = 1_000;
+
+/** One run, from flags and pipes to stdout. */
+export async function runScript(flags: ScriptFlags, io: Io): Promise<ExitCode> {
+  const output = scriptOutput(flags, io);
+  const stop = interruption(io);
+  try {
+    return await scripted(flags, io, { output, stop });
+  } catch (error) {
+    const code = isAgentError(error) ? error.code : "internal";
+    output.failed({ code, message: error instanceof Error ? error.message : String(error) });
+    io.stderr.write(`capstan: ${harmless(errorWords(error, io.env))}\n`);
+    return errorExitCode(error);
+  } finally {
+    stop.close();
+  }
+}
+
+type Means = { readonly output: ScriptOutput; readonly stop: Interruption };
+
+async function scripted(flags: ScriptFlags, io: Io, { output, stop }: Means): Promise<ExitCode> {
+  const why = stop.first;
+  const prepared = await Promise.race([prepare(flags, io), why]);
+  if (typeof prepared === "string") return exitCodes.interrupted;
+  const { workspace, prompt } = prepared;
+  let isInterrupted = false;
+  try {
+    for (const notice of workspace.notices) io.stderr.write(`${harmless(notice)}\n`);
+    const chosen = await chooseSession(flags, workspace.store, io);
+    const { run } = await begun({ flags, prompt, chosen, workspace, io });
+    const ended = await Promise.race([told(run, output), why]);
+    if (typeof ended === "string") {
+      isInterrupted = true;
+      await putDown(workspace, stop);
+      if (ended === "signal") io.stderr.write(`\nInterrupted. ${nextStep(flags, chosen.id)}\n`);
+      return exitCodes.interrupted;
+    }
+    output.result(ended);
+    sayEnd(ended, io);
+    return exitCodeOf(ended);
+  } finally {
+    const closed = workspace.close();
+    await (isInterrupted ? within(closed, 300) : closed);
+  }
+}
+
+type Prepared = { readonly workspace: Workspace; readonly prompt: string | undefined };
+
+async function prepare(flags: ScriptFlags, io: Io): Promise<Prepared> {
+  if (flags.resume === true) {
+    const message = "Without a terminal --resume needs an id: `capstan sessions list` shows them.";
+    throw new AgentError("invalid_input", message);
+  }
+  const { outputSchema } = flags;
+  const answerSchema = outputSchema === undefined ? undefined : readSchema(outputSchema, io);
+  const prompt = await readPrompt(flags, io);
+  return { prompt, workspace: await openWorkspace({ ...flags, answerSchema, isScript: true }, io) };
+}
+
+function nextStep({ session }: ScriptFlags, id: string): string {
+  return session === false ? "Nothing was kept." : `To go on: capstan --resume ${id}`;
+}
+
+type Beginning = {
+  readonly flags: ScriptFlags;
+  readonly prompt: string | undefined;
+  readonly chosen: ChosenSession;
+  readonly workspace: Workspace;
+  readonly io: Io;
+};
+
+async function begun({ flags, prompt, chosen, workspace, io }: Beginning): Promise<Begun> {
+  const { input = undefined, unknown = [] } = prompt === undefined ? {} : await includeFiles(prompt, io.cwd);
+  for (const name of unknown) io.stderr.write(harmless(`@${name} is no file here, so it stays a word.\n`));
+  if (chosen.unfinished) return goOn({ run: chosen.unfinished, input, approve: flags.approve, workspace });
+  if (input === undefined)
+    throw new AgentError(
+      "invalid_input",
+      'There is nothing to say: give a prompt, as in capstan -p "…", or pipe one in.',
+    );
+  return { run: workspace.engine.run(workspace.agent, input, { session: chosen.id }) };
+}
+
+async function told(run: Run, output: ScriptOutput): Promise<Result> {
+  for await (const event of run) output.event(event);
+  return run;
+}
+
+/** The run is not cancelled: what it has done is stored, and somebody may go on with it. */
+async function putDown({ engine, logs }: Workspace, { second }: Interruption): Promise<void> {
+  await Promise.race([within(engine.close(), patienceMs), second]);
+  await within(logs.flush(), 300);
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.catch(() => undefined), over]);
+  clearTimeout(timer);
+}
+
+function exitCodeOf({ status, pending }: Result): ExitCode {
+  switch (status) {
+    case "done":
+      return exitCodes.ok;
+    case "limit":
+      return exitCodes.limit;
+    case "waiting":
+      return pending.length > 0 ? exitCodes.needsApproval : exitCodes.failure;
+    case "failed":
+    case "cancelled":
+      return exitCodes.failure;
+  }
+}
+
+function sayEnd({ status, text, error, pending, sessionId }: Result, io: Io): void {
+  const say = (words: string) => void io.stderr.write(`${harmless(words)}\n`);
+  if (status === "limit") say(`A limit was reached: ${error?.message ?? text}`);
+  if (status === "failed" || status === "cancelled") say(`capstan: ${error?.message ?? text}`);
+  if (status !== "waiting") return;
+  for (const { name, shown, reason } of pending) say(`Needs approval: ${name} ${shown} (${reason})`);
+  if (pending.length === 0) say(`${text} To go on: capstan --resume ${sessionId} -p`);
+  else {
+    say(`To decide in a terminal: capstan --resume ${sessionId}`);
+    say(`To allow or refuse all of it: capstan --resume ${sessionId} -p --approve all (or none)`);
+  }
+}

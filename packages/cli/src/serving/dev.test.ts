@@ -1,0 +1,131 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { spawn } from "@lydell/node-pty";
+import { afterEach, expect, it } from "vitest";
+import { type CliProcess, type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+
+const started: CliProcess[] = [];
+const projects: ScratchProject[] = [];
+afterEach(async () => {
+  for (const { child, exit } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await exit;
+  }
+  for (const made of projects.splice(0)) made.remove();
+});
+
+const config = (name: string) => `
+import { existsSync } from "node:fs";
+import { defineConfig } from "@capstan/cli";
+import { defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { answer } from "./answer.ts";
+const wait = defineTool({
+  name: "wait",
+  description: "Waits for a file",
+  input: { type: "object", properties: {} },
+  effects: "none",
+  async execute() {
+    while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 20));
+    return "gone on";
+  },
+});
+const model = scriptedModel(({ history }) =>
+  history.at(-1).type === "result" || JSON.stringify(history.at(-1)).includes("Now")
+    ? { text: answer }
+    : { calls: [{ name: "wait", input: {} }] },
+);
+export default defineConfig({ agents: [defineAgent({ name: "${name}", model, tools: [wait] })] });
+`;
+
+async function ask(url: string, content: string): Promise<string> {
+  const response = await fetch(`${url}/api/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content }] }),
+  });
+  return response.text();
+}
+
+const agentsOf = async (url: string) => {
+  const { agents } = (await (await fetch(`${url}/api/agents`)).json()) as { agents: { name: string }[] };
+  return agents.map(({ name }) => name);
+};
+
+it("dev takes up changes of the configuration and of what it imports; a broken one changes nothing; a run under way ends as it began", {
+  timeout: 30_000,
+}, async () => {
+  const project = scratchProject({
+    "capstan.config.ts": config("first"),
+    "answer.ts": `export const answer = "old";`,
+  });
+  projects.push(project);
+  const cli = startCli(["dev", "--port", "0", "--trust"], project);
+  started.push(cli);
+  const [, url = ""] = await cli.said(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
+  // The studio where it is built, else the start page.
+  expect(await (await fetch(url)).text()).toContain("Capstan");
+  expect(await agentsOf(url)).toEqual(["first"]);
+  const running = ask(url, "Wait");
+
+  project.write("answer.ts", `export const answer = "new";`);
+  await cli.said(/Reloaded capstan\.config\.ts: new runs use first/);
+  expect(await ask(url, "Now")).toContain("new");
+
+  project.write("capstan.config.ts", `${config("second")}\nconst broken = ;\n`);
+  await cli.said(/Not reloaded, what was there before goes on: .*capstan\.config\.ts:\d+\)/);
+  expect(await agentsOf(url)).toEqual(["first"]);
+
+  project.write("capstan.config.ts", config("second"));
+  await cli.said(/new runs use second/);
+  expect(await agentsOf(url)).toEqual(["second"]);
+
+  project.write("go", "");
+  expect(await running).toContain("old");
+  cli.child.kill("SIGINT");
+  expect(await cli.exit).toBe(0);
+});
+
+it("dev takes the next port when the one it was told is taken, and opens a browser that a code in the fragment signs in, once (A82)", {
+  timeout: 30_000,
+}, async () => {
+  const project = scratchProject({
+    browser: `#!/bin/sh\nprintf %s "$1" > opened.part && mv opened.part opened\n`,
+  });
+  projects.push(project);
+  chmodSync(join(project.folder, "browser"), 0o755);
+  const first = startCli(["dev", "--port", "0"], project);
+  started.push(first);
+  const [, port] = await first.said(/listens on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C/);
+
+  const bin = join(import.meta.dirname, "../bin.ts");
+  const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
+  const key = "a-key-of-some-length";
+  const terminal = spawn(process.execPath, [...flags, bin, "dev", "--port", port ?? ""], {
+    cwd: project.folder,
+    env: { ...project.env, CAPSTAN_API_KEY: key, BROWSER: join(project.folder, "browser") },
+  });
+  let screen = "";
+  terminal.onData((text) => {
+    screen += text;
+  });
+  const exit = new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
+  await expect.poll(() => existsSync(join(project.folder, "opened")), { timeout: 15_000 }).toBe(true);
+  const opened = new URL(readFileSync(join(project.folder, "opened"), "utf8"));
+  expect(screen).toContain(`The port ${port} is in use, so it is ${opened.port}.`);
+  const code = opened.hash.replace("#code=", "");
+  expect(screen).not.toContain(code);
+  expect(screen).not.toContain(key);
+  const signIn = () =>
+    fetch(`${opened.origin}/api/sign-in`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code }),
+    });
+  const answer = await signIn();
+  expect(answer.status).toBe(204);
+  expect(answer.headers.get("set-cookie")).toMatch(/HttpOnly/i);
+  expect((await signIn()).status).toBe(401);
+  terminal.write("\u0003");
+  expect(await exit).toBe(0);
+});

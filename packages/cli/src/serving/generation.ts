@@ -1,0 +1,108 @@
+import { createServer, type Server } from "@capstan/server";
+import type { Event } from "capstan";
+import type { Io } from "../io.ts";
+import { openWorkspace } from "../open-workspace.ts";
+import type { Workspace, WorkspaceFlags } from "../workspace.ts";
+import { errorLog } from "./error-log.ts";
+
+/** A workspace and the server on it, from one reading of the configuration. */
+export interface Generation {
+  readonly workspace: Workspace;
+  readonly server: Server;
+  /** Resolves when no run and no request is under way in it. */
+  idle(): Promise<void>;
+  close(patienceMs?: number): Promise<void>;
+}
+
+export type GenerationOptions = {
+  readonly flags: WorkspaceFlags;
+  readonly io: Io;
+  /** The folder with its pages. */
+  readonly studio?: string | undefined;
+};
+
+/** Opens both. Nobody can reach the server yet. */
+export async function openGeneration(options: GenerationOptions): Promise<Generation> {
+  const { flags, io } = options;
+  const workspace = await openWorkspace(flags, io);
+  const work = underWay();
+  try {
+    const server = serverOn(workspace, options, work.heard);
+    let closed: Promise<void> | undefined;
+    const close = (patienceMs?: number): Promise<void> => {
+      closed ??= server.close(patienceMs).finally(() => workspace.close());
+      return closed;
+    };
+    const fetch: Server["fetch"] = (...request) => work.during(() => server.fetch(...request));
+    return { workspace, server: { ...server, fetch, close }, idle: work.idle, close };
+  } catch (error) {
+    await workspace.close();
+    throw error;
+  }
+}
+
+function serverOn(
+  workspace: Workspace,
+  { io, studio }: GenerationOptions,
+  heard: (event: Event) => void,
+): Server {
+  const { agent, agents, store, policy, logs, config, home, mcp } = workspace;
+  const { hosts, origins, limits, policyLimits } = config.server ?? {};
+  const apiKey = io.env.CAPSTAN_API_KEY || undefined;
+  return createServer({
+    // The first one answers when a request names none.
+    agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
+    ...{ store, policy },
+    ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
+    ...(config.models && { models: config.models }),
+    ...(mcp && { mcp }),
+    ...(studio !== undefined && { studio: { folder: studio } }),
+    ...(hosts && { hosts }),
+    ...(origins && { origins }),
+    ...(limits && { limits }),
+    ...(policyLimits && { policyLimits }),
+    onEvent(event) {
+      heard(event);
+      logs(event);
+    },
+    onError: errorLog(home, io),
+  });
+}
+
+type UnderWay = Pick<Generation, "idle"> & {
+  heard(event: Event): void;
+  during<Value>(work: () => Promise<Value>): Promise<Value>;
+};
+
+function underWay(): UnderWay {
+  const runs = new Set<string>();
+  let requests = 0;
+  let waiting: (() => void)[] = [];
+  const look = () => {
+    if (runs.size > 0 || requests > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  return {
+    heard({ type, runId, parentRunId }) {
+      if (parentRunId !== undefined) return;
+      if (type === "done" || type === "waiting") runs.delete(runId);
+      else runs.add(runId);
+      look();
+    },
+    async during(work) {
+      requests += 1;
+      try {
+        return await work();
+      } finally {
+        requests -= 1;
+        look();
+      }
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        look();
+      }),
+  };
+}

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { visible } from "capstan";
+import { configNames } from "../config/load-project.ts";
+import { shortPath } from "./announcement.ts";
+import type { FreshModules } from "./fresh-modules.ts";
+import type { Front } from "./front.ts";
+import { type Generation, type GenerationOptions, openGeneration } from "./generation.ts";
+import { type FileWatch, watchFiles } from "./watch-files.ts";
+
+type Reload = GenerationOptions & {
+  readonly front: Front;
+  readonly modules: FreshModules;
+};
+
+/** Puts a new generation in place whenever the configuration, or what it is made of, is changed. */
+export function reloadOnChange({ front, modules, ...options }: Reload): FileWatch {
+  const { io } = options;
+  let tail = Promise.resolve();
+  const watching = watchFiles(() => {
+    tail = tail.then(reload);
+  });
+  const watchAll = () => {
+    const { configFile } = front.current().workspace;
+    // One that does not exist yet counts as well.
+    const possible = [...configNames, ".mcp.json"].map((name) => join(io.cwd, name));
+    watching.add([...possible, ...(configFile === undefined ? [] : [configFile]), ...modules.files()]);
+  };
+
+  async function reload(): Promise<void> {
+    modules.renew();
+    try {
+      const next = await openGeneration(options);
+      tell(front.current(), next);
+      front.replace(next);
+    } catch (error) {
+      io.stderr.write(`Not reloaded, what was there before goes on: ${problemOf(error)}\n`);
+    }
+    watchAll();
+  }
+  function tell(old: Generation, next: Generation): void {
+    const { configFile, agents, notices, config } = next.workspace;
+    const what = configFile === undefined ? "without a configuration" : shortPath(configFile, io.cwd);
+    const names = agents.map(({ name }) => name).join(", ");
+    io.stderr.write(`Reloaded ${what}: new runs use ${visible(names)}.\n`);
+    for (const notice of notices) if (!old.workspace.notices.includes(notice)) io.stderr.write(`${notice}\n`);
+    const { port, host } = old.workspace.config.server ?? {};
+    if (port !== config.server?.port || host !== config.server?.host)
+      io.stderr.write("Where it listens has changed in the configuration: start it again for that.\n");
+  }
+  watchAll();
+  return watching;
+}
+
+/** With the place, where Node names one: a syntax error's stack begins with the file and the line. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { stack = "" } = error.cause instanceof Error ? error.cause : error;
+  const [, place] = /^(?:file:\/\/)?((?:\/|[A-Z]:\\)[^\n]*:\d+)\n/.exec(stack) ?? [];
+  return place === undefined ? error.message : `${error.message} (${place.replace(/\?[^:]*/, "")})`;
+}

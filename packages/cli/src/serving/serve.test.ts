@@ -1,0 +1,118 @@
+import { createServer } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { type CliProcess, type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+
+/** An agent whose tool takes until it is stopped. */
+const slowConfig = `
+import { defineConfig } from "@capstan/cli";
+import { defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+const wait = defineTool({
+  name: "wait",
+  description: "Waits",
+  input: { type: "object", properties: {} },
+  effects: "none",
+  execute: () => new Promise((resolve) => setTimeout(resolve, 60_000)),
+});
+const model = scriptedModel(() => ({ calls: [{ name: "wait", input: {} }] }));
+export default defineConfig({ agents: [defineAgent({ name: "slow", model, tools: [wait] })] });
+`;
+
+const started: CliProcess[] = [];
+const projects: ScratchProject[] = [];
+function project(files?: Readonly<Record<string, string>>): ScratchProject {
+  const made = scratchProject(files);
+  projects.push(made);
+  return made;
+}
+function start(words: readonly string[], at: Pick<ScratchProject, "folder" | "env">): CliProcess {
+  const made = startCli(words, at);
+  started.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const { child, exit } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await exit;
+  }
+  for (const made of projects.splice(0)) made.remove();
+});
+
+async function until(reader: ReadableStreamDefaultReader<Uint8Array>, what: string): Promise<void> {
+  let text = "";
+  while (!text.includes(what)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The stream ended without ${what}: ${text}`);
+    text += Buffer.from(value).toString();
+  }
+}
+
+const urlOf = async (cli: CliProcess) =>
+  (await cli.said(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/))[1] ?? "";
+
+describe("capstan serve", () => {
+  it("says what it serves, answers, and at SIGTERM leaves with 0 (F82)", { timeout: 30_000 }, async () => {
+    const cli = start(["serve", "--port", "0"], project());
+    const url = await urlOf(cli);
+    expect(cli.stdout()).toMatch(
+      /agents +assistant\n +model +offline[\s\S]*database +\S+\n[\s\S]*openapi\.json[\s\S]*\/v1\n[\s\S]*\/mcp\n/,
+    );
+    expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ status: "ok" });
+    cli.child.kill("SIGTERM");
+    expect(await cli.exit).toBe(0);
+  });
+
+  it("gives work under way time at SIGTERM, and at a second one leaves at once (F82)", {
+    timeout: 30_000,
+  }, async () => {
+    const cli = start(["serve", "--port", "0", "--trust"], project({ "capstan.config.ts": slowConfig }));
+    const url = await urlOf(cli);
+    const response = await fetch(`${url}/api/chat?events=all`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Go" }] }),
+    });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await until(reader, "tool_call_start");
+    cli.child.kill("SIGTERM");
+    await cli.said(/Leaving: work under way gets 25 seconds/);
+    cli.child.kill("SIGTERM");
+    expect(await cli.exit).toBe(143);
+    await reader.cancel().catch(() => undefined);
+  });
+
+  it("refuses an address that others reach without a key, and asks for the key where one is set (A81)", {
+    timeout: 30_000,
+  }, async () => {
+    const { folder, env } = project();
+    const open = start(["serve", "--port", "0", "--host", "0.0.0.0"], { folder, env });
+    expect(await open.exit).toBe(1);
+    expect(open.stderr()).toMatch(/0\.0\.0\.0.*set a key.*CAPSTAN_API_KEY/);
+    const key = "a-key-of-some-length";
+    const closed = start(["serve"], {
+      folder,
+      env: { ...env, PORT: "0", HOST: "127.0.0.1", CAPSTAN_API_KEY: key },
+    });
+    const url = await urlOf(closed);
+    expect(closed.stdout() + closed.stderr()).not.toContain(key);
+    expect((await fetch(`${url}/api/agents`)).status).toBe(401);
+    const answer = await fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  it("says what to do when the port is in use, and when it is none", { timeout: 30_000 }, async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as { port: number };
+    const { folder, env } = project();
+    const cli = start(["serve", "--port", String(port)], { folder, env });
+    expect(await cli.exit).toBe(1);
+    expect(cli.stderr()).toContain(
+      `The port ${port} is in use: stop what listens there, or choose another one with --port`,
+    );
+    taken.close();
+    const none = start(["serve"], { folder, env: { ...env, PORT: "http" } });
+    expect(await none.exit).toBeGreaterThan(0);
+    expect(none.stderr()).toContain('The variable PORT is "http", which is no port');
+  });
+});

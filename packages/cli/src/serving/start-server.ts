@@ -1,0 +1,39 @@
+import { defaultPort, type Listening, type ListenOptions, listen, type Server } from "@capstan/server";
+import { AgentError } from "capstan";
+import type { Address } from "./address.ts";
+
+const triedPorts = 20;
+
+/** Listens there and nowhere else. What is in the way is told with the next step. */
+export async function listenAt(server: Server, address: Address): Promise<Listening> {
+  try {
+    return await listen(server, optionsOf(address));
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    const port = address.port ?? defaultPort;
+    const message = `The port ${port} is in use: stop what listens there, or choose another one with --port (0 takes one that is free).`;
+    throw new AgentError("invalid_definition", message, { cause: error });
+  }
+}
+
+/** Listens there, or on the next port that is free. */
+export async function listenNear(server: Server, address: Address): Promise<Listening> {
+  const first = address.port ?? defaultPort;
+  for (let port = first; port < first + triedPorts && port <= 65_535; port++) {
+    try {
+      return await listen(server, optionsOf({ ...address, port }));
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+  }
+  return listen(server, optionsOf({ ...address, port: 0 }));
+}
+
+function optionsOf({ port, host }: Address): ListenOptions {
+  return { ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
+}
+
+function isTaken(error: unknown): boolean {
+  const { cause } = error as { cause?: NodeJS.ErrnoException };
+  return cause?.code === "EADDRINUSE";
+}

@@ -1,0 +1,14 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/** The folder with the pages of the studio, when its package is installed beside this one, and built. */
+export async function findStudio(): Promise<string | undefined> {
+  let address: string;
+  try {
+    address = import.meta.resolve("@capstan/studio");
+  } catch {
+    return undefined;
+  }
+  const { studioFolder } = (await import(address)) as { readonly studioFolder: string };
+  return existsSync(join(studioFolder, "index.html")) ? studioFolder : undefined;
+}

@@ -1,0 +1,159 @@
+import { StringDecoder } from "node:string_decoder";
+
+/** What a person did at the keyboard. A press has a name such as `enter`, `ctrl+c`, `alt+left` or `shift+enter`. */
+export type Key =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "paste"; readonly text: string }
+  | { readonly type: "press"; readonly name: string };
+
+/** Reads what a terminal in raw mode sends. */
+export interface KeyReader {
+  feed(bytes: Uint8Array): void;
+  close(): void;
+}
+
+export type KeyReaderOptions = {
+  /** So long after a lone Esc nothing came that would make it the beginning of a sequence. */
+  readonly escapeMs?: number;
+};
+
+const pasteStart = "\x1b[200~";
+const pasteEnd = "\x1b[201~";
+const finals: Readonly<Record<string, string>> = {
+  ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", Z: "shift+tab", M: "enter" },
+};
+const numbered: Readonly<Record<number, string>> = {
+  ...{ 1: "home", 2: "insert", 3: "delete", 4: "end", 5: "pageup", 6: "pagedown", 7: "home", 8: "end" },
+};
+const codes: Readonly<Record<number, string>> = {
+  ...{ 9: "tab", 13: "enter", 27: "escape", 32: "space", 127: "backspace", 8: "backspace", 57414: "enter" },
+};
+
+/** Makes keys of bytes, however they are cut. */
+export function keyReader(hear: (key: Key) => void, { escapeMs = 50 }: KeyReaderOptions = {}): KeyReader {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  let pasted: string | undefined;
+  let afterReturn = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function take(): void {
+    while (rest !== "") {
+      if (pasted !== undefined) {
+        if (!takePaste()) return;
+        continue;
+      }
+      if (rest.startsWith(pasteStart)) {
+        rest = rest.slice(pasteStart.length);
+        pasted = "";
+        continue;
+      }
+      const read = readKey(rest);
+      if (read === undefined) return;
+      rest = rest.slice(read.length);
+      const isLineFeed = read.key?.type === "press" && read.key.name === "ctrl+j";
+      // Enter of a terminal that sends both.
+      if (read.key && !(isLineFeed && afterReturn)) hear(read.key);
+      afterReturn = read.length === 1 && read.key?.type === "press" && read.key.name === "enter";
+    }
+  }
+
+  function takePaste(): boolean {
+    const end = rest.indexOf(pasteEnd);
+    if (end === -1) {
+      // The end may be cut in two: what could be its beginning waits.
+      const kept = Math.min(rest.length, pasteEnd.length - 1);
+      pasted += rest.slice(0, rest.length - kept);
+      rest = rest.slice(rest.length - kept);
+      return false;
+    }
+    const text = ((pasted ?? "") + rest.slice(0, end)).replace(/\r\n?/g, "\n");
+    rest = rest.slice(end + pasteEnd.length);
+    pasted = undefined;
+    hear({ type: "paste", text });
+    return true;
+  }
+
+  /** Nothing more came: what began like a sequence was Esc and something. */
+  function settle(): void {
+    afterReturn = false;
+    if (pasted !== undefined || !rest.startsWith("\x1b")) return;
+    const isCut = rest.length > 1;
+    rest = "";
+    if (!isCut) hear({ type: "press", name: "escape" });
+  }
+
+  return {
+    feed(bytes) {
+      clearTimeout(timer);
+      rest += decoder.write(Buffer.from(bytes));
+      take();
+      if (rest !== "" || afterReturn) timer = setTimeout(settle, escapeMs);
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+type Read = { readonly key?: Key; readonly length: number };
+
+/** The first key of a text; undefined when more must come to tell. A sequence that nobody knows is no key. */
+function readKey(text: string): Read | undefined {
+  if (text.startsWith("\x1b")) return readSequence(text);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const plain = /^[^\x00-\x1f\x7f\x1b]+/.exec(text)?.[0];
+  if (plain) return { key: { type: "text", text: plain }, length: plain.length };
+  return { ...pressed(controlName(text.charCodeAt(0))), length: 1 };
+}
+
+function readSequence(text: string): Read | undefined {
+  if (text.length === 1) return undefined;
+  if (text[1] === "[") {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    const found = /^\x1b\[([0-?]*)[ -/]*([@-~])/.exec(text);
+    if (found) return { ...pressed(sequenceName(found[1] ?? "", found[2] ?? "")), length: found[0].length };
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    return /^\x1b\[[0-?]*[ -/]*$/.test(text) ? undefined : { length: 2 };
+  }
+  if (text[1] === "O") {
+    if (text.length === 2) return undefined;
+    return { ...pressed(finals[text[2] ?? ""]), length: 3 };
+  }
+  if (text[1] === "\x1b") return { ...pressed("escape"), length: 1 };
+  const character = String.fromCodePoint(text.codePointAt(1) ?? 0);
+  const code = character.codePointAt(0) ?? 0;
+  const name = code < 0x20 || code === 0x7f ? controlName(code) : character.toLowerCase();
+  return { ...pressed(`alt+${name}`), length: 1 + character.length };
+}
+
+function pressed(name: string | undefined): { readonly key?: Key } {
+  return name === undefined ? {} : { key: { type: "press", name } };
+}
+
+function controlName(code: number): string {
+  if (code === 13) return "enter";
+  if (code === 9) return "tab";
+  if (code === 8 || code === 127) return "backspace";
+  if (code === 0) return "ctrl+space";
+  if (code <= 26) return `ctrl+${String.fromCharCode(96 + code)}`;
+  return `ctrl+${String.fromCharCode(64 + code).toLowerCase()}`;
+}
+
+/** Of `ESC [ parameters final`: the classic form, that of `modifyOtherKeys`, and that of the kitty protocol. */
+function sequenceName(parameters: string, final: string): string | undefined {
+  const [first = 1, second = 1, third] = parameters.split(";").map((part) => Number.parseInt(part, 10) || 1);
+  if (final === "~" && first === 27 && third !== undefined) return modified(codeName(third), second);
+  if (final === "~") return modified(numbered[first], second);
+  if (final === "u") return modified(codeName(first), second);
+  return modified(finals[final], second);
+}
+
+function codeName(code: number): string | undefined {
+  if (codes[code] !== undefined) return codes[code];
+  return code > 32 && code < 0xe000 ? String.fromCodePoint(code).toLowerCase() : undefined;
+}
+
+function modified(name: string | undefined, modifier: number): string | undefined {
+  if (name === undefined) return undefined;
+  const bits = modifier - 1;
+  return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}${name}`;
+}

@@ -1,0 +1,52 @@
+import type { Style } from "./style.ts";
+
+const token =
+  /\\([\\`*_{}[\]()#+\-.!~|<>])|(`+)([^`]|[^`][\s\S]*?[^`])\2(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*(?!\*)|__(?=\S)([\s\S]*?\S)__(?![\p{L}\p{N}])|\*(?=[^\s*])([\s\S]*?[^\s*])\*(?!\*)|(?<![\p{L}\p{N}])_(?=[^\s_])([\s\S]*?[^\s_])_(?![\p{L}\p{N}])|~~(?=\S)([\s\S]*?\S)~~|!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(\s*<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+["'][^"']*["'])?\s*\)|<(https?:\/\/[^\s<>]+)>/u;
+
+const deepest = 6;
+// Beyond it a text is shown as it is: it is not for reading, and marks that never close cost time.
+const longest = 8000;
+
+/** The text of a block with its emphasis, code and links; a link shows where it goes. */
+export function inlineStyled(text: string, style: Style, depth = 0): string {
+  if (text.length > longest) return text;
+  let out = "";
+  let rest = text;
+  while (rest !== "") {
+    const found = depth < deepest ? token.exec(rest) : null;
+    if (!found) return out + rest;
+    out += rest.slice(0, found.index) + styledToken(found, style, depth + 1);
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return out;
+}
+
+function styledToken(found: RegExpExecArray, style: Style, depth: number): string {
+  const [, escaped, , code, bold, bold2, em, em2, struck, label, url, address] = found;
+  const inner = (words: string) => inlineStyled(words, style, depth);
+  if (escaped !== undefined) return escaped;
+  if (code !== undefined) return style.cyan(code.replace(/^ (.*\S.*) $/, "$1"));
+  if (bold !== undefined || bold2 !== undefined) return style.bold(inner(bold ?? bold2 ?? ""));
+  if (em !== undefined || em2 !== undefined) return style.italic(inner(em ?? em2 ?? ""));
+  if (struck !== undefined) return style.strikethrough(inner(struck));
+  if (address !== undefined) return style.underline(address);
+  if (label === url || label === "") return style.underline(url ?? "");
+  return `${style.underline(inner(label ?? ""))} ${style.dim(`(${url})`)}`;
+}
+
+/** Closes what a text that is still being written has opened, so that its marks are not seen and then vanish. */
+export function healed(text: string): string {
+  if (text.length > longest) return text;
+  let open = text;
+  const isInCode = (text.match(/`/g)?.length ?? 0) % 2 === 1;
+  if (isInCode) return `${open}\``;
+  // A link whose address is not there yet is shown by its words.
+  open = open.replace(/\[([^[\]]*)\]\([^()\s]*$/, "$1").replace(/!?\[([^[\]]*)$/, "$1");
+  open = open.replace(/(?<=^|\s)[*_~]{1,2}$/, "");
+  const bare = open.replace(/`[^`]*`/g, "");
+  if ((bare.match(/\*\*/g)?.length ?? 0) % 2 === 1)
+    return /\*\*$/.test(open) ? open.slice(0, -2) : `${open.replace(/\*$/, "")}**`;
+  if ((bare.replace(/\*\*/g, "").match(/(?<=^|\s)\*(?=\S)|(?<=\S)\*/g)?.length ?? 0) % 2 === 1)
+    return `${open}*`;
+  return open;
+}

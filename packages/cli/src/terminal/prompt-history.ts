@@ -1,0 +1,51 @@
+// What a person has typed, oldest first, one JSON string a line. Only its owner may read the file.
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { harmless } from "./harmless.ts";
+
+const most = 1000;
+const longest = 20_000;
+
+/** What was typed in this data folder. */
+export interface PromptHistory {
+  readonly entries: readonly string[];
+  /** Keeps one more, unless it is the last one again. What goes wrong with the file is of no consequence. */
+  add(text: string): Promise<void>;
+}
+
+/** Reads the history of a data folder. A file that cannot be read is an empty one. */
+export async function promptHistory(home: string): Promise<PromptHistory> {
+  const file = join(home, "history.jsonl");
+  const stored = (await readFile(file, "utf8").catch(() => "")).split("\n");
+  const entries = stored.flatMap(readLine).slice(-most);
+  if (stored.length > most * 2) await rewrite(file, entries).catch(() => undefined);
+  return {
+    entries,
+    async add(text) {
+      if (text.length > longest || entries.at(-1) === text) return;
+      entries.push(text);
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await appendFile(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
+      } catch {
+        // Typing goes on without a memory.
+      }
+    },
+  };
+}
+
+function readLine(line: string): string[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "string" ? [harmless(value)] : [];
+  } catch {
+    return [];
+  }
+}
+
+async function rewrite(file: string, entries: readonly string[]): Promise<void> {
+  const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+  const next = `${file}.${process.pid}`;
+  await writeFile(next, text, { mode: 0o600 });
+  await rename(next, file);
+}

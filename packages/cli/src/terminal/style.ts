@@ -1,0 +1,35 @@
+import { styleText } from "node:util";
+import type { Io } from "../io.ts";
+
+const formats = {
+  bold: "bold",
+  dim: "dim",
+  italic: "italic",
+  underline: "underline",
+  strikethrough: "strikethrough",
+  red: "red",
+  green: "green",
+  yellow: "yellow",
+  blue: "blue",
+  cyan: "cyan",
+  inverse: "inverse",
+} as const;
+
+/** Gives text a look; every function gives the text as it is when there are to be no colours. */
+export type Style = { readonly [Name in keyof typeof formats]: (text: string) => string };
+
+/** The looks that fit a stream: `NO_COLOR`, `FORCE_COLOR`, a dumb terminal or none at all are respected. */
+export function styleFor(stream: Io["stdout"], env: Io["env"]): Style {
+  const isStyled = wantsStyle(stream, env);
+  const paint = (format: keyof typeof formats) => (text: string) =>
+    isStyled && text !== "" ? styleText(formats[format], text, { validateStream: false }) : text;
+  return Object.fromEntries(
+    Object.keys(formats).map((name) => [name, paint(name as keyof typeof formats)]),
+  ) as Style;
+}
+
+function wantsStyle(stream: Io["stdout"], { NO_COLOR, FORCE_COLOR, TERM }: Io["env"]): boolean {
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return stream.isTTY === true && TERM !== "dumb";
+}

@@ -1,0 +1,134 @@
+import { fileURLToPath } from "node:url";
+import { type IPty, spawn } from "@lydell/node-pty";
+import headless from "@xterm/headless";
+
+/** A program in a real pseudo-terminal, with a terminal that shows what it writes. */
+export interface PtyProgram extends AsyncDisposable {
+  readonly pid: number;
+  type(keys: string): void;
+  resize(columns: number, rows: number): void;
+  /** What is on the screen, and with `all` what has gone up from it; without spaces at the ends. */
+  screen(all?: "all"): string;
+  /** The screen once it shows this; rejects with what there is instead when that takes too long. */
+  shows(wanted: string | RegExp): Promise<string>;
+  /** The same for what must be gone. */
+  hides(unwanted: string | RegExp): Promise<string>;
+  /** All that was written, with its escapes. */
+  readonly written: string;
+  /** What the program made the terminal do beside writing: titles, bells, links and clipboards. */
+  readonly deeds: readonly string[];
+  readonly exitCode: Promise<number>;
+  kill(signal: string): void;
+}
+
+export type PtyOptions = {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+};
+
+const patienceMs = 8000;
+
+/** Starts a source file of this package in a pseudo-terminal, beside the file `beside`. */
+export function startInPty(
+  beside: string,
+  [file, ...args]: readonly [string, ...string[]],
+  options: PtyOptions = {},
+): PtyProgram {
+  const { columns = 80, rows = 30, env = {}, cwd } = options;
+  const source = fileURLToPath(new URL(file, beside));
+  const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...own } = process.env;
+  const child = spawn(
+    process.execPath,
+    ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning", source, ...args],
+    {
+      ...{ name: "xterm-256color", cols: columns, rows, cwd: cwd ?? process.cwd() },
+      env: { ...own, ...env } as Record<string, string>,
+    },
+  );
+  return watched(child, columns, rows);
+}
+
+function watched(child: IPty, columns: number, rows: number): PtyProgram {
+  const terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 2000 });
+  const deeds: string[] = [];
+  const waiting = new Set<() => void>();
+  let written = "";
+  let isOver = false;
+  terminal.onTitleChange((title) => deeds.push(`title ${title}`));
+  terminal.onBell(() => deeds.push("bell"));
+  for (const code of [0, 1, 2, 8, 52])
+    terminal.parser.registerOscHandler(code, (data) => deeds.push(`osc ${code} ${data}`) > 0);
+  const look = () => {
+    for (const check of waiting) check();
+  };
+  child.onData((data) => {
+    written += data;
+    terminal.write(data, look);
+  });
+  const exitCode = new Promise<number>((resolve) => {
+    child.onExit((exit) => {
+      isOver = true;
+      // What was written last is still to be shown.
+      terminal.write("", () => {
+        look();
+        resolve(exit.signal ? 128 + exit.signal : exit.exitCode);
+      });
+    });
+  });
+  const screen = (all?: "all") => screenText(terminal, all === "all");
+  const until = (isThere: () => boolean, about: string) =>
+    new Promise<string>((resolve, reject) => {
+      const end = (problem?: string) => {
+        waiting.delete(check);
+        clearTimeout(timer);
+        if (problem === undefined) resolve(screen());
+        else reject(new Error(`${problem}. The screen is:\n${screen("all")}`));
+      };
+      const timer = setTimeout(() => end(`${about} did not come`), patienceMs);
+      const check = () => {
+        if (isThere()) end();
+        else if (isOver) end(`The program has ended before ${about}`);
+      };
+      waiting.add(check);
+      check();
+    });
+  const has = (wanted: string | RegExp) =>
+    typeof wanted === "string" ? screen("all").includes(wanted) : wanted.test(screen("all"));
+  const program: PtyProgram = {
+    pid: child.pid,
+    type: (keys) => child.write(keys),
+    resize(nextColumns, nextRows) {
+      terminal.resize(nextColumns, nextRows);
+      child.resize(nextColumns, nextRows);
+    },
+    screen,
+    shows: (wanted) => until(() => has(wanted), `${wanted}`),
+    hides: (unwanted) =>
+      until(
+        () => !(typeof unwanted === "string" ? screen().includes(unwanted) : unwanted.test(screen())),
+        `the end of ${unwanted}`,
+      ),
+    get written() {
+      return written;
+    },
+    deeds,
+    exitCode,
+    kill: (signal) => !isOver && child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      program.kill("SIGKILL");
+      await exitCode;
+      terminal.dispose();
+    },
+  };
+  return program;
+}
+
+function screenText(terminal: InstanceType<typeof headless.Terminal>, isAll: boolean): string {
+  const buffer = terminal.buffer.active;
+  const lines: string[] = [];
+  for (let row = isAll ? 0 : buffer.baseY; row < buffer.baseY + terminal.rows; row++)
+    lines.push(buffer.getLine(row)?.translateToString(true) ?? "");
+  return lines.join("\n").trimEnd();
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import type { McpTools } from "@capstan/mcp";
+import { type Agent, AgentError, type Event, type Model, type PolicyLayer, type Store } from "capstan";
+import { limitsOf, type PolicyLimits, type StoredAgentsOptions, storedAgents } from "capstan/agents";
+import { local } from "capstan/engines/local";
+import { scopeOf } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
+import { allowance } from "./access/allowance.ts";
+import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
+import { authenticate } from "./access/authenticate.ts";
+import { room } from "./access/room.ts";
+import { signIns } from "./access/sign-ins.ts";
+import { spending } from "./access/spending.ts";
+import type { UserLimits } from "./access/user-limits.ts";
+import type { Introductions } from "./agents/about-server.ts";
+import { agentParts } from "./agents/agent-parts.ts";
+import type { Deployment } from "./deployment.ts";
+import { dispatch } from "./dispatch.ts";
+import { application } from "./http/application.ts";
+import { cors } from "./http/cors.ts";
+import { type GuardOptions, guard } from "./http/guard.ts";
+import { hardened } from "./http/hardened.ts";
+import { staticFiles } from "./http/static-files.ts";
+import { instructionWarnings } from "./instruction-warnings.ts";
+import { mcpCalls } from "./mcp-servers/mcp-calls.ts";
+import { mountedMcp } from "./protocols/mcp-service.ts";
+import { withOpenaiProblems } from "./protocols/openai-problem.ts";
+import type { Route } from "./route.ts";
+import { routes } from "./routes/index.ts";
+import { agentFinder, modelChoices } from "./runs/agent-variants.ts";
+import { passing } from "./runs/passing.ts";
+
+export type ServerOptions = GuardOptions & {
+  /** The first one answers when a request names none. */
+  readonly agents: readonly Agent[];
+  /** Where everything is kept; by default in the memory of this process. */
+  readonly store?: Store;
+  /** What every request must present, as the key of the local user. Others are made with `keys.create`. */
+  readonly apiKey?: string;
+  /** What stored agents may be made of; left out, they can name no tools. */
+  readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
+  /** What a request may choose as `model`; left out, nothing but each agent's own. */
+  readonly models?: readonly (string | Model)[];
+  /** How agents are shown to people: by name. */
+  readonly about?: Introductions;
+  /** The MCP servers whose tools the agents use, to be looked after by people. Whoever has started them ends them. */
+  readonly mcp?: McpTools;
+  /** For every run. */
+  readonly policy?: PolicyLayer;
+  /** The loosest policy that a request may ask for. */
+  readonly policyLimits?: PolicyLimits;
+  /** Of each user; a key may have others. */
+  readonly limits?: Partial<UserLimits>;
+  /** So many runs at work in this process; more are refused until others have ended. 500 when left out. */
+  readonly maxRuns?: number;
+  /** The share of the memory for objects that is in use, 0 to 1: new work is refused when it is nearly full. */
+  readonly memoryInUse?: () => number;
+  /** The folder with the files of a user interface, which is served at `/`. */
+  readonly studio?: { readonly folder: string };
+  /** What tools and instructions are given as `context`; by default the caller. */
+  readonly context?: (caller: RunOf) => unknown;
+  /** Masked in all that leaves a run. */
+  readonly secrets?: readonly string[];
+  /** Sees every event of every run here: for logs. */
+  readonly onEvent?: (event: Event) => void;
+  /** The debug log of `POST /api/chat`: a line for each event that is sent. */
+  readonly sseLog?: (line: string) => void;
+  /** Told what went wrong inside, with the id that the client was given. */
+  readonly onError?: (error: unknown, id: string) => void;
+};
+
+/** Who a run is for. */
+export type RunOf = { readonly user: string; readonly sessionId: string };
+
+/** A server without a listener: requests come in by `fetch`. */
+export interface Server {
+  /** `arrivedAt` is what this machine is called where the request came in: it may have that as its Host. */
+  fetch(request: Request, arrivedAt?: readonly string[]): Promise<Response>;
+  readonly keys: ApiKeys;
+  /** A code that signs a browser in as this user, or as the local one; once, and within two minutes. */
+  oneTimeCode(user?: string): string;
+  /** Everything that can be asked of it. */
+  readonly routes: readonly Route[];
+  /** Takes no new work, tells its streams, puts runs down after what is under way (25 s at most); the store stays open. */
+  close(patienceMs?: number): Promise<void>;
+}
+
+/** Makes a server of agents and a store. */
+export function createServer(options: ServerOptions): Server {
+  const { agents: coded, store = memory() } = options;
+  if (coded.length === 0) throw new AgentError("invalid_definition", "A server needs at least one agent.");
+  const keys = apiKeys(store, { own: options.apiKey });
+  const leaving = new AbortController();
+  const deployment = deploy(options, { store, keys, leaving: leaving.signal });
+  const { report } = deployment;
+  // What other processes say is heard from now on: whoever asks in the middle of a message is told what was said so far.
+  const unwatch = store.watch("", () => undefined);
+  const caller = authenticate({ keys, signIns: deployment.signIns, limits: options.limits });
+  const assertAllowed = guard(options);
+  const shared = cors(options.origins);
+  const app = application({
+    routes,
+    answer: (route, asked) => dispatch(route, asked, { deployment, authenticate: caller }),
+    files: options.studio && staticFiles(options.studio.folder),
+    report,
+  });
+  for (const warning of instructionWarnings(coded)) report(warning);
+  return {
+    routes,
+    keys,
+    oneTimeCode: deployment.signIns.oneTimeCode,
+    fetch: withOpenaiProblems(
+      hardened(
+        async (request, arrivedAt) => {
+          assertAllowed(request, arrivedAt);
+          return shared.preflight(request) ?? app(request);
+        },
+        { cors: shared, report },
+      ),
+    ),
+    async close(patienceMs = 25_000) {
+      leaving.abort();
+      const patience = new Promise((resolve) => setTimeout(resolve, patienceMs).unref());
+      const { engine, passing, mcp } = deployment;
+      await Promise.race([Promise.all([engine.close(), passing.close(patience)]), patience]);
+      await mcp.close();
+      unwatch();
+    },
+  };
+}
+
+type Ground = { readonly store: Store; readonly keys: ApiKeys; readonly leaving: AbortSignal };
+
+function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deployment {
+  const { agents: coded, policy, context = (of: RunOf) => of, maxRuns = 500, apiKey } = options;
+  const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
+  const agents = storedAgents({ ...options.storedAgents, store, coded });
+  const models = modelChoices(options.models ?? []);
+  const finder = agentFinder(agents, models);
+  const spent = spending(store);
+  const allowed = allowance();
+  const calls = mcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
+
+  function onEvent(event: Event): void {
+    if (event.type === "done" && event.parentRunId === undefined)
+      spent.add(scopeOf(event.sessionId), { ...event.usage, cost: event.cost }).catch(report);
+    calls.hear(event);
+    options.onEvent?.(event);
+  }
+  const optionsFor: Deployment["optionsFor"] = async ({ scope, sessionId }) => ({
+    context: await context({ user: scope, sessionId }),
+    secrets,
+    hooks: { onEvent },
+  });
+  function report(thrown: unknown): string {
+    const id = `err_${randomUUID()}`;
+    try {
+      options.onError?.(thrown, id);
+    } catch {
+      // A log that fails must not change what the client is told.
+    }
+    return id;
+  }
+  const counted = { policy, allowance: allowed, spending: spent };
+  return {
+    ...counted,
+    store,
+    engine: local({
+      store,
+      agents: finder.find,
+      maxRuns,
+      resumeWith: ({ sessionId }) => optionsFor({ scope: scopeOf(sessionId), sessionId }),
+    }),
+    agents,
+    agent: (name = coded[0]?.name ?? "", model) => finder.get(name, model),
+    findAgent: finder.find,
+    introductions: options.about ?? {},
+    agentParts: agentParts(options.storedAgents),
+    mcpTools: options.mcp,
+    mcpCalls: calls,
+    models,
+    policyLimits: limitsOf(options.policyLimits),
+    assertRoom: room({ maxRuns, runs: () => allowed.taken("runs"), memory: options.memoryInUse }),
+    passing: passing({ ...counted, optionsFor }),
+    mcp: mountedMcp({ ...counted, agents: coded, store, context, secrets, onEvent, onError: report }),
+    sseLog: options.sseLog,
+    signIns: signIns(store, { keys }),
+    leaving,
+    optionsFor,
+    report,
+  };
+}

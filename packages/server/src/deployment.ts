@@ -1,0 +1,53 @@
+import type { McpTools } from "@capstan/mcp";
+import type { Agent, PolicyLayer, ResumeOptions, Store } from "capstan";
+import type { PolicyLimits, StoredAgents } from "capstan/agents";
+import type { LocalEngine } from "capstan/engines/local";
+import type { Allowance } from "./access/allowance.ts";
+import type { SignIns } from "./access/sign-ins.ts";
+import type { Spending } from "./access/spending.ts";
+import type { Introductions } from "./agents/about-server.ts";
+import type { AgentParts } from "./agents/agent-parts.ts";
+import type { McpCalls } from "./mcp-servers/mcp-calls.ts";
+import type { MountedMcp } from "./protocols/mcp-service.ts";
+import type { ModelChoices } from "./runs/agent-variants.ts";
+import type { Passing } from "./runs/passing.ts";
+
+/** What the routes work on: the one server behind all requests. */
+export type Deployment = {
+  readonly store: Store;
+  /** Runs that are kept: they survive the process. */
+  readonly engine: LocalEngine;
+  /** Runs whose history the client keeps. */
+  readonly passing: Passing;
+  readonly mcp: MountedMcp;
+  /** The MCP servers whose tools the agents use. */
+  readonly mcpTools: McpTools | undefined;
+  readonly mcpCalls: McpCalls;
+  /** How agents are shown to people. */
+  readonly introductions: Introductions;
+  /** What stored agents can be made of. */
+  readonly agentParts: AgentParts;
+  readonly agents: StoredAgents;
+  /** Finds an agent by its name, or the first one, with another model if one is named. Throws `unknown_agent`. */
+  agent(name?: string, model?: string): Promise<Agent>;
+  /** The agent of a run: by its name, also as `name@model`. */
+  findAgent(name: string): Promise<Agent | undefined>;
+  /** The models that requests may choose from. */
+  readonly models: ModelChoices;
+  readonly policy: PolicyLayer | undefined;
+  /** The loosest policy that a request may ask for. */
+  readonly policyLimits: PolicyLimits;
+  readonly allowance: Allowance;
+  /** Throws `overloaded` while there is no room for more work. */
+  assertRoom(): void;
+  readonly spending: Spending;
+  readonly signIns: SignIns;
+  /** Aborted when the server is about to leave. */
+  readonly leaving: AbortSignal;
+  /** What a run needs that is not stored: its context, hooks and secrets. */
+  optionsFor(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
+  /** The debug log of the chat: a line for each event that is sent. */
+  readonly sseLog: ((line: string) => void) | undefined;
+  /** For the log of whoever runs the server, never for clients. Gives an id to find it by. */
+  report(thrown: unknown): string;
+};

@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqlite } from "capstan/stores/sqlite";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type Apart, type ApartOptions, type ServeOrder, serveApart } from "./testing/serve-apart.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+const patiently = { timeout: 15_000, interval: 100 };
+
+let folder: string;
+const apart: Apart[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-drain-"));
+});
+afterEach(async () => {
+  for (const { child, ended } of apart.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const fileOf = () => join(folder, "store.db");
+
+async function serve(order: Partial<ServeOrder> = {}, options: ApartOptions = {}): Promise<Apart> {
+  const one = await serveApart({ file: fileOf(), patienceMs: 25_000, stepMs: 100, ...order }, options);
+  apart.push(one);
+  return one;
+}
+
+function start({ url }: Apart, agent = "steps"): Promise<Response> {
+  return fetch(`${url}/api/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ input: "Go", agent }),
+  });
+}
+
+async function runOf(answer: Response): Promise<string> {
+  expect(answer.status).toBe(201);
+  return (await answer.json()).runId;
+}
+
+/** Waits until it works on a step. */
+async function atWork({ url }: Apart, runId: string): Promise<void> {
+  const { body } = await fetch(`${url}/api/runs/${runId}/events`);
+  let heard = "";
+  for await (const piece of body ?? []) {
+    heard += Buffer.from(piece).toString();
+    if (heard.includes("event: tool_call_start")) return;
+  }
+}
+
+const isDone = async ({ url }: Apart, runId: string) => {
+  const run = await (await fetch(`${url}/api/runs/${runId}`)).json();
+  return run.state === "ended" && run.result.status === "done" && run.result.text === "Done.";
+};
+
+it("a server that is told to leave under load loses no run, no listener, and ends with 0 (F82)", {
+  timeout: 30_000,
+}, async () => {
+  const first = await serve({ stepMs: 400 });
+  const runs = await Promise.all(Array.from({ length: 20 }, async () => runOf(await start(first))));
+  const streams = await Promise.all(
+    runs.slice(0, 5).map((id) => fetch(`${first.url}/api/runs/${id}/events`)),
+  );
+  const texts = streams.map((stream) => stream.text());
+  first.child.kill("SIGTERM");
+  await expect.poll(async () => (await fetch(`${first.url}/api/health`)).status, patiently).toBe(503);
+  const refused = await start(first);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await refused.json()).toMatchObject({ error: { code: "draining", retryable: true } });
+  expect((await fetch(`${first.url}/api/runs/${runs[0]}`)).status).toBe(200);
+  for (const text of await Promise.all(texts)) {
+    expect(text).toContain("event: server_draining");
+    expect(text).not.toContain("event: done");
+  }
+  expect(await first.ended).toBe(0);
+
+  const second = await serve();
+  for (const runId of runs) await expect.poll(() => isDone(second, runId), patiently).toBe(true);
+  second.child.kill("SIGTERM");
+  expect(await second.ended).toBe(0);
+});
+
+it("a step that takes too long is left for another process, and the run is not lost (F82)", async () => {
+  const one = await serve({ stepMs: 60_000, patienceMs: 300 });
+  const runId = await runOf(await start(one));
+  await atWork(one, runId);
+  one.child.kill("SIGINT");
+  expect(await one.ended).toBe(0);
+  const store = sqlite(fileOf());
+  const sessionId = (await store.sessionOf(runId)) ?? "";
+  expect(await store.runs(sessionId)).toMatchObject([{ runId, state: "active" }]);
+  await store.close();
+});
+
+it("a second signal ends it at once (F82)", async () => {
+  const one = await serve({ stepMs: 60_000 });
+  await atWork(one, await runOf(await start(one)));
+  one.child.kill("SIGTERM");
+  await expect.poll(async () => (await fetch(`${one.url}/api/health`)).status, patiently).toBe(503);
+  one.child.kill("SIGTERM");
+  expect(await one.ended).toBe(143);
+});
+
+it("a run that takes nearly all memory ends neither the process nor the others; new ones wait (F83)", {
+  timeout: 30_000,
+}, async () => {
+  const one = await serve({ stepMs: 100 }, { flags: ["--max-old-space-size=128", "--expose-gc"] });
+  const other = await runOf(await start(one));
+  const greedy = await runOf(await start(one, "greedy"));
+  await expect.poll(async () => (await start(one)).status, patiently).toBe(503);
+  const refused = await (await start(one)).json();
+  expect(refused.error).toMatchObject({ code: "overloaded", retryable: true });
+  expect((await fetch(`${one.url}/api/health`)).status).toBe(200);
+  await expect.poll(() => isDone(one, other), patiently).toBe(true);
+  expect((await fetch(`${one.url}/api/runs/${greedy}`)).status).toBe(200);
+  one.child.kill("SIGUSR2");
+  await expect.poll(async () => (await start(one)).status, patiently).toBe(201);
+});
+
+it("more connections than it may open files do not end it, nor the run it works on (F83)", async () => {
+  const one = await serve({ stepMs: 500 }, { files: 64 });
+  const runId = await runOf(await start(one));
+  const sockets = Array.from({ length: 150 }, () =>
+    connect(Number(new URL(one.url).port), "127.0.0.1").on("error", () => undefined),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => isDone(one, runId).catch(() => false), patiently).toBe(true);
+  expect((await start(one)).status).toBe(201);
+});

@@ -1,0 +1,172 @@
+import type { Delta, Event } from "capstan";
+import { subscribe } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventFrame } from "./event-frame.ts";
+import { eventStream, mostUnread } from "./event-stream.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const delta = (text: string): Delta => ({
+  ...{ type: "content_delta", delta: text, runId: "r1", sessionId: "s1", agent: "a", turn: 1 },
+});
+
+/** Events that are there when they are put, and what became of their reader. */
+function source() {
+  const ready: Event[] = [];
+  let wake: () => void = () => undefined;
+  let isReturned = false;
+  const events = {
+    async next(): Promise<IteratorResult<Event, void>> {
+      while (ready.length === 0 && !isReturned)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      const value = isReturned ? undefined : ready.shift();
+      return value ? { done: false, value } : { done: true, value: undefined };
+    },
+    async return(): Promise<IteratorResult<Event, void>> {
+      isReturned = true;
+      wake();
+      return { done: true, value: undefined };
+    },
+  };
+  const put = (event: Event) => {
+    ready.push(event);
+    wake();
+  };
+  return { events, put, isReturned: () => isReturned };
+}
+
+function opened(events: ReturnType<typeof source>["events"], leaving = new AbortController()) {
+  let closed = 0;
+  const response = eventStream({ events, leaving: leaving.signal, onClose: () => (closed += 1) });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const read = async () => Buffer.from((await reader.read()).value ?? []).toString();
+  return { reader, read, leaving, closed: () => closed };
+}
+
+describe("a stream of events", () => {
+  it("keeps its connection open with a comment when nothing happens", async () => {
+    const { events, put } = source();
+    const { read, reader } = opened(events);
+    const first = read();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await first).toBe(": still here\n\n");
+    const second = read();
+    put(delta("x"));
+    expect(await second).toBe(eventFrame(delta("x")));
+    await reader.cancel();
+  });
+
+  it("has one timer with all others of its server, and none when they are over", async () => {
+    const leaving = new AbortController();
+    const streams = Array.from({ length: 50 }, () => opened(source().events, leaving));
+    expect(vi.getTimerCount()).toBe(1);
+    for (const { reader } of streams) await reader.cancel();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that nobody reads for a minute is dropped, and gives back its place (F80)", async () => {
+    const { events, put, isReturned } = source();
+    const { read, reader, closed } = opened(events);
+    put(delta("x"));
+    await read();
+    put(delta("y"));
+    await vi.advanceTimersByTimeAsync(45_000);
+    expect(closed()).toBe(0);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(closed()).toBe(1);
+    expect(isReturned()).toBe(true);
+    await expect(reader.read()).rejects.toThrow("Nobody has read");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("that is read is not dropped, however long nothing happens", async () => {
+    const { events } = source();
+    const { read, closed, reader } = opened(events);
+    for (let count = 0; count < 20; count += 1) {
+      const next = read();
+      await vi.advanceTimersByTimeAsync(15_000);
+      expect(await next).toBe(": still here\n\n");
+    }
+    expect(closed()).toBe(0);
+    await reader.cancel();
+  });
+
+  it("whose answer was never read at all is dropped too (F79)", async () => {
+    const { events } = source();
+    const { closed } = opened(events);
+    await vi.advanceTimersByTimeAsync(75_000);
+    expect(closed()).toBe(1);
+  });
+
+  it("writes together what is ready together", async () => {
+    const store = memory();
+    const lease = await store.lease("s1", "writer", 60_000);
+    const fact = { ...delta(""), type: "warning" as const, code: "a", message: "a", at: 1 };
+    if (lease)
+      await store.append(
+        ["1", "2", "3"].map((id) => ({ ...fact, id })),
+        { expected: 0, lease },
+      );
+    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: mostUnread });
+    const { read, reader } = opened(events as never);
+    expect((await read()).match(/^id: /gm)).toHaveLength(3);
+    const next = read();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    store.publish("s1", [
+      { after: 3, delta: delta("x") },
+      { after: 3, delta: delta("y") },
+    ]);
+    expect((await next).match(/^event: content_delta/gm)).toHaveLength(2);
+    await reader.cancel();
+  });
+
+  it("ends for one who is too far behind, who may come back behind its last fact (F80)", async () => {
+    const store = memory();
+    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: mostUnread });
+    const { read, reader } = opened(events as never);
+    const first = read();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    store.publish("s1", [{ after: 0, delta: delta("one") }]);
+    await first;
+    for (let count = 0; count < 100; count += 1)
+      store.publish("s1", [{ after: 0, delta: delta("x".repeat(20_000)) }]);
+    const problem = await read();
+    expect(problem).toContain("event: stream_error");
+    expect(JSON.parse(problem.split("data: ")[1] ?? "")).toEqual({ code: "aborted", retryable: true });
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it("serialises an event once for all its readers", async () => {
+    const said = delta("x");
+    let asked = 0;
+    const counted = Object.assign(Object.create({ toJSON: () => ({ asked: ++asked }) }), said);
+    expect(eventFrame(counted)).toBe(eventFrame(counted));
+    expect(asked).toBe(1);
+  });
+
+  it("ends with a code and no words when the store fails", async () => {
+    const events = { next: () => Promise.reject(new Error("disk /dev/sda1 on fire")) };
+    const { read, closed } = opened(events as never);
+    const text = await read();
+    expect(text).toBe('event: stream_error\ndata: {"code":"internal","retryable":true}\n\n');
+    expect(closed()).toBe(1);
+  });
+
+  it("of a server that has left says so at once (F82)", async () => {
+    const leaving = new AbortController();
+    leaving.abort();
+    const { events } = source();
+    const { read, closed, reader } = opened(events, leaving);
+    expect(await read()).toContain("event: server_draining");
+    expect((await reader.read()).done).toBe(true);
+    expect(closed()).toBe(1);
+  });
+});

@@ -1,0 +1,208 @@
+import { AgentError, type Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { afterEach, expect, it } from "vitest";
+import { helloAgent } from "../testing/hello-agent.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+const open: TestServer[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close(0);
+});
+
+function serve(options: Partial<Parameters<typeof testServer>[0]> = {}): TestServer {
+  const server = testServer({ agents: [helloAgent()], ...options });
+  open.push(server);
+  return server;
+}
+
+it("every answer says what a browser must not do with it (A91, A97)", async () => {
+  const { ask } = serve();
+  const answers = await Promise.all([
+    ask("GET", "/api/runs"),
+    ask("GET", "/api/health"),
+    ask("GET", "/nothing"),
+    ask("PUT", "/api/runs", {}),
+    ask("POST", "/api/runs", { wrong: 1 }),
+    ask("GET", "/api/runs", undefined, { host: "evil.example" }),
+    ask("GET", "/api/runs", undefined, { origin: "https://evil.example" }),
+    ask("HEAD", "/api/runs"),
+    ask("OPTIONS", "/api/runs"),
+    ask("GET", "/v1/models"),
+    ask("POST", "/v1/chat/completions", { wrong: 1 }),
+    ask("GET", "/v1/models", undefined, { origin: "https://evil.example" }),
+    ask("POST", "/mcp", {}, { origin: "https://evil.example" }),
+    ask("GET", "/openapi.json"),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([
+    200, 200, 404, 405, 400, 421, 403, 200, 405, 200, 400, 403, 403, 200,
+  ]);
+  for (const { headers } of answers) {
+    const { "content-type": _, "content-length": __, allow: ___, ...rest } = Object.fromEntries(headers);
+    expect(rest).toEqual({
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "permissions-policy":
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+  }
+});
+
+it("another method on a path that is there is 405, with those that work", async () => {
+  const { ask } = serve();
+  const answer = await ask("DELETE", "/api/runs");
+  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
+  for (const method of ["PROPFIND", "QUERY", "FOO"])
+    expect((await ask(method, "/api/health")).status, method).toBe(405);
+});
+
+it("no GET changes anything (A80)", async () => {
+  const real = memory();
+  const changes: string[] = [];
+  const writing = ["append", "create", "remove", "rename", "tell", "putRecord", "removeRecord", "putBlob"];
+  const store = new Proxy(real, {
+    get(target, name: keyof Store) {
+      if (writing.includes(name)) changes.push(name);
+      return target[name];
+    },
+  });
+  const server = serve({ store });
+  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input: "Hello" })).json();
+  await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+  await new Promise((resolve) => setTimeout(resolve, 50)); // what was spent is counted
+  changes.length = 0;
+  const names: Record<string, string> = { runId, sessionId, callId: "call_1", name: "helper" };
+  for (const { method, path } of server.routes) {
+    if (method !== "GET") continue;
+    const answer = await server.ask(
+      "GET",
+      path.replaceAll(/\{(\w+)\}/g, (_, name) => names[name] ?? "x"),
+    );
+    expect(answer.status, path).toBeLessThan(500);
+    await answer.body?.cancel();
+  }
+  expect(changes).toEqual([]);
+});
+
+it("pages of listed origins may ask and read, with a key and without cookies; others learn nothing (A79)", async () => {
+  const origin = "https://app.example.com";
+  const { ask } = serve({ origins: [origin] });
+  const preflight = {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization",
+  };
+  const allowed = await ask("OPTIONS", "/api/runs", undefined, { origin, ...preflight });
+  expect(allowed.status).toBe(204);
+  expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
+  expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
+  expect(allowed.headers.get("vary")).toBe("origin");
+  const read = await ask("GET", "/api/runs", undefined, { origin, "sec-fetch-site": "cross-site" });
+  expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+  for (const other of ["https://evil.example", "null", "https://app.example.com.evil.example", "*"]) {
+    for (const answer of [
+      await ask("OPTIONS", "/api/runs", undefined, { origin: other, ...preflight }),
+      await ask("GET", "/api/runs", undefined, { origin: other }),
+    ]) {
+      expect(answer.status).toBe(403);
+      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      expect(answer.headers.get("vary")).toBe("origin");
+    }
+  }
+  expect([...allowed.headers.keys(), ...read.headers.keys()]).not.toContain(
+    "access-control-allow-credentials",
+  );
+});
+
+it("without a list of origins there is no word of CORS (A79)", async () => {
+  const { ask } = serve();
+  const answer = await ask("GET", "/api/runs", undefined, { origin: "http://127.0.0.1" });
+  expect(answer.status).toBe(200);
+  expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+});
+
+it("health says one word to anyone, and that the server leaves (A98)", async () => {
+  const server = serve({ apiKey: "the-own-key-of-this-server" });
+  const answer = await server.ask("GET", "/api/health");
+  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
+  await server.close(0);
+  const leaving = await server.ask("GET", "/api/health");
+  expect([leaving.status, await leaving.text(), leaving.headers.get("retry-after")]).toEqual([
+    503,
+    '{"status":"draining"}',
+    "1",
+  ]);
+});
+
+const planted = "PLANTED-sk-secret-in-/home/ada/app.ts";
+
+function unspeakable(): Error {
+  const get = (): never => {
+    throw new Error(planted);
+  };
+  return Object.defineProperties(new Error(planted), { name: { get }, message: { get }, code: { get } });
+}
+
+const thrown: readonly [string, unknown][] = [
+  ["an error", new Error(planted)],
+  ["an error with a cause", new Error("outer", { cause: new Error(planted) })],
+  ["a text", planted],
+  ["nothing", null],
+  ["an object", { message: planted, status: 200, code: "invalid_input" }],
+  ["a Response", new Response(planted)],
+  [
+    "one that ends in itself",
+    Object.assign(new Error(planted), { getResponse: () => new Response(planted) }),
+  ],
+  ["a frozen one", Object.freeze(new TypeError(planted))],
+  ["one that throws when it is looked at", unspeakable()],
+  ["an AgentError of the inside", new AgentError("store_failed", planted)],
+  ["one that says it is busy", new AgentError("store_busy", planted)],
+  ["one without a known code", Object.assign(new AgentError("internal", planted), { code: planted })],
+  ["an aggregate", new AggregateError([new Error(planted)], planted)],
+];
+
+it.each(
+  thrown,
+)("of %s that is thrown inside nothing leaves but an id, which is in the log (A94)", async (_, what) => {
+  const log: [unknown, string][] = [];
+  const real = memory();
+  const fail = () => Promise.reject(what);
+  const store: Store = { ...real, list: fail, sessionOf: fail, lease: fail };
+  const { ask } = serve({ store, onError: (error, id) => log.push([error, id]) });
+  log.length = 0;
+  for (const answer of [await ask("GET", "/api/runs"), await ask("GET", "/api/runs/run_1")]) {
+    const bytes = JSON.stringify([...answer.headers]) + (await answer.clone().text());
+    expect(bytes).not.toContain("PLANTED");
+    expect(bytes).not.toMatch(/\bat \S+:\d+/);
+    expect(answer.status).toBe(500);
+    const { error } = await answer.json();
+    expect(error.code).toBe("internal");
+    expect(log.some(([seen, id]) => seen === what && id === error.id)).toBe(true);
+  }
+});
+
+it("a log that throws changes nothing of the answer (A94)", async () => {
+  const store: Store = { ...memory(), list: () => Promise.reject(new Error(planted)) };
+  const onError = () => {
+    throw new Error(planted);
+  };
+  const answer = await serve({ store, onError }).ask("GET", "/api/runs");
+  expect([answer.status, (await answer.text()).includes("PLANTED")]).toEqual([500, false]);
+});
+
+it("what a path or an id brings is never part of a header (A91)", async () => {
+  const { ask } = serve();
+  for (const path of [
+    "/api/runs/x%0d%0aset-cookie:%20a=b",
+    "/%0d%0aset-cookie:%20a=b",
+    "/api/runs?x=%0d%0aa:b",
+  ]) {
+    const answer = await ask("GET", path);
+    expect(answer.status, path).toBeOneOf([400, 404]);
+    expect(answer.headers.has("set-cookie")).toBe(false);
+    expect([...answer.headers.values()].join()).not.toContain("a=b");
+  }
+});

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { helloAgent } from "../testing/hello-agent.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+let folder: string;
+let server: TestServer;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-static-"));
+  const site = join(folder, "site");
+  mkdirSync(join(site, "assets"), { recursive: true });
+  mkdirSync(join(site, "empty"));
+  writeFileSync(join(site, "index.html"), "<title>Studio</title>");
+  writeFileSync(join(site, "favicon.svg"), "<svg/>");
+  writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js"), "run()");
+  writeFileSync(join(site, "assets", "component.js"), "part()");
+  writeFileSync(join(site, ".env"), "PLANTED=1");
+  writeFileSync(join(folder, "secret.txt"), "PLANTED");
+  symlinkSync(join(folder, "secret.txt"), join(site, "link.txt"));
+  symlinkSync(folder, join(site, "up"));
+  server = testServer({ agents: [helloAgent()], studio: { folder: site } });
+});
+afterAll(async () => {
+  await server.close(0);
+  rmSync(folder, { recursive: true });
+});
+
+it("serves pages and files, with what keeps them safe", async () => {
+  for (const path of ["/", "/sessions/ada~ses_1", "/agents/?q=1"]) {
+    const page = await server.ask("GET", path);
+    expect([page.status, await page.text()], path).toEqual([200, "<title>Studio</title>"]);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("content-security-policy")).toMatchInlineSnapshot(
+      `"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"`,
+    );
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+    expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+  }
+  const hashed = await server.ask("GET", "/assets/app-Ab3_x9Zq.js");
+  expect(await hashed.text()).toBe("run()");
+  expect(hashed.headers.get("cache-control")).toContain("immutable");
+  const plain = await server.ask("GET", "/assets/component.js");
+  expect(plain.headers.get("cache-control")).toBe("no-cache");
+  const etag = plain.headers.get("etag") ?? "";
+  const again = await server.ask("GET", "/assets/component.js", undefined, { "if-none-match": etag });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const head = await server.ask("HEAD", "/favicon.svg");
+  expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
+    200,
+    "image/svg+xml",
+    "",
+  ]);
+});
+
+it.each([
+  "/..%2fsecret.txt",
+  "/..%2Fsecret.txt",
+  "/%2e%2e%2fsecret.txt",
+  "/../secret.txt",
+  "/assets/../../secret.txt",
+  "/..%5csecret.txt",
+  "/assets%5c..%5c..%5csecret.txt",
+  "/assets%2fcomponent.js",
+  "//secret.txt",
+  "//",
+  "//favicon.svg",
+  "/.env",
+  "/%2eenv",
+  "/.git/config",
+  "/@fs/etc/passwd",
+  "/@fs/",
+  "/@vite/client",
+  "/favicon.svg?raw",
+  "/favicon.svg?import&raw",
+  "/favicon.svg%00.png",
+  "/%00",
+  "/link.txt",
+  "/up/secret.txt",
+  "/secret.txt",
+  "/FAVICON.SVG",
+  "/favicon.svg/",
+  "/favicon.svg;x",
+  "/index.html/../.env",
+  "/api",
+  "/api/nothing",
+  "/v1/nothing",
+  "/mcp/nothing",
+  "/__proto__.x",
+])("there is nothing at %s (A93)", async (path) => {
+  const answer = await server.ask("GET", path);
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).not.toContain("PLANTED");
+});
+
+it("serves nothing to other methods", async () => {
+  for (const method of ["POST", "DELETE", "PUT"])
+    expect((await server.ask(method, "/favicon.svg")).status, method).toBe(404);
+});
+
+it("pages too answer only to names of this machine (A75)", async () => {
+  const answer = await server.ask("GET", "/", undefined, { host: "evil.example" });
+  expect([answer.status, (await answer.text()).includes("Studio")]).toEqual([421, false]);
+});

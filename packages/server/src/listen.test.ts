@@ -1,0 +1,244 @@
+import { connect } from "node:net";
+import { memory } from "capstan/stores/memory";
+import { afterEach, expect, it, vi } from "vitest";
+import { createServer, type Server, type ServerOptions } from "./create-server.ts";
+import { type Listening, type ListenOptions, listen } from "./listen.ts";
+import { helloAgent } from "./testing/hello-agent.ts";
+
+const open: Listening[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const one of open.splice(0)) await one.close(0);
+});
+
+function make(options: Partial<ServerOptions> = {}): Server {
+  return createServer({ agents: [helloAgent()], ...options });
+}
+
+async function start(options: ListenOptions = {}, server: Server = make()): Promise<Listening> {
+  const listening = await listen(server, { port: 0, ...options });
+  open.push(listening);
+  return listening;
+}
+
+/** What comes back for these bytes, until the other side closes or has been quiet for a moment. */
+function raw(port: number, bytes: string, quietMs = 300): Promise<string> {
+  return new Promise((resolve) => {
+    let heard = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
+    socket.setTimeout(quietMs, () => socket.destroy());
+    socket.on("data", (data) => {
+      heard += data.toString("latin1");
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(heard));
+  });
+}
+
+const statuses = (heard: string) =>
+  [...heard.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
+const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
+const health = "GET /api/health HTTP/1.1";
+
+it("listens on a free port of this machine, and lets go of it", async () => {
+  const listening = await start();
+  expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`);
+  const answer = await fetch(`${listening.url}/api/health`);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
+  await listening.close();
+  await expect(fetch(`${listening.url}/api/health`)).rejects.toThrow();
+});
+
+it.each([
+  "0.0.0.0",
+  "::",
+  "192.168.0.1",
+  "example.com",
+  "127.evil.com",
+  "localhost.evil.com",
+])("does not listen on %s without a key (A81)", async (host) => {
+  await expect(listen(make(), { port: 0, host })).rejects.toMatchObject({
+    code: "invalid_definition",
+    message: expect.stringContaining("set a key"),
+  });
+});
+
+it("listens on all addresses with a key, and there too only under its own names (A75, A81)", async () => {
+  const store = memory();
+  const server = make({ store });
+  const { secret } = await server.keys.create({ user: "", isAdmin: true });
+  const { port } = await start({ host: "0.0.0.0" }, server);
+  const ask = async (host: string) =>
+    statuses(
+      await raw(
+        port,
+        head(
+          "GET /api/runs HTTP/1.1",
+          `Host: ${host}`,
+          `Authorization: Bearer ${secret}`,
+          "Connection: close",
+        ),
+      ),
+    );
+  expect(await ask(`127.0.0.1:${port}`)).toEqual([200]);
+  expect(await ask("0.0.0.0")).toEqual([421]);
+  expect(await ask("evil.example")).toEqual([421]);
+});
+
+it("says that a port is in use (A81)", async () => {
+  const { port } = await start();
+  await expect(listen(make(), { port })).rejects.toMatchObject({
+    code: "invalid_definition",
+    message: `The port ${port} is in use: choose another one (0 takes one that is free).`,
+  });
+});
+
+it.each([
+  ["one", ["Host: localhost"], 200],
+  ["none", [], 400],
+  ["an empty one", ["Host:"], 400],
+  ["two", ["Host: localhost", "Host: evil.example"], 421],
+  ["two that are the same", ["Host: localhost", "host: localhost"], 421],
+  ["another", ["Host: evil.example"], 421],
+  ["one with a name before it", ["Host: localhost@evil.example"], 400],
+  ["one of bytes", ["Host: \xff\xfe"], 400],
+])("on the wire with %s for a Host (A75)", async (_, lines, status) => {
+  const { port } = await start();
+  expect(statuses(await raw(port, head(health, ...lines, "Connection: close")))).toEqual([status]);
+});
+
+it("a target that names another host is refused, whatever the Host says (A75)", async () => {
+  const { port } = await start();
+  for (const target of ["http://evil.example/api/health", "http://localhost/api/health", "*", "evil"]) {
+    const heard = await raw(port, head(`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"));
+    expect(statuses(heard), target).toEqual([400]);
+  }
+  expect(statuses(await raw(port, head("GET /api/health HTTP/1.0")))).toEqual([400]);
+});
+
+it.each([
+  ["length and chunks", ["Content-Length: 4", "Transfer-Encoding: chunked"], "0\r\n\r\n"],
+  ["two lengths", ["Content-Length: 2", "Content-Length: 40"], "{}"],
+  ["a length with a sign", ["Content-Length: +2"], "{}"],
+  ["a length that is none", ["Content-Length: 2, 2"], "{}"],
+  ["chunks twice", ["Transfer-Encoding: chunked, chunked"], "0\r\n\r\n"],
+  ["chunks and more", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
+  ["chunks misspelt", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
+  ["a blank before the colon", ["Transfer-Encoding : chunked"], "0\r\n\r\n"],
+  ["a folded header", ["X: a\r\n Transfer-Encoding: chunked"], "0\r\n\r\n"],
+  ["a bare line feed", ["X: a\nTransfer-Encoding: chunked"], "0\r\n\r\n"],
+  ["a bare carriage return", ["X: a\rTransfer-Encoding: chunked"], "0\r\n\r\n"],
+  ["a zero byte", ["X: a\0b"], ""],
+])("of a request with %s no second one is made (A99, A91)", async (_, lines, body) => {
+  const { port } = await start();
+  const first = head(
+    "POST /api/runs HTTP/1.1",
+    "Host: localhost",
+    "Content-Type: application/json",
+    ...lines,
+  );
+  const smuggled = head("GET /api/health HTTP/1.1", "Host: localhost", "Connection: close");
+  const heard = await raw(port, `${first}${body}${smuggled}`);
+  expect(statuses(heard)).toEqual([400]);
+  expect(heard).not.toContain('"ok"');
+});
+
+it("too many headers, or too much of them, are refused (A83, A91)", async () => {
+  const { port } = await start();
+  const many = Array.from({ length: 120 }, (_, index) => `X-${index}: 1`);
+  const heard = await raw(port, head(health, "Host: localhost", ...many, "Connection: close"));
+  expect(statuses(heard)).toEqual([400]);
+  expect(heard).toContain("at most 100 headers");
+  const huge = await raw(
+    port,
+    head(health, "Host: localhost", `Authorization: Bearer ${"x".repeat(1_000_000)}`),
+  );
+  expect(statuses(huge)).toEqual([431]);
+});
+
+it("an Origin is not lost behind many headers (A76)", async () => {
+  const { port } = await start();
+  const many = Array.from({ length: 90 }, (_, index) => `X-${index}: 1`);
+  const lines = ["Host: localhost", ...many, "Origin: https://evil.example", "Connection: close"];
+  expect(statuses(await raw(port, head(health, ...lines)))).toEqual([403]);
+});
+
+it("a page of another site opens no WebSocket and no stream; there is none to be had here either (A78)", async () => {
+  const { port } = await start();
+  const upgrade = [
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+  ];
+  const ask = async (path: string, origin: string, more: readonly string[]) =>
+    statuses(
+      await raw(port, head(`GET ${path} HTTP/1.1`, `Host: localhost:${port}`, `Origin: ${origin}`, ...more)),
+    );
+  expect(await ask("/api/runs", "https://evil.example", upgrade)).toEqual([403]);
+  expect(await ask("/nothing", `http://localhost:${port}`, upgrade)).toEqual([404]);
+  const stream = [
+    "Accept: text/event-stream",
+    "Sec-Fetch-Site: cross-site",
+    "Sec-Fetch-Mode: cors",
+    "Connection: close",
+  ];
+  expect(await ask("/api/runs/run_1/events", "https://evil.example", stream)).toEqual([403]);
+});
+
+it("a body that is too large is refused before it is sent (A89)", async () => {
+  const { port } = await start();
+  const lines = ["Host: localhost", "Content-Type: application/json", "Content-Length: 1073741824"];
+  const heard = await raw(port, head("POST /api/runs HTTP/1.1", ...lines), 1500);
+  expect(statuses(heard)).toEqual([413]);
+  expect(heard).toContain("at most 4194304 bytes");
+});
+
+it("a request that does not come to its end is given up (A89)", async () => {
+  const { port } = await start({ requestTimeoutMs: 300 });
+  const lines = ["Host: localhost", "Content-Type: application/json", "Content-Length: 100"];
+  expect(statuses(await raw(port, `${head("POST /api/runs HTTP/1.1", ...lines)}{"input":`, 5000))).toEqual([
+    408,
+  ]);
+  expect(statuses(await raw(port, "GET /api/health HTTP/1.1\r\nHost: loc", 5000))).toEqual([408]);
+});
+
+it("more connections than it takes are turned away, and those it has are not harmed (A92, F83)", async () => {
+  const { port } = await start({ maxConnections: 2 });
+  const held = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
+  await Promise.all(held.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await raw(port, head(health, "Host: localhost"))).toBe("");
+  held[0]?.write(head(health, "Host: localhost"));
+  const answer = await new Promise((resolve) => held[0]?.once("data", resolve));
+  expect(String(answer)).toContain("200 OK");
+  for (const socket of held) socket.destroy();
+});
+
+it("HTTP/2 is not spoken, so nothing of it can be reset (A99)", async () => {
+  const { port } = await start();
+  const heard = await raw(port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+  expect(statuses(heard)).toEqual([400]);
+});
+
+it("of what goes wrong in the middle of an answer nothing is sent (A94)", async () => {
+  const planted = "PLANTED-in-a-stream";
+  const answers: (() => Promise<Response>)[] = [
+    async () => new Response(new ReadableStream({ pull: () => Promise.reject(new Error(planted)) })),
+    async () => {
+      let pulled = 0;
+      const pull = (controller: ReadableStreamDefaultController) => {
+        if (pulled++ > 3) throw new Error(planted);
+        controller.enqueue(new TextEncoder().encode("piece "));
+      };
+      return new Response(new ReadableStream({ pull }));
+    },
+    () => Promise.reject(new Error(planted)),
+    () => Promise.reject(planted),
+  ];
+  vi.spyOn(console, "error").mockReturnValue(undefined); // the adapter says there what has broken an answer
+  for (const fetch of answers) {
+    const { port } = await start({}, { ...make(), fetch });
+    expect(await raw(port, head(health, "Host: localhost", "Connection: close"))).not.toContain("PLANTED");
+  }
+});

@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { frameStream } from "./frame-stream.ts";
+
+it("keeps a silent connection open with comments, and closes once", async () => {
+  const word = Promise.withResolvers<void>();
+  const closed: string[] = [];
+  async function* frames() {
+    yield "data: a\n\n";
+    await word.promise;
+    yield "data: b\n\n";
+  }
+  const response = frameStream({
+    frames: frames(),
+    heartbeatMs: 5,
+    onClose: () => closed.push("closed"),
+    onGone: () => closed.push("gone"),
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const read = async () => (await reader?.read())?.value;
+  expect(await read()).toBe("data: a\n\n");
+  expect(await read()).toBe(": still here\n\n");
+  word.resolve();
+  await expect.poll(read).toBe("data: b\n\n");
+  await expect.poll(() => closed).toEqual(["closed"]);
+});
+
+it("tells when the client has gone before the end", async () => {
+  const told: string[] = [];
+  async function* frames() {
+    yield "data: a\n\n";
+    yield "data: b\n\n";
+  }
+  const response = frameStream({
+    frames: frames(),
+    onGone: () => told.push("gone"),
+    onClose: () => told.push("closed"),
+  });
+  await response.body?.cancel();
+  expect(told).toEqual(["closed", "gone"]);
+});

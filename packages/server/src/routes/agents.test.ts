@@ -1,0 +1,115 @@
+import { defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+let server: TestServer;
+afterEach(() => server.close(0));
+
+const tools = [
+  defineTool({
+    ...{
+      name: "look",
+      description: "Looks",
+      input: { type: "object" },
+      effects: "none",
+      reads: ["untrusted"],
+    },
+    execute: () => "seen",
+  }),
+  defineTool({
+    ...{ name: "pay", description: "Pays", input: { type: "object" }, effects: "send", needsApproval: true },
+    execute: () => "paid",
+  }),
+  defineTool({ name: "move", description: "Moves the map", input: { type: "object" } }),
+];
+
+function serve(): TestServer {
+  const model = scriptedModel([], { id: "scripted/one" });
+  const other = defineAgent({ name: "other", model });
+  const helper = defineAgent({
+    name: "helper",
+    model,
+    instructions: () => "canary-instructions",
+    tools,
+    handoffs: [other],
+  });
+  server = testServer({
+    agents: [helper, other],
+    storedAgents: { tools, models: [model] },
+    secrets: ["canary-secret"],
+  });
+  return server;
+}
+
+const note = { format: 1, name: "note", description: "Takes notes", prompt: "Be brief.", tools: ["look"] };
+const put = (body: object, headers = {}) => server.ask("PUT", "/api/agents/note", body, headers);
+
+describe("agents over HTTP", () => {
+  it("are shown by what they can do, with nothing of how they are made", async () => {
+    const { ask } = serve();
+    const answer = await (await ask("GET", "/api/agents")).text();
+    expect(JSON.parse(answer).agents).toEqual([
+      {
+        name: "helper",
+        source: "coded",
+        models: ["scripted/one"],
+        tools: [
+          {
+            ...{ name: "look", description: "Looks", effects: "none", reads: ["untrusted"] },
+            ...{ needsApproval: false, isClientSide: false },
+          },
+          { name: "pay", description: "Pays", effects: "send", needsApproval: true, isClientSide: false },
+          { name: "move", description: "Moves the map", needsApproval: false, isClientSide: true },
+        ],
+        handoffs: ["other"],
+      },
+      { name: "other", source: "coded", models: ["scripted/one"], tools: [], handoffs: [] },
+    ]);
+    expect(answer).not.toContain("canary");
+    expect((await ask("GET", "/api/agents/nobody")).status).toBe(404);
+  });
+
+  it("are stored in versions, of which nobody overwrites one that they have not seen", async () => {
+    const { ask } = serve();
+    const saved = await put({ data: note, expectedVersion: 0 });
+    expect(await saved.json()).toMatchObject({ name: "note", source: "user", version: 1, data: note });
+    expect((await put({ data: note, expectedVersion: 0 })).status).toBe(409);
+    await put({ data: { ...note, prompt: "Be long." }, expectedVersion: 1 });
+    const first = await (await ask("GET", "/api/agents/note?version=1")).json();
+    expect(first).toMatchObject({ version: 1, data: { prompt: "Be brief." }, tools: [{ name: "look" }] });
+    expect((await ask("DELETE", "/api/agents/note?expectedVersion=1")).status).toBe(409);
+    expect((await ask("DELETE", "/api/agents/note?expectedVersion=2")).status).toBe(204);
+    expect((await ask("GET", "/api/agents/note")).status).toBe(404);
+  });
+
+  it.each([
+    ["another name", { ...note, name: "other-note" }, "data.name"],
+    ["a tool that is not offered", { ...note, tools: ["shell"] }, "shell"],
+    ["code", { ...note, execute: "rm" }, "execute"],
+    ["a base URL", { ...note, baseUrl: "http://evil.test" }, "baseUrl"],
+    ["the name of one in code", { ...note, name: "helper" }, "helper"],
+  ])("are refused with %s (A87)", async (_, data, named) => {
+    const { ask } = serve();
+    const path = named === "helper" ? "/api/agents/helper" : "/api/agents/note";
+    const answer = await ask("PUT", path, { data, expectedVersion: 0 });
+    expect(answer.status).toBe(400);
+    expect((await answer.json()).error.message).toContain(named);
+  });
+
+  it("are changed by admins alone; others see what they are for, not what they are made of (A84)", async () => {
+    const { keys, ask } = serve();
+    const { secret: admin } = await keys.create({ user: "root", isAdmin: true });
+    const { secret } = await keys.create({ user: "ada" });
+    const asAda = { authorization: `Bearer ${secret}` };
+    expect((await put({ data: note, expectedVersion: 0 }, asAda)).status).toBe(403);
+    expect((await put({ data: note, expectedVersion: 0 }, { authorization: `Bearer ${admin}` })).status).toBe(
+      200,
+    );
+    const seen = await (await ask("GET", "/api/agents/note", undefined, asAda)).json();
+    expect(seen).toMatchObject({ name: "note", description: "Takes notes", version: 1 });
+    expect(seen.data).toBeUndefined();
+    const removed = await ask("DELETE", "/api/agents/note?expectedVersion=1", undefined, asAda);
+    expect(removed.status).toBe(403);
+  });
+});

@@ -1,0 +1,104 @@
+import { defineAgent, defineTool } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Route } from "../route.ts";
+import { fieldsOfRoute, goodBodies, routeName } from "../testing/route-fields.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+import { routes } from "./index.ts";
+
+const pay = defineTool({
+  ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
+  execute: () => "paid",
+});
+const reported: unknown[] = [];
+let server: TestServer;
+let ids: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  const store = memory();
+  const model = scriptedModel(() => ({ calls: [{ id: "c1", name: "pay" }] }));
+  const agents = [defineAgent({ name: "helper", model, tools: [pay] })];
+  server = testServer({ agents, store, onError: (error) => reported.push(error) });
+  const run = await (await server.ask("POST", "/api/runs", { input: "Hi" })).json();
+  ids = { ...run, callId: "c1", handle: "blob_1", name: "helper", model: "helper" };
+});
+afterAll(() => server.close(0));
+
+const pathOf = ({ path }: Route, given: Readonly<Record<string, string>> = {}) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? ids[name] ?? "x"));
+
+/** Neither of these is of the type that anything wants which is not of any type. */
+const strange: readonly unknown[] = [
+  ...[null, 12.5, -1, true, "", "x".repeat(1_100_000), [], [[]], {}, { toString: 1 }, "\u0000"],
+];
+
+async function refused(answer: Response, named: string): Promise<void> {
+  const text = await answer.text();
+  expect(answer.status, text).toBe(400);
+  expect(text).toContain(named);
+  expect(JSON.parse(text).error.message).toBeTypeOf("string");
+}
+
+const all = routes.map((route) => [routeName(route), route] as const);
+const withBody = all.filter(([, route]) => route.body !== undefined);
+
+describe("what a route cannot use is refused with the name of the field", () => {
+  it.each(withBody)("in the body of %s", async (name, route) => {
+    const good = goodBodies[name] ?? expect.unreachable(`No good body for ${name}.`);
+    expect(route.body?.safeParse(good).success, name).toBe(true);
+    const send = (body: unknown) => server.ask(route.method, pathOf(route), body);
+    for (const field of ["userId", "resourceId", "scopes", "constructor", "toString"]) {
+      const body = { ...good, [field]: "x" };
+      if (!route.body?.safeParse(body).success) await refused(await send(body), field);
+    }
+    for (const { place, name: field, schema } of fieldsOfRoute(route))
+      for (const value of strange) {
+        const body = { ...good, [field]: value };
+        if (place !== "body" || schema.safeParse(value).success || route.body?.safeParse(body).success)
+          continue;
+        await refused(await send(body), field);
+      }
+    for (const body of [null, [], "x", 7, true]) expect((await send(body)).status).toBe(400);
+  });
+
+  it.each(all)("in the query of %s (A95)", async (name, route) => {
+    if (route.path === "/mcp") return;
+    const good = goodBodies[name];
+    const fields = fieldsOfRoute(route).filter(({ place }) => place === "query");
+    const needed = fields.filter(({ schema }) => !schema.safeParse(undefined).success);
+    const send = (query: string) => {
+      const others = needed.filter((field) => !query.startsWith(`${field.name}=`));
+      const whole = [query, ...others.map((field) => `${field.name}=1`)].join("&");
+      return server.ask(route.method, `${pathOf(route)}?${whole}`, good);
+    };
+    for (const field of ["$where", "__proto__", "most[$gt]", "scope", "user", "key", "order by"])
+      await refused(await send(`${encodeURIComponent(field)}=1`), JSON.stringify(field).slice(1, -1));
+    for (const { name: field, schema } of fields) {
+      await refused(await send(`${field}=1&${field}=2`), field);
+      for (const value of ["-1", "1.5", "x'; drop table facts;--", "x".repeat(2000)])
+        if (!schema.safeParse(value).success)
+          await refused(await send(`${field}=${encodeURIComponent(value)}`), field);
+    }
+  });
+
+  it.each(all)("in the path of %s", async (name, route) => {
+    const long = "x".repeat(300);
+    for (const { place, name: field, schema } of fieldsOfRoute(route)) {
+      if (place !== "params" || schema.safeParse(long).success) continue;
+      const answer = await server.ask(route.method, pathOf(route, { [field]: long }), goodBodies[name]);
+      await refused(answer, field);
+    }
+  });
+
+  it("in the headers", async () => {
+    for (const key of ["", "x".repeat(257)])
+      await refused(
+        await server.ask("POST", "/api/runs", { input: "Hi" }, { "idempotency-key": key }),
+        "Idempotency-Key",
+      );
+  });
+
+  it("and nothing of it is an error inside", () => {
+    expect(reported).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { defineAgent, defineTool, type RunInfo } from "capstan";
+import { scopeOf } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, expect, it } from "vitest";
+import { type Listening, listen } from "../listen.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+let server: TestServer;
+let listening: Listening;
+afterEach(() => listening.close(0));
+
+const store = memory();
+
+async function serve(limits = {}): Promise<void> {
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: {},
+    effects: "none",
+    execute: () => "Rain.",
+  });
+  const model = scriptedModel(({ history }) =>
+    history.at(-1)?.type === "result" ? { text: "It rains." } : { calls: [{ name: "look" }] },
+  );
+  server = testServer({ agents: [defineAgent({ name: "helper", model, tools: [look] })], store, limits });
+  listening = await listen(server, { port: 0 });
+}
+
+async function connect(era: "modern" | "legacy", secret?: string): Promise<Client> {
+  const mode = era === "modern" ? { mode: { pin: "2026-07-28" } } : ({ mode: "legacy" } as const);
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: mode });
+  const headers: Record<string, string> = secret === undefined ? {} : { authorization: `Bearer ${secret}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${listening.url}/mcp`), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+type Answer = { readonly answer: string; readonly session: string; readonly status: string };
+
+const query = async (client: Client, input: object = {}) =>
+  (await client.callTool({ name: "query", arguments: { prompt: "Weather?", ...input } }))
+    .structuredContent as Answer;
+
+it.each([
+  "modern",
+  "legacy",
+] as const)("an MCP client (%s) asks an agent, in a session that its user finds among the others", async (era) => {
+  await serve();
+  const { secret } = await server.keys.create({ user: `ada-${era}` });
+  const client = await connect(era, secret);
+  const answer = await query(client);
+  expect(answer).toMatchObject({ answer: "It rains.", status: "done" });
+  await query(client, { sessionId: answer.session });
+  const authorization = `Bearer ${secret}`;
+  const { runs } = await (await server.ask("GET", "/api/runs", undefined, { authorization })).json();
+  expect(runs).toHaveLength(2);
+  expect(runs.map(({ sessionId }: RunInfo) => scopeOf(sessionId))).toEqual([`ada-${era}`, `ada-${era}`]);
+  expect(runs[0].sessionId.endsWith(answer.session)).toBe(true);
+  const run = await server.ask("GET", `/api/runs/${runs[0].runId}`, undefined, { authorization });
+  expect(await run.json()).toMatchObject({ state: "ended", result: { text: "It rains." } });
+  await client.close();
+});
+
+it("the sessions of other users, and those of other wires, cannot be reached by their ids (A84)", async () => {
+  await serve();
+  const [ada, eve] = await Promise.all(["ada", "eve"].map((user) => server.keys.create({ user })));
+  const client = await connect("modern", ada?.secret);
+  const { session: sessionId } = await query(client);
+  const other = await connect("modern", eve?.secret);
+  await query(other, { sessionId });
+  const own = await store.list({ scope: "ada" });
+  expect(own).toHaveLength(1);
+  expect(await store.list({ scope: "eve" })).toHaveLength(1);
+  const stolen = await other.callTool({ name: "query", arguments: { prompt: "?", sessionId: own[0]?.id } });
+  expect(stolen.isError).toBe(true);
+  const [{ runId = "" } = {}] = await store.runs(own[0]?.id ?? "");
+  const resumed = await other.callTool({ name: "resume", arguments: { runId } });
+  expect(JSON.stringify(resumed)).toContain("unknown_run");
+  await expect(connect("modern", "nobody")).rejects.toThrow();
+  await Promise.all([client.close(), other.close()]);
+});
+
+it("what is used over MCP counts like all else (A92)", async () => {
+  await serve({ tokensPerDay: 20 });
+  const { secret } = await server.keys.create({ user: "spender" });
+  const client = await connect("modern", secret);
+  await query(client);
+  const answer = await client.callTool({ name: "query", arguments: { prompt: "More?" } });
+  expect(JSON.stringify(answer)).toContain("rate_limited");
+  await client.close();
+});

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineAgent, defineTool, type Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { sqlite } from "capstan/stores/sqlite";
+import { type Script, scriptedModel } from "capstan/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ServerOptions } from "../create-server.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+let opened: { close(): unknown }[] = [];
+let folder = "";
+beforeEach(() => {
+  opened = [];
+  folder = mkdtempSync(join(tmpdir(), "capstan-runs-"));
+});
+afterEach(async () => {
+  for (const one of opened) await one.close();
+  rmSync(folder, { recursive: true });
+});
+
+const weather = defineTool({
+  name: "weather",
+  description: "Current weather of a city",
+  input: { city: { type: "string" } },
+  effects: "none",
+  execute: () => "Rain",
+});
+
+function serve(script: Script, options: Partial<ServerOptions> = {}): TestServer {
+  const agents = [defineAgent({ name: "helper", model: scriptedModel(script), tools: [weather] })];
+  const server = testServer({ agents, ...options });
+  opened.unshift({ close: () => server.close(0) });
+  return server;
+}
+
+/** As another process has it open. */
+function onFile(): Store {
+  const store = sqlite(join(folder, "capstan.db"), { pollMs: 20 });
+  opened.push(store);
+  return store;
+}
+
+const says: Script = () => ({ text: "It rains." });
+const hangs: Script = () => ({ text: "Well", hang: true });
+
+/** Reads the stream of a run to its end. */
+const streamOf = async ({ ask }: TestServer, runId: string) =>
+  (await ask("GET", `/api/runs/${runId}/events`)).text();
+
+describe("a run over HTTP", () => {
+  it("is started, streamed to its end, and gives its result (S1-25, S4-12)", async () => {
+    const server = serve([{ calls: [{ name: "weather", input: { city: "Oslo" } }] }, { text: "It rains." }]);
+    const started = await server.ask("POST", "/api/runs", { input: "Weather in Oslo?" });
+    expect(started.status).toBe(201);
+    const { runId, sessionId } = await started.json();
+    expect(started.headers.get("location")).toBe(`/api/runs/${runId}`);
+    const text = await streamOf(server, runId);
+    const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    expect(ids).toEqual(ids.map((_, index) => index + 1));
+    expect(text).toContain("event: tool_call_result");
+    expect(text.trimEnd().split("\n").at(-2)).toBe("event: done");
+    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    expect(run).toMatchObject({ state: "ended", sessionId, pending: [] });
+    expect(run.result).toMatchObject({ status: "done", text: "It rains.", usage: { inputTokens: 20 } });
+  });
+
+  it("continues a conversation that is kept here, and is listed with it (S4-55)", async () => {
+    const server = serve((request) => ({ text: `You have said ${request.history.length} things.` }));
+    const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
+    await streamOf(server, runId);
+    const second = await (await server.ask("POST", "/api/runs", { input: "Two", sessionId })).json();
+    expect(second.sessionId).toBe(sessionId);
+    await streamOf(server, second.runId);
+    const { result } = await (await server.ask("GET", `/api/runs/${second.runId}`)).json();
+    expect(result.text).toBe("You have said 3 things.");
+    const { runs } = await (await server.ask("GET", `/api/runs?sessionId=${sessionId}`)).json();
+    expect(runs.map((run: { runId: string }) => run.runId).toSorted()).toEqual(
+      [runId, second.runId].toSorted(),
+    );
+    expect((await (await server.ask("GET", "/api/runs?most=1")).json()).runs).toHaveLength(1);
+  });
+
+  it("is not begun while another run of its session is not over", async () => {
+    const server = serve(hangs);
+    const { sessionId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
+    const second = await server.ask("POST", "/api/runs", { input: "Two", sessionId });
+    expect(second.status).toBe(409);
+    expect((await second.json()).error).toMatchObject({ code: "session_busy", retryable: true });
+  });
+
+  it("is shown as it is at this moment, however long it takes", async () => {
+    const server = serve(hangs);
+    const { runId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
+    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    expect(run).toMatchObject({ state: "active", pending: [] });
+    expect(run.result).toBeUndefined();
+  });
+
+  it.each([
+    ["an agent that is not there", { agent: "nobody" }, 404, "unknown_agent"],
+    ["a model that is not offered", { model: "evil/model" }, 400, "invalid_input"],
+    ["a policy beyond the limits", { policy: { approvals: "allow" } }, 400, "invalid_input"],
+    ["a policy that is none", { policy: { maxTurns: "many" } }, 400, "invalid_input"],
+    ["a session that is not there", { sessionId: "ses_nowhere" }, 404, "not_found"],
+  ])("is refused with %s, and nothing is stored (A87)", async (_, body, status, code) => {
+    const store = memory();
+    const { ask } = serve(says, { store });
+    const answer = await ask("POST", "/api/runs", { input: "Hello", ...body });
+    expect(answer.status).toBe(status);
+    expect((await answer.json()).error.code).toBe(code);
+    expect(await store.list()).toEqual([]);
+  });
+});
+
+describe("the same request with the same Idempotency-Key", () => {
+  const key = { "idempotency-key": "order-1" };
+  const ask = async (server: TestServer, body: object, headers: Record<string, string> = key) => {
+    const answer = await server.ask("POST", "/api/runs", body, headers);
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  it("starts one run, however many ask at once, on two servers with one store (F84)", async () => {
+    const servers = [serve(says, { store: onFile() }), serve(says, { store: onFile() })];
+    const asked = Array.from({ length: 10 }, (_, index) =>
+      ask(servers[index % 2] as TestServer, { input: "Buy one" }),
+    );
+    const answers = await Promise.all(asked);
+    expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
+    const [{ body }] = answers as [(typeof answers)[0]];
+    await streamOf(servers[1] as TestServer, body.runId);
+    const store = onFile();
+    expect(await store.list()).toMatchObject([{ id: body.sessionId }]);
+    expect((await store.read(body.sessionId)).filter(({ type }) => type === "run_start")).toHaveLength(1);
+  });
+
+  it("finds its run after a restart, and also when it has ended (F84)", async () => {
+    const store = onFile();
+    const first = serve(says, { store });
+    const { body } = await ask(first, { input: "Buy one", policy: { budget: { tokens: 10 } } });
+    await streamOf(first, body.runId);
+    await first.close(0);
+    const again = await ask(serve(says, { store: onFile() }), {
+      input: "Buy one",
+      policy: { budget: { tokens: 10 } },
+    });
+    expect(again).toEqual({ status: 200, body });
+  });
+
+  it.each([
+    ["other words", { input: "Buy two" }],
+    ["another agent", { input: "Buy one", agent: "other" }],
+    ["a policy", { input: "Buy one", policy: { maxTurns: 3, retry: { maxAttempts: 1 } } }],
+  ])("and %s is refused (F84)", async (_, body) => {
+    const model = scriptedModel(says);
+    const agents = [defineAgent({ name: "helper", model }), defineAgent({ name: "other", model })];
+    const server = serve(says, { agents });
+    await ask(server, { input: "Buy one" });
+    const answer = await ask(server, body);
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: "idempotency_conflict" } } });
+  });
+
+  it("is the same with a part of a policy, of which the run has stored the whole (F84)", async () => {
+    const server = serve(says);
+    const body = { input: "Buy one", policy: { maxTurns: 3, retry: { maxAttempts: 1 } } };
+    const first = await ask(server, body);
+    expect(await ask(server, body)).toEqual({ status: 200, body: first.body });
+  });
+
+  it("for another session is another request (F84)", async () => {
+    const server = serve(says);
+    const { body } = await ask(server, { input: "Hello" }, {});
+    await streamOf(server, body.runId);
+    await ask(server, { input: "Buy one" });
+    const other = await ask(server, { input: "Buy one", sessionId: body.sessionId });
+    expect(other.body.error.code).toBe("idempotency_conflict");
+  });
+});

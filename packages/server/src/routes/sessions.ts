@@ -1,0 +1,122 @@
+import { session, sessions } from "capstan/sessions";
+import { z } from "zod";
+import { defineRoute, type Route } from "../route.ts";
+import { id, most, title, usage } from "../schemas.ts";
+import { branchesOf } from "../sessions/branches.ts";
+import { makeSession } from "../sessions/make-session.ts";
+import { removeSession } from "../sessions/remove-session.ts";
+
+const params = z.strictObject({ sessionId: id });
+
+const infoFields = {
+  id,
+  title: z.string(),
+  facts: z.int().min(0),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+} as const;
+
+const run = z.object({
+  runId: id,
+  agent: z.string(),
+  status: z.enum(["done", "limit", "failed", "cancelled", "waiting", "active"]),
+  words: z.string(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  turns: z.number(),
+  usage,
+  cost: z.number(),
+});
+
+/** A session at a glance. */
+const summaryFields = { ...infoFields, runs: z.array(run), usage, cost: z.number() } as const;
+export const summary: z.ZodType = z.object(summaryFields);
+
+const branch = { sessionId: id, at: z.int().min(0).describe("How many facts they have in common.") };
+const branched = z.object({
+  ...summaryFields,
+  origin: z.object(branch).optional().describe("What it was forked from."),
+  forks: z.array(z.object({ ...branch, title: z.string() })),
+});
+
+const found = z.object({
+  id,
+  title: z.string(),
+  places: z.array(z.object({ seq: z.int().min(1), excerpt: z.string() })),
+});
+
+const longestFile = 16_000_000;
+
+/** The conversations of whoever asks. */
+export const sessionRoutes: readonly Route[] = [
+  defineRoute({
+    method: "GET",
+    path: "/api/sessions",
+    summary: "Your sessions, the newest first; with `search` those in which all these words were said.",
+    query: z.strictObject({ search: z.string().min(1).max(1000).optional(), most }),
+    answers: {
+      200: {
+        description: "With `search` the places, the best first; `most` counts those.",
+        schema: z.object({ sessions: z.array(z.union([z.object(infoFields), found])) }),
+      },
+    },
+    async handle({ query: { search, most }, caller: { scope } }, { store }) {
+      const all = sessions(store);
+      const found = search === undefined ? all.list({ scope, most }) : all.search(search, { scope, most });
+      return Response.json({ sessions: await found });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/api/sessions",
+    summary: "Make a session: an empty one, or with `file` one that was exported as JSON. Starts nothing.",
+    body: z
+      .strictObject({ title: title.optional(), file: z.string().min(1).max(longestFile).optional() })
+      .default({}),
+    answers: {
+      201: { description: "It has a new id, and is yours.", schema: summary },
+      200: { description: "The same request has made it before.", schema: summary },
+    },
+    async handle({ body, caller: { scope }, key }, deployment) {
+      const { made, isNew } = await makeSession(deployment, { scope, key }, body);
+      return Response.json(await session(deployment.store, made).info(), { status: isNew ? 201 : 200 });
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/api/sessions/{sessionId}",
+    summary: "A session with its runs, what they have used, and its forks.",
+    params,
+    answers: { 200: { description: "The session.", schema: branched } },
+    handle: async ({ params: { sessionId } }, { store }) =>
+      Response.json({
+        ...(await session(store, sessionId).info()),
+        ...(await branchesOf(store, sessionId)),
+      }),
+  }),
+  defineRoute({
+    method: "PATCH",
+    path: "/api/sessions/{sessionId}",
+    summary: "Rename a session. An empty title takes the old one away.",
+    params,
+    body: z.strictObject({ title }),
+    answers: { 200: { description: "The session.", schema: summary } },
+    async handle({ params: { sessionId }, body }, { store }) {
+      const known = session(store, sessionId);
+      await known.rename(body.title);
+      return Response.json(await known.info());
+    },
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/api/sessions/{sessionId}",
+    summary:
+      "Remove a session for good. A run that is at work is cancelled first; 409 when it does not end in time.",
+    params,
+    answers: { 204: { description: "It is gone." } },
+    async handle({ params: { sessionId } }, deployment) {
+      await removeSession(deployment, sessionId);
+      return new Response(null, { status: 204 });
+    },
+  }),
+];

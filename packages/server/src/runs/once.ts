@@ -1,0 +1,67 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { AgentError } from "capstan";
+import type { Deployment } from "../deployment.ts";
+
+/** Something that is made at most once, because its id follows from an `Idempotency-Key`. */
+export type Unique<Made> = {
+  readonly id: string;
+  /** What is there already. Throws `idempotency_conflict` when it was made from something else. */
+  find(): Promise<Made | undefined>;
+  /** Rejects when somebody else makes it at this moment. */
+  make(): Promise<Made>;
+};
+
+export type Once<Made> = { readonly made: Made; readonly isNew: boolean };
+
+const underWay = new WeakMap<Deployment, Map<string, Promise<unknown>>>();
+const patienceMs = 5000;
+const lookEveryMs = 25;
+
+/** Makes something, or finds what the same request has made: here or in another process, at this moment or long ago. */
+export async function once<Made>(deployment: Deployment, unique: Unique<Made>): Promise<Once<Made>> {
+  const own = underWay.get(deployment) ?? new Map<string, Promise<unknown>>();
+  underWay.set(deployment, own);
+  const before = own.get(unique.id) ?? Promise.resolve();
+  const mine = before.then(() => findOrMake(unique));
+  const settled = mine.catch(() => undefined);
+  own.set(unique.id, settled);
+  try {
+    return await mine;
+  } finally {
+    if (own.get(unique.id) === settled) own.delete(unique.id);
+  }
+}
+
+async function findOrMake<Made>({ find, make }: Unique<Made>): Promise<Once<Made>> {
+  const found = await find();
+  if (found !== undefined) return { made: found, isNew: false };
+  try {
+    return { made: await make(), isNew: true };
+  } catch (thrown) {
+    const other = await otherMade(find, thrown);
+    if (other === undefined) throw thrown;
+    return { made: other, isNew: false };
+  }
+}
+
+/** Another process was faster, and may not be done yet. */
+async function otherMade<Made>(find: Unique<Made>["find"], thrown: unknown): Promise<Made | undefined> {
+  const until = Date.now() + (isBusy(thrown) ? patienceMs : 0);
+  for (;;) {
+    const found = await find();
+    if (found !== undefined || Date.now() >= until) return found;
+    await wait(lookEveryMs);
+  }
+}
+
+function isBusy(thrown: unknown): boolean {
+  const codes = ["session_busy", "position_conflict", "lease_lost"];
+  return thrown instanceof AgentError && codes.includes(thrown.code);
+}
+
+/** For a key that comes again with something else. */
+export function otherRequest(): AgentError {
+  const message =
+    "This Idempotency-Key was used before, for something else: use a new one for each thing you ask.";
+  return new AgentError("idempotency_conflict", message);
+}

@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Agent, AgentError, type Fact, type Run, type RunOptions, type UserEntry } from "capstan";
+import { policyWithin } from "capstan/agents";
+import type { Caller } from "../access/caller.ts";
+import type { Deployment } from "../deployment.ts";
+import { once, otherRequest } from "./once.ts";
+import { newSessionId } from "./session-id.ts";
+
+/** What somebody asks a run for. */
+export type RunRequest = {
+  readonly input: UserEntry["content"];
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  /** The conversation it belongs to; a new one when left out. */
+  readonly sessionId?: string | undefined;
+  readonly policy?: unknown;
+};
+
+export type Started = {
+  readonly runId: string;
+  readonly sessionId: string;
+  /** False when the same request has started it before. */
+  readonly isNew: boolean;
+};
+
+type Planned = Omit<RunRequest, "agent"> & {
+  readonly agent: Agent;
+  readonly runId: string;
+  readonly sessionId: string;
+};
+
+/**
+ * Starts a run that is kept, and resolves when its beginning is stored. With a key, the ids are made from it: so the same
+ * request, sent twice, finds the run of the first, on every process and after every restart, and nothing more is stored
+ * for that. Rejects with `session_busy` while the session has a run that is not over.
+ */
+export async function startRun(
+  deployment: Deployment,
+  caller: Caller,
+  { key, ...request }: RunRequest & { readonly key?: string | undefined },
+): Promise<Started> {
+  const agent = await deployment.agent(request.agent, request.model);
+  const runId = `run_${key ?? crypto.randomUUID()}`;
+  const sessionId = request.sessionId ?? newSessionId(caller.scope, key);
+  const planned: Planned = { ...request, agent, runId, sessionId };
+  if (key === undefined) {
+    await assertFree(deployment, planned);
+    await begin(deployment, caller, planned);
+    return { runId, sessionId, isNew: true };
+  }
+  const { isNew } = await once(deployment, {
+    id: runId,
+    find: () => alreadyStarted(deployment, planned),
+    async make() {
+      await assertFree(deployment, planned);
+      await begin(deployment, caller, planned);
+      return true;
+    },
+  });
+  return { runId, sessionId, isNew };
+}
+
+async function begin(deployment: Deployment, caller: Caller, planned: Planned): Promise<void> {
+  const { agent, input, runId, sessionId } = planned;
+  const asked = planned.policy === undefined ? {} : policyWithin(planned.policy, deployment.policyLimits);
+  const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
+  const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
+  const release = deployment.allowance.take(caller, "runs");
+  const entry: UserEntry = { type: "user", content: input };
+  await whenStored({ ...options, session: sessionId, runId, policy }, (given) => {
+    try {
+      const handle = deployment.engine.run(agent, [entry], given);
+      handle.then(release, release);
+      return handle;
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  });
+}
+
+/** Resolves at the first event of a run: what an event says is stored. */
+function whenStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { hooks } = options;
+    const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
+      resolve();
+      hooks?.onEvent?.(event);
+    };
+    start({ ...options, hooks: { ...hooks, onEvent } }).then(() => resolve(), reject);
+  });
+}
+
+async function assertFree({ store }: Deployment, { sessionId, runId }: Planned): Promise<void> {
+  const runs = await store.runs(sessionId);
+  const open = runs.find((run) => run.state !== "ended" && run.runId !== runId);
+  if (!open) return;
+  const message = `The session "${sessionId}" has a run that is not over, "${open.runId}": answer it, wait for its end, or cancel it.`;
+  throw new AgentError("session_busy", message);
+}
+
+/** The run that the same request has started; throws when it was another request. */
+async function alreadyStarted({ store }: Deployment, planned: Planned): Promise<true | undefined> {
+  const { runId, agent, input } = planned;
+  const sessionId = await store.sessionOf(runId);
+  if (sessionId === undefined) return undefined;
+  const start = (await store.read(sessionId)).find(
+    (fact): fact is Extract<Fact, { readonly type: "run_start" }> =>
+      fact.type === "run_start" && fact.runId === runId,
+  );
+  const isSame =
+    start !== undefined &&
+    sessionId === planned.sessionId &&
+    start.agent === agent.name &&
+    isDeepStrictEqual(start.input, [{ type: "user", content: input }]) &&
+    says(start.policy, withoutBudget(planned.policy));
+  if (!isSame) throw otherRequest();
+  return true;
+}
+
+/** What is left of the day may have made it smaller than what was asked for. */
+function withoutBudget(policy: unknown): unknown {
+  const { budget: _, ...rest } = (policy ?? {}) as Record<string, unknown>;
+  return rest;
+}
+
+/** Whether a value has all that was asked for: a policy is stored with what nobody asked for too. */
+export function says(value: unknown, asked: unknown): boolean {
+  if (typeof asked !== "object" || asked === null || Array.isArray(asked))
+    return isDeepStrictEqual(value, asked);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(asked).every(([field, one]) => says(Reflect.get(value, field), one));
+}

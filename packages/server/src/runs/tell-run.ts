@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from "node:util";
+import { AgentError, type Fact, type Told } from "capstan";
+import type { Deployment } from "../deployment.ts";
+import { isOfRun } from "./is-of-run.ts";
+import { otherRequest } from "./once.ts";
+
+/**
+ * Tells a run something once. What the run would not heed is refused here, where somebody can still be told: an answer
+ * that the question does not allow, a call that waits for something else, a second answer that contradicts the first.
+ */
+export async function tellRun(deployment: Deployment, runId: string, message: Told): Promise<void> {
+  const { store, engine } = deployment;
+  const sessionId = (await store.sessionOf(runId)) ?? "";
+  if (await isSaid(deployment, { runId, sessionId }, message)) return;
+  await engine.check(runId, message);
+  const { facts: position = 0 } = (await store.info(sessionId)) ?? {};
+  await engine.tell(runId, message);
+  // The key was heard before, with other words.
+  if (message.type === "steer" && !(await isHeard(deployment, { runId, sessionId, position }, message)))
+    throw otherRequest();
+}
+
+type Place = { readonly runId: string; readonly sessionId: string };
+
+/** Whether the run was told this already. Throws when it was told something else under the key, or about the call. */
+async function isSaid({ store }: Deployment, { runId, sessionId }: Place, message: Told): Promise<boolean> {
+  const { key, ...said } = message;
+  for (const { key: earlier, ...unheard } of await store.told(runId)) {
+    const isSame = isDeepStrictEqual(unheard, said);
+    if (earlier === key && !isSame) throw otherRequest();
+    if (earlier === key) return true;
+    if (!("callId" in said) || !("callId" in unheard) || said.callId !== unheard.callId) continue;
+    if (isSame) return true;
+    throw answered(said.callId);
+  }
+  const facts = (await store.read(sessionId)).filter((fact) => isOfRun(fact, runId));
+  if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
+  return "callId" in message && isSettled(facts, message);
+}
+
+type Answer = Extract<Told, { readonly callId: string }>;
+
+/** Whether the log has this answer to the call. Throws when it has another one. */
+function isSettled(facts: readonly Fact[], message: Answer): boolean {
+  const { callId } = message;
+  if (message.type === "result") {
+    const result = facts.find((fact) => fact.type === "tool_call_result" && fact.id === callId);
+    if (result?.type !== "tool_call_result") return false;
+    if (isOtherResult(result, message.value)) throw answered(callId);
+    return true;
+  }
+  // Of a call that asks again, the last question counts.
+  const last = facts.findLast((fact) => isOfApproval(fact) && fact.callId === callId);
+  if (last?.type !== "approval_resolved") return false;
+  if (isOtherDecision(last, message)) throw answered(callId);
+  return true;
+}
+
+function isOfApproval(fact: Fact): fact is Resolved | Extract<Fact, { readonly type: "approval_required" }> {
+  return fact.type === "approval_required" || fact.type === "approval_resolved";
+}
+
+type Resolved = Extract<Fact, { readonly type: "approval_resolved" }>;
+
+function isOtherDecision(fact: Resolved, message: Exclude<Answer, { readonly type: "result" }>): boolean {
+  if (fact.approved !== (message.type === "approve")) return true;
+  return message.type === "approve" && !isDeepStrictEqual(fact.value ?? null, message.value ?? null);
+}
+
+/** As far as the log can tell: it has a text as the content, another value as the data, and cuts what is too large. */
+function isOtherResult(fact: Extract<Fact, { readonly type: "tool_call_result" }>, value: unknown): boolean {
+  if (fact.handle !== undefined) return false;
+  if (typeof value === "string") return fact.result !== value.toWellFormed();
+  const inside: unknown = Reflect.get(Object(value), "data");
+  return fact.data !== undefined && ![value, inside].some((one) => isDeepStrictEqual(fact.data, one));
+}
+
+type Steered = Extract<Told, { readonly type: "steer" }>;
+
+async function isHeard(
+  { store }: Deployment,
+  { runId, sessionId, position }: Place & { readonly position: number },
+  { key, text }: Steered,
+): Promise<boolean> {
+  if ((await store.told(runId)).some((unheard) => unheard.key === key)) return true;
+  const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
+  const facts = await store.read(sessionId);
+  return facts.some(
+    (fact) =>
+      isSteered(fact) && (fact.seq > position || (fact.type === "steered" && fact.entry.content === text)),
+  );
+}
+
+function answered(callId: string): AgentError {
+  return new AgentError("approval_conflict", `The call "${callId}" was answered already, and otherwise.`);
+}

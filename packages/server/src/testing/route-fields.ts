@@ -1,0 +1,49 @@
+import { z } from "zod";
+import type { Route } from "../route.ts";
+
+/** Where a request can say something: a name and what it must be. */
+export type Field = {
+  readonly place: "params" | "query" | "body";
+  readonly name: string;
+  readonly schema: z.ZodType;
+};
+
+/** Every field that a request to a route can have at its top. */
+export function fieldsOfRoute(route: Route): readonly Field[] {
+  return (["params", "query", "body"] as const).flatMap((place) => {
+    const schema = route[place];
+    return schema ? fieldsIn(schema).map(([name, field]) => ({ place, name, schema: field })) : [];
+  });
+}
+
+function fieldsIn(schema: z.ZodType): readonly (readonly [string, z.ZodType])[] {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return fieldsIn(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return fieldsIn(schema.in as z.ZodType);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => fieldsIn(option as z.ZodType));
+  if (schema instanceof z.ZodObject) return Object.entries(schema.shape as Record<string, z.ZodType>);
+  throw new Error("The fields of this schema cannot be seen: teach `fieldsIn` to look into it.");
+}
+
+const text = [{ role: "user", content: "Hi" }];
+
+/** A good body for each route that takes one. */
+export const goodBodies: Readonly<Record<string, object>> = {
+  "POST /api/sign-in": { code: "none" },
+  "PUT /api/agents/{name}": { data: { format: 1, name: "note" }, expectedVersion: 0 },
+  "POST /api/sessions": {},
+  "PATCH /api/sessions/{sessionId}": { title: "Mine" },
+  "POST /api/sessions/{sessionId}/fork": { at: 1 },
+  "POST /api/runs": { input: "Hi" },
+  "POST /api/runs/{runId}/cancel": {},
+  "POST /api/runs/{runId}/rerun": {},
+  "POST /api/mcp-servers/{server}/trust": {},
+  "POST /api/runs/{runId}/steer": { text: "Hi" },
+  "POST /api/runs/{runId}/approvals/{callId}": { approved: true },
+  "POST /api/runs/{runId}/results/{callId}": { value: 1 },
+  "POST /api/chat": { messages: text },
+  "POST /v1/chat/completions": { model: "helper", messages: text },
+};
+
+/** A name for a route. */
+export const routeName = ({ method, path }: Route): string => `${method} ${path}`;
