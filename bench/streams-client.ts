@@ -17,10 +17,9 @@ type Order = StreamOrder & {
 
 const order: Order = JSON.parse(process.argv[2] ?? "");
 const origin = { host: "127.0.0.1", port: order.port, agent: false as const };
-/** While connections are being made nothing is measured. */
-const settlingMs = 2000;
-const begin = performance.now();
 const delaysMs: number[] = [];
+/** While connections are being made nothing is measured. */
+let isSettled = false;
 let lost = 0;
 let events = 0;
 
@@ -64,7 +63,7 @@ async function read(): Promise<void> {
           for (const [, index, at] of frame.matchAll(/(\d+)@(\d+);/g)) {
             if (Number(index) === next) next++;
             events++;
-            if (performance.now() - begin > settlingMs) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
+            if (isSettled) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
           }
     });
     response.on("end", resolve);
@@ -80,6 +79,9 @@ for (let index = 0; index < order.streams; index++) {
   readers.push(read());
   if (index % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 20));
 }
+setTimeout(() => {
+  isSettled = true;
+}, 1500);
 await Promise.all(readers);
-process.stdout.write(JSON.stringify({ delaysMs, lost, events } satisfies Readings));
-process.exit(0);
+const readings: Readings = { delaysMs, lost, events };
+process.stdout.write(JSON.stringify(readings), () => process.exit(0));

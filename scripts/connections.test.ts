@@ -29,7 +29,13 @@ const server = [
 /** The command line stands in front of a server, and looks whether a port is free. */
 const cli = ["serving/front.ts", "script/doctor-port.ts"].map((file) => `packages/cli/src/${file}`);
 /** Serves fake providers and databases on loopback to whoever tests a client of them. */
-const testKits = ["packages/capstan/src/testing/model-suite.ts", "packages/capstan/src/stores/testing/"];
+const testKits = [
+  "packages/capstan/src/testing/model-suite.ts",
+  "packages/capstan/src/stores/testing/",
+  "packages/cli/src/testing/",
+];
+/** Hands the browser's own `fetch` to the client, and looks at what comes back. */
+const studio = ["packages/studio/src/connection/sign-in.ts"];
 const allowed = [
   ...guardedClient,
   ...modelClients,
@@ -38,6 +44,7 @@ const allowed = [
   ...mcpServer,
   ...server,
   ...cli,
+  ...studio,
   ...testKits,
 ];
 

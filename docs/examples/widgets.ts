@@ -90,5 +90,5 @@ const agent = defineAgent({ name: "desk", model, tools: [show] });
 const { events, result } = await collect(run(agent, "Where is D15?"));
 
 for (const event of events)
-  if (event.type === "tool_call_end" && event.ui) console.log(`widget: ${event.ui.kind}`);
+  if (event.type === "tool_call_result" && event.ui) console.log(`widget: ${event.ui.kind}`);
 console.log(result.text);

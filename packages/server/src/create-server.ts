@@ -53,6 +53,8 @@ export type ServerOptions = GuardOptions & {
   readonly limits?: Partial<UserLimits>;
   /** So many runs at work in this process; more are refused until others have ended. 500 when left out. */
   readonly maxRuns?: number;
+  /** After so long without a sign of life another process may go on with a run; 15 seconds when left out. */
+  readonly leaseMs?: number;
   /** The share of the memory for objects that is in use, 0 to 1: new work is refused when it is nearly full. */
   readonly memoryInUse?: () => number;
   /** The folder with the files of a user interface, which is served at `/`. */
@@ -169,6 +171,7 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
       store,
       agents: finder.find,
       maxRuns,
+      ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
       resumeWith: ({ sessionId }) => optionsFor({ scope: scopeOf(sessionId), sessionId }),
     }),
     agents,

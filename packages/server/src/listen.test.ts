@@ -85,7 +85,7 @@ it("listens on all addresses with a key, and there too only under its own names 
   expect(await ask("evil.example")).toEqual([421]);
 });
 
-it("says that a port is in use (A81)", async () => {
+it("says that a port is in use", async () => {
   const { port } = await start();
   await expect(listen(make(), { port })).rejects.toMatchObject({
     code: "invalid_definition",

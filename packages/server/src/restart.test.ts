@@ -73,7 +73,7 @@ async function* untilDone(events: AsyncIterable<Event>): AsyncGenerator<Event> {
   }
 }
 
-it("after kill -9 in mid-run its listeners come back by themselves, and hear every fact once and the end (S1-26, F81)", async () => {
+it("after kill -9 in mid-run its listeners come back by themselves, and hear every fact once and the end (F81)", async () => {
   const runs = [await client.runs.start({ input: JSON.stringify(longPlan) })];
   runs.push(await client.runs.start({ input: JSON.stringify(longPlan) }));
   const states: ConnectionState["type"][] = [];

@@ -73,7 +73,7 @@ describe("a watched session", () => {
     expect(calls).toBe(last);
   });
 
-  it("steers the run that is on, and starts one when there is none (S1-26)", async () => {
+  it("steers the run that is on, and starts one when there is none", async () => {
     const server = serving({});
     const watch = server.client.watch("s");
     const events = await eventsOf("Done.");

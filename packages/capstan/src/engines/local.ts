@@ -63,7 +63,7 @@ const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = newId("local_"), clock = backgroundClock } = options;
-  const { assertKnown, teamOf } = roster(options.agents);
+  const { known, teamOf } = roster(options.agents);
   const leaving = new AbortController();
   const active = new Map<string, Run>();
   /** Runs that failed here because of their store, not because a process was gone. */
@@ -123,24 +123,21 @@ export function local(options: LocalOptions): LocalEngine {
     if (orphan) await take(orphan);
   }
 
+  function usable(agent: Agent): Agent {
+    assertOpen(leaving.signal);
+    return known(agent);
+  }
+
   // A store that cannot be read now is asked again a moment later.
   const look = () => void recover().catch(() => undefined);
   const stopLooking = every(clock, leaseMs / 2, look);
   look();
 
   return {
-    run(agent, input, given = {}) {
-      assertOpen(leaving.signal);
-      assertKnown(agent);
-      return track(run(agent, input, { ...given, store, shared }));
-    },
+    run: (agent, input, given = {}) => track(run(usable(agent), input, { ...given, store, shared })),
     open: (runId) => storedRun({ store, teamOf, runId, tell: (message) => tell(runId, message) }),
     ...looking(store, teamOf),
-    async rerun(options) {
-      assertOpen(leaving.signal);
-      assertKnown(options.agent);
-      return rerun(store, { ...options, shared, begun: track });
-    },
+    rerun: async (given) => rerun(store, { ...given, agent: usable(given.agent), shared, begun: track }),
     tell,
     recover,
     async close() {
@@ -167,7 +164,8 @@ function assertOpen(leaving: AbortSignal): void {
 type Roster = {
   /** All that a run of this agent may need; undefined when there is no such agent. */
   teamOf(name: string): Promise<readonly Agent[] | undefined>;
-  assertKnown(agent: Agent): void;
+  /** The agent itself, when others can find it too. */
+  known(agent: Agent): Agent;
 };
 
 function roster(agents: LocalOptions["agents"]): Roster {
@@ -176,13 +174,13 @@ function roster(agents: LocalOptions["agents"]): Roster {
       const agent = await agents(name);
       return agent && [agent];
     };
-    return { teamOf, assertKnown: () => undefined };
+    return { teamOf, known: (agent) => agent };
   }
   const byName = agentsByName(agents);
   return {
     teamOf: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
-    assertKnown(agent) {
-      if (byName.get(agent.name) === agent) return;
+    known(agent) {
+      if (byName.get(agent.name) === agent) return agent;
       const message = `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`;
       throw new AgentError("unknown_agent", message);
     },

@@ -65,6 +65,10 @@ describe("a session", () => {
     expect((await info()).title).toMatch(/^Please tell/);
     await talk(store, "s2", { text: "?" })("x".repeat(500));
     expect((await session(store, "s2").info()).title).toBe(`${"x".repeat(60)}…`);
+    const agent = defineAgent({ name: "helper", model: scriptedModel([{ text: "A cat." }]) });
+    const picture = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
+    await run(agent, [{ type: "text", text: "What is this?" }, picture], { store, session: "s3" });
+    expect((await session(store, "s3").info()).title).toBe("What is this?");
   });
 
   it("keeps everything that was said for the next run to see (S0-18, S0-04)", async () => {

@@ -15,7 +15,11 @@ export function titleOf(facts: readonly Fact[], given: string | undefined): stri
 /** What a person said to begin a run. */
 export function askedIn({ input }: Extract<Fact, { type: "run_start" }>): string {
   const asked = input.findLast((entry) => entry.type === "user");
-  return asked ? plainText(asked.content) : "";
+  if (!asked) return "";
+  // Of words with attachments, the words.
+  const words =
+    typeof asked.content === "string" ? undefined : asked.content.find((part) => part.type === "text");
+  return words?.text || plainText(asked.content);
 }
 
 /** The beginning of a text, in one line and cut at a word. */

@@ -16,6 +16,7 @@ export const addServe: AddCommand = (program, io, outcome) => {
     .description("serve the agents over HTTP: an API, OpenAI-compatible endpoints, MCP")
     .option("--port <port>", "where to listen; 0 takes a free port (default 4680)")
     .option("--host <address>", "another address than 127.0.0.1 needs CAPSTAN_API_KEY")
+    .option("--studio", "the web studio too, where it is installed; it signs in with the key")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
       const { serve } = await import("../serving/serve.ts");

@@ -44,7 +44,7 @@ it("a user who is no admin is told so, and nobody without a key is told anything
     expect((await server.ask("GET", path)).status, path).toBe(401);
 });
 
-it("the models say which key is set and which one is missing, and never the key (A81)", async () => {
+it("the models say which key is set and which one is missing, and never the key (A98)", async () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "canary-provider-key");
   vi.stubEnv("GROQ_API_KEY", "");
   const agents = [defineAgent({ name: "rules", model: offline() })];

@@ -30,38 +30,10 @@ function openStore({ store }: ServeOrder): Store {
   return postgres(pool);
 }
 
-const leaseMs = 1000;
-
-/** So that nobody who takes over a run has to wait as long as it is right outside of tests. */
-function withShortLeases(store: Store): Store {
-  const timers = new Map<number, NodeJS.Timeout>();
-  return {
-    ...store,
-    async lease(sessionId, owner) {
-      const lease = await store.lease(sessionId, owner, leaseMs);
-      if (lease) {
-        const renew = () => void store.renew(lease, leaseMs).catch(() => undefined);
-        timers.set(lease.token, setInterval(renew, leaseMs / 5).unref());
-      }
-      return lease;
-    },
-    renew: (lease) => store.renew(lease, leaseMs),
-    release(lease) {
-      clearInterval(timers.get(lease.token));
-      return store.release(lease);
-    },
-    // The first look comes before the leases of a process that was killed just now are over, and the next one late.
-    async orphans() {
-      await new Promise((resolve) => setTimeout(resolve, leaseMs + 100 - performance.now()));
-      return store.orphans();
-    },
-  };
-}
-
 async function serve(order: ServeOrder): Promise<void> {
-  const store = withShortLeases(openStore(order));
+  const store = openStore(order);
   const agent = slowAgent((line) => appendFileSync(order.canary, `${line}\n`));
-  const server = createServer({ agents: [agent], store });
+  const server = createServer({ agents: [agent], store, leaseMs: 1000 });
   const { url, port, close } = await listen(server, { port: order.port });
   process.stdin.resume().on("end", () => process.exit(0));
   process.once("SIGTERM", () => void close(2000).then(() => process.exit(0)));

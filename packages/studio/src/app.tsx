@@ -1,0 +1,61 @@
+import { lazy, type ReactNode, Suspense } from "react";
+import { Route, Switch } from "wouter";
+import { Conversation } from "./chat/conversation.tsx";
+import { NewChat } from "./chat/new-chat.tsx";
+import { Loading, Nothing } from "./look/state.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { SignInGate } from "./shell/sign-in-page.tsx";
+
+const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
+const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
+const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
+const SettingsPage = lazy(async () => ({
+  default: (await import("./pages/settings-page.tsx")).SettingsPage,
+}));
+const SessionsPage = lazy(async () => ({
+  default: (await import("./pages/sessions-page.tsx")).SessionsPage,
+}));
+const Replay = lazy(async () => ({ default: (await import("./time/replay.tsx")).Replay }));
+const Compare = lazy(async () => ({ default: (await import("./time/compare.tsx")).Compare }));
+
+/** Every place of the studio, by its address. */
+export function App(): ReactNode {
+  return (
+    <SignInGate>
+      <Shell>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            <Route path="/">
+              <NewChat />
+            </Route>
+            <Route path="/sessions">
+              <SessionsPage />
+            </Route>
+            <Route path="/sessions/:id/replay">{({ id }) => <Replay sessionId={id} />}</Route>
+            <Route path="/sessions/:id">{({ id }) => <Conversation key={id} sessionId={id} />}</Route>
+            <Route path="/compare/:left/:right">
+              {({ left, right }) => <Compare left={left} right={right} />}
+            </Route>
+            <Route path="/agents">
+              <AgentsPage />
+            </Route>
+            <Route path="/mcp-servers">
+              <McpPage />
+            </Route>
+            <Route path="/models">
+              <ModelsPage />
+            </Route>
+            <Route path="/settings">
+              <SettingsPage />
+            </Route>
+            <Route>
+              <Nothing title="There is nothing here">
+                Choose a session on the left, or start a new one.
+              </Nothing>
+            </Route>
+          </Switch>
+        </Suspense>
+      </Shell>
+    </SignInGate>
+  );
+}

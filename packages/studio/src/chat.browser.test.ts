@@ -1,0 +1,323 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { picture, studioFor } from "./testing/browser.ts";
+import { chatAgents, introductions } from "./testing/chat-agents.ts";
+import { serveApart } from "./testing/serve-apart.ts";
+
+const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+
+// Two cores that others use too.
+vi.setConfig({ testTimeout: 30_000 });
+
+const prompt = (page: Page) => page.locator("[data-prompt]");
+
+async function say(page: Page, text: string): Promise<void> {
+  await prompt(page).fill(text);
+  await prompt(page).press("Enter");
+}
+
+/** The whole conversation as a person reads it. */
+const transcript = (page: Page) => page.getByRole("region", { name: "Conversation" });
+const answers = (page: Page) => page.getByRole("article", { name: "guide says" });
+const asked = (page: Page) => page.getByRole("article", { name: "You say" });
+const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
+/** An approval does not heed a click in its first half second. */
+const settle = (page: Page) => page.waitForTimeout(600);
+
+describe.each([
+  { size: "desktop", theme: "light" },
+  { size: "desktop", theme: "dark" },
+  { size: "phone", theme: "light" },
+  { size: "phone", theme: "dark" },
+] as const)("at $size size and $theme", ({ size, theme }) => {
+  test("a first question starts a session; tools show their ends, sources open, an approval shows what it would do", async () => {
+    const page = await studio.open("/", { size, theme });
+    const suggestion = page.getByRole("button", { name: "Look up how to begin", exact: true });
+    await suggestion.waitFor();
+    await picture(page, `new-${size}-${theme}`);
+    await suggestion.click();
+    await page.waitForURL(/\/sessions\//);
+    await transcript(page).getByText("The guide names two ways").waitFor();
+    await isAtRest(page);
+    expect(await page.locator("[data-call][data-state=ok]").count()).toBe(2);
+    await picture(page, `tools-${size}-${theme}`);
+    await page.getByRole("button", { name: /^search_guide/ }).click();
+    await transcript(page).getByText('"query": "ways to begin"').waitFor();
+    await picture(page, `tool-open-${size}-${theme}`);
+    await page.getByRole("button", { name: /^Source 1/ }).click();
+    await page.getByRole("dialog").getByText("There are two ways to begin.").waitFor();
+    await picture(page, `source-${size}-${theme}`);
+    await page.keyboard.press("Escape");
+    await say(page, "Save a better greeting");
+    const card = page.locator("[data-approval]");
+    await card.getByText("Changes notes.md.").waitFor();
+    await settle(page);
+    await picture(page, `approval-${size}-${theme}`);
+    await card.getByRole("button", { name: "Allow", exact: true }).click();
+    await transcript(page).getByText("The greeting is changed.").waitFor();
+    await isAtRest(page);
+    await picture(page, `approved-${size}-${theme}`);
+  });
+});
+
+test("a denied call tells the agent why, and changes nothing", async () => {
+  const page = await studio.open("/");
+  const card = page.locator("[data-approval]");
+  await say(page, "Save it");
+  await card.waitFor();
+  await settle(page);
+  await card.getByRole("button", { name: "Add a note" }).click();
+  await card.getByLabel("Why it is denied").fill("Leave it.");
+  await card.getByRole("button", { name: "Deny" }).click();
+  await transcript(page).getByText("I have left it as it was.").waitFor();
+  expect(await page.locator("[data-call][data-state=denied]").count()).toBe(1);
+});
+
+test("a click that comes with an approval decides nothing (A97)", async () => {
+  const page = await studio.open("/");
+  await page.evaluate(() => {
+    const at = performance.now();
+    const now = performance.now.bind(performance);
+    performance.now = () => (document.body.dataset.still === undefined ? now() : at);
+    document.body.dataset.still = "";
+  });
+  await say(page, "Save a better greeting");
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await allow.click();
+  await page.waitForTimeout(300);
+  expect(await allow.isEnabled()).toBe(true);
+  await page.evaluate(() => delete document.body.dataset.still);
+  await allow.click();
+  await transcript(page).getByText("The greeting is changed.").waitFor();
+});
+
+test("what is allowed for the session is not asked again, until that is taken back", async () => {
+  const page = await studio.open("/");
+  await say(page, "Save one");
+  await page.locator("[data-approval]").waitFor();
+  await settle(page);
+  await page.getByRole("button", { name: "Always in this session" }).click();
+  await transcript(page).getByText("The greeting is changed.").waitFor();
+  await isAtRest(page);
+  await say(page, "Save two");
+  await expect.poll(() => transcript(page).getByText("The greeting is changed.").count()).toBe(2);
+  await isAtRest(page);
+  await page.getByRole("button", { name: "Ask again before edit_note" }).click();
+  await say(page, "Save three");
+  await page.locator("[data-approval]").waitFor();
+});
+
+test("a question of a tool is a form of its schema", async () => {
+  const page = await studio.open("/");
+  await say(page, "Book a table");
+  const form = page.locator("[data-question]");
+  await form.getByLabel("Guests").fill("4");
+  await form.getByLabel("Time").selectOption({ label: "20:00" });
+  await form.getByLabel("Outside").check();
+  await settle(page);
+  await picture(page, "question");
+  await form.getByRole("button", { name: "Answer" }).click();
+  await transcript(page).getByText('{"guests":4,"time":"20:00","outside":true}').waitFor();
+});
+
+test("what an agent did inside a call is shown below it", async () => {
+  const page = await studio.open("/");
+  await say(page, "Delegate it");
+  await transcript(page).getByText("The researcher has found it.").waitFor();
+  const inside = page.getByRole("region", { name: "What researcher did" });
+  await inside.getByText("Two ways are in the guide.").waitFor();
+  expect(await inside.locator("[data-call][data-state=ok]").count()).toBe(1);
+  await picture(page, "nested");
+});
+
+test("stop keeps what was said, by button and by Esc", async () => {
+  const page = await studio.open("/");
+  for (const stop of [
+    () => page.getByRole("button", { name: "Stop" }).click(),
+    () => page.keyboard.press("Escape"),
+  ]) {
+    await say(page, "Count");
+    await page.locator("[data-live]").getByText("word12").waitFor();
+    await stop();
+    await isAtRest(page);
+    expect(await answers(page).last().innerText()).toContain("word12");
+    expect(await transcript(page).innerText()).not.toContain("word500");
+    expect(await transcript(page).innerText()).toMatch(/Stopped\./);
+  }
+  await picture(page, "stopped");
+});
+
+test("a run that is on can be told something, once", async () => {
+  const page = await studio.open("/");
+  await say(page, "Walk");
+  await page.locator("[data-call][data-state=running]").waitFor();
+  await say(page, "(turn left)");
+  await transcript(page).getByText("On the way I heard: (turn left).").waitFor();
+  await isAtRest(page);
+  expect(await asked(page).allInnerTexts()).toHaveLength(2);
+});
+
+test("an edit begins a branch, the old one stays, and one can go between them", async () => {
+  const page = await studio.open("/");
+  await say(page, "First words");
+  await transcript(page).getByText("You said: First words").waitFor();
+  await isAtRest(page);
+  await say(page, "Second words");
+  await transcript(page).getByText("You said: Second words").waitFor();
+  await isAtRest(page);
+  const old = page.url();
+  await prompt(page).press("ArrowUp");
+  await page.getByLabel("Edit what you said").fill("Other words");
+  await page.keyboard.press("Enter");
+  await transcript(page).getByText("You said: Other words").waitFor();
+  expect(page.url()).not.toBe(old);
+  expect(await transcript(page).innerText()).not.toContain("Second words");
+  await transcript(page).getByText("You said: First words").waitFor();
+  await transcript(page).getByText("2/2").waitFor();
+  await picture(page, "branch");
+  await page.getByRole("button", { name: "Branch before" }).click();
+  await transcript(page).getByText("You said: Second words").waitFor();
+  await transcript(page).getByText("1/2").waitFor();
+  expect(page.url()).toBe(old);
+});
+
+test("answering again does not say the question twice, also for the first one", async () => {
+  const page = await studio.open("/");
+  await say(page, "Only words");
+  await isAtRest(page);
+  await page.getByRole("button", { name: "Answer again" }).click();
+  await transcript(page).getByText("2/2").waitFor();
+  await isAtRest(page);
+  expect(await asked(page).count()).toBe(1);
+  expect(await answers(page).count()).toBe(1);
+});
+
+test("attachments are shown before they are sent, and what is too large or of another kind is refused", async () => {
+  const page = await studio.open("/");
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  await page.locator("input[type=file]").setInputFiles([
+    { name: "dot.png", mimeType: "image/png", buffer: png },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("line of notes") },
+    { name: "tool.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2, 255]) },
+    { name: "huge.txt", mimeType: "text/plain", buffer: Buffer.alloc(600_000, 97) },
+  ]);
+  await page.getByText("“tool.bin” is neither an image that can be shown nor text.").waitFor();
+  await page.getByText("“huge.txt” is too large").waitFor();
+  expect(await page.getByRole("list", { name: "Attached" }).getByRole("listitem").count()).toBe(2);
+  await prompt(page).fill("What is this?");
+  await picture(page, "attachments");
+  await prompt(page).press("Enter");
+  await transcript(page)
+    .getByText(/You said: What is this\? \[image image\/png\][\s\S]*line of notes/)
+    .waitFor();
+  expect(await asked(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
+});
+
+test("a failed run says so in a sentence, with the details folded, and can be tried again", async () => {
+  const page = await studio.open("/");
+  await page.getByRole("button", { name: /^Broken/ }).click();
+  await say(page, "Try");
+  await page.getByRole("alert").getByRole("button", { name: "Retry" }).waitFor();
+  await picture(page, "failed");
+});
+
+test("a reload in mid-stream shows the same, once, and stop still works; a second tab follows", async () => {
+  const page = await studio.open("/");
+  await say(page, "Count");
+  await page.locator("[data-live]").getByText("word20").waitFor();
+  const second = await studio.open(new URL(page.url()).pathname, { beside: page });
+  await page.reload();
+  await page.locator("[data-live]").getByText("word60").waitFor();
+  await second.locator("[data-live]").getByText("word60").waitFor();
+  const text = await transcript(page).innerText();
+  expect(text.match(/\bword5\b/g)).toHaveLength(1);
+  expect(await asked(page).count()).toBe(1);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await Promise.all([isAtRest(page), isAtRest(second)]);
+  const [one, two] = [await answers(page).innerText(), await answers(second).innerText()];
+  expect(one).toBe(two);
+  expect(one.match(/\bword5\b/g)).toHaveLength(1);
+});
+
+test("the conversation follows its end only while the person is there", async () => {
+  const page = await studio.open("/");
+  await say(page, "Count");
+  await page.locator("[data-live]").getByText("word20").waitFor();
+  const place = () =>
+    transcript(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+  await page.setViewportSize({ width: 700, height: 420 });
+  await page.locator("[data-live]").getByText("word200").waitFor();
+  expect(await place()).toBeLessThan(48);
+  await transcript(page).hover();
+  await page.mouse.wheel(0, -200);
+  const jump = page.getByRole("button", { name: "Jump to the newest" });
+  await jump.waitFor();
+  const top = await transcript(page).evaluate((element) => element.scrollTop);
+  await page.waitForTimeout(400);
+  expect(await transcript(page).evaluate((element) => element.scrollTop)).toBe(top);
+  await jump.click();
+  await expect.poll(place).toBeLessThan(48);
+  await jump.waitFor({ state: "detached" });
+});
+
+test("a draft is kept over a reload", async () => {
+  const page = await studio.open("/");
+  await prompt(page).fill("Half a thought");
+  await page.reload();
+  await expect.poll(() => prompt(page).inputValue()).toBe("Half a thought");
+});
+
+test("a killed server is noticed, comes back, and what waited for an answer still waits", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "studio-"));
+  const file = join(folder, "log.db");
+  const first = await serveApart({ file, port: 0 });
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const expects = [/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK/];
+  const page = await studio.open("/", { url: first.url, expects });
+  await say(page, "Save a better greeting");
+  await page.locator("[data-approval]").waitFor();
+  await first.kill();
+  await page.getByText("Connection lost.").waitFor();
+  await picture(page, "lost");
+  const again = await serveApart({ file, port: Number(new URL(first.url).port) });
+  onTestFinished(() => again.kill());
+  await page.getByText("Connection lost.").waitFor({ state: "detached" });
+  expect(await page.locator("[data-approval]").count()).toBe(1);
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
+  await transcript(page).getByText("The greeting is changed.").waitFor();
+  expect(await asked(page).count()).toBe(1);
+  expect(await answers(page).count()).toBe(2);
+});
+
+describe("with a key", () => {
+  const locked = studioFor(() => ({
+    agents: chatAgents(),
+    about: introductions,
+    apiKey: "a-key-for-these-tests",
+  }));
+  const expects = [/401/];
+
+  test("who is not signed in is asked for the key", async () => {
+    const page = await locked.open("/", { expects });
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await picture(page, "sign-in");
+    await page.getByLabel("Key").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Key").fill("a-key-for-these-tests");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Look up how to begin", exact: true }).waitFor();
+  });
+
+  test("a code of the address signs in and is taken out of it", async () => {
+    const page = await locked.open(`/#code=${locked.server.oneTimeCode()}`, { expects });
+    await page.getByRole("button", { name: "Look up how to begin", exact: true }).waitFor();
+    expect(page.url()).not.toContain("code");
+  });
+});

@@ -1,0 +1,9 @@
+/** A time span as people say it: `40 ms`, `1.3 s`, `12 s`, `2 min 5 s`. */
+export function spanOf(ms: number): string {
+  if (ms < 995) return `${Math.max(1, Math.round(ms))} ms`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+}

@@ -1,0 +1,47 @@
+import type { ReactNode } from "react";
+import type { FactIndex } from "../connection/fact-index.ts";
+import { Dialog } from "../look/dialog.tsx";
+import { steadyText, visibleText } from "../markdown/visible-text.ts";
+
+/** A source that was asked for. */
+export type OpenedSource = { readonly n: number; readonly id: string; readonly title: string };
+
+type SourcePanelProps = {
+  readonly source: OpenedSource | undefined;
+  readonly index: FactIndex;
+  readonly onClose: () => void;
+};
+
+/** The passage behind a number. */
+export function SourcePanel({ source, index, onClose }: SourcePanelProps): ReactNode {
+  const fragment = source && index.fragments.get(source.id);
+  const url = fragment?.source.url;
+  return (
+    <Dialog
+      place="side"
+      title={source ? `${source.n}. ${steadyText(source.title)}` : "Source"}
+      isOpen={source !== undefined}
+      onClose={onClose}
+    >
+      {url !== undefined && (
+        <p className="mb-3 text-sm">
+          {/^https?:\/\//.test(url) ? (
+            <a
+              href={url}
+              target="_blank"
+              rel="noopener noreferrer nofollow"
+              className="text-accent underline [overflow-wrap:anywhere]"
+            >
+              {visibleText(url)}
+            </a>
+          ) : (
+            <span className="font-mono text-xs text-quiet">{visibleText(url)}</span>
+          )}
+        </p>
+      )}
+      <blockquote className="whitespace-pre-wrap border-l-2 border-accent bg-accent-soft px-4 py-3 text-sm [overflow-wrap:anywhere]">
+        {fragment ? steadyText(fragment.content) : "The passage is not in this session."}
+      </blockquote>
+    </Dialog>
+  );
+}

@@ -1,0 +1,145 @@
+import type { SessionView } from "capstan/client";
+import { type ReactNode, useCallback, useMemo, useRef } from "react";
+import { alternativesAt } from "../connection/branches.ts";
+import type { FactIndex } from "../connection/fact-index.ts";
+import type { OpenSession } from "../connection/open-session.ts";
+import { Nothing } from "../look/state.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+import { attempt } from "../shell/toasts.tsx";
+import { AssistantMessage } from "./assistant-message.tsx";
+import { type Item, itemsOf, keepItems } from "./items.ts";
+import { LiveMessage } from "./live-message.tsx";
+import { MessageList } from "./message-list.tsx";
+import { PendingList } from "./pending-list.tsx";
+import { NoticeLine, RunEnd } from "./run-end.tsx";
+import type { Branching } from "./use-branching.ts";
+import { UserMessage } from "./user-message.tsx";
+
+type TranscriptProps = {
+  readonly session: OpenSession;
+  readonly index: FactIndex;
+  readonly branching: Branching;
+  /** Said to the run that is on, and perhaps not heard yet. */
+  readonly told: readonly string[];
+  readonly jumpOn: unknown;
+};
+
+/** All that was said and done, and what is at this moment. */
+export function Transcript({ session, index, branching, told, jumpOn }: TranscriptProps): ReactNode {
+  const { id, view } = session;
+  const items = useItems(view, index);
+  const isOver = view.status !== "running" && view.status !== "waiting";
+  const { runId, live } = view;
+  const { retry } = branching;
+  const onRetry = useCallback(() => {
+    if (runId !== undefined) attempt(() => retry(runId));
+  }, [retry, runId]);
+  const rows = items.map((item) => (
+    <div key={item.key} className={item.type === "user" ? "pb-2" : "pb-6"}>
+      <Row
+        item={item}
+        index={index}
+        branching={branching}
+        progress={item.type === "assistant" && item.entry.runId === runId ? live.progress : undefined}
+        onRetry={isOver && runIdOf(item) === runId ? onRetry : undefined}
+      />
+    </div>
+  ));
+  if (items.length === 0 && isOver && view.seq === 0)
+    return (
+      <div className="flex-1">
+        <Nothing title="Nothing was said here yet">Write something below to begin.</Nothing>
+      </div>
+    );
+  return (
+    <MessageList jumpOn={jumpOn} tail={<Tail id={id} view={view} index={index} told={told} />}>
+      {rows}
+    </MessageList>
+  );
+}
+
+function useItems(view: SessionView, index: FactIndex): readonly Item[] {
+  const before = useRef<readonly Item[]>([]);
+  const { entries, seq } = view;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with the position
+  return useMemo(() => {
+    before.current = keepItems(before.current, itemsOf({ entries }, index));
+    return before.current;
+  }, [entries, seq, index]);
+}
+
+const runIdOf = (item: Item): string => (item.type === "end" ? item.runId : item.entry.runId);
+
+type RowProps = Pick<TranscriptProps, "index" | "branching"> & {
+  readonly item: Item;
+  readonly progress: SessionView["live"]["progress"] | undefined;
+  readonly onRetry: (() => void) | undefined;
+};
+
+function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode {
+  if (item.type === "notice") return <NoticeLine item={item} />;
+  if (item.type === "end") return <RunEnd item={item} onRetry={onRetry} />;
+  if (item.type === "assistant") {
+    const { calls } = item.entry;
+    const isWorking = calls.some(({ state }) => state === "running");
+    const nestedSeq = calls.reduce((sum, { id }) => sum + (index.nested.get(id)?.seq ?? 0), 0);
+    return (
+      <AssistantMessage
+        item={item}
+        nestedSeq={nestedSeq}
+        progress={isWorking ? progress : undefined}
+        onRetry={item.isAnswer ? onRetry : undefined}
+      />
+    );
+  }
+  const { ids, index: shown } = alternativesAt(branching.lineage, (item.startSeq ?? 0) - 1);
+  const { editing, edit, say, goTo } = branching;
+  const branches = item.startSeq === undefined ? 1 : ids.length;
+  return (
+    <UserMessage
+      item={item}
+      branch={shown}
+      branches={branches}
+      isEditing={editing === item.key}
+      onEdit={edit}
+      onSay={say}
+      onBranch={goTo}
+    />
+  );
+}
+
+type TailProps = Pick<TranscriptProps, "index" | "told"> & {
+  readonly id: string;
+  readonly view: SessionView;
+};
+
+/** What is not settled yet. */
+function Tail({ id, view, index, told }: TailProps): ReactNode {
+  const { status, runId = "", pending, entries } = view;
+  const isOn = status === "running" || status === "waiting";
+  const heard = entries
+    .filter((entry) => entry.type === "user" && entry.runId === runId)
+    .map((entry) => entry.type === "user" && entry.content);
+  const unheard = isOn ? told.filter((text) => !heard.includes(text)) : [];
+  const until = status === "waiting" && pending.length === 0 ? index.rests.get(runId)?.until : undefined;
+  return (
+    <div className="grid gap-4">
+      <LiveMessage view={view} />
+      <PendingList view={view} sessionId={id} index={index} />
+      {until !== undefined && (
+        <p className="text-sm text-quiet">
+          The model asks for patience. It goes on at{" "}
+          {new Date(until).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit" })}.
+        </p>
+      )}
+      {unheard.map((text) => (
+        <div key={text} className="flex flex-col items-end gap-1 opacity-70">
+          <p className="max-w-[85%] whitespace-pre-wrap rounded-xl bg-line/55 px-4 py-2.5">
+            {steadyText(text)}
+          </p>
+          <p className="px-1 text-xs text-quiet">It will be read before the next turn.</p>
+        </div>
+      ))}
+    </div>
+  );
+}

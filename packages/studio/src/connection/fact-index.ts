@@ -1,0 +1,64 @@
+import type { Fact, Fragment } from "capstan";
+import { emptyView, reduce, type SessionView } from "capstan/client";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
+
+/** What is found in the facts of a session without looking through all of them. It grows with them. */
+export type FactIndex = {
+  readonly runStarts: ReadonlyMap<string, FactOf<"run_start">>;
+  readonly runEnds: ReadonlyMap<string, FactOf<"done">>;
+  /** The newest rest of a run. */
+  readonly rests: ReadonlyMap<string, FactOf<"waiting">>;
+  /** By run and turn: see `turnKey`. */
+  readonly messages: ReadonlyMap<string, FactOf<"message">>;
+  /** The newest of an id. */
+  readonly callStarts: ReadonlyMap<string, FactOf<"tool_call_start">>;
+  readonly approvals: ReadonlyMap<string, FactOf<"approval_required">>;
+  /** What a call of an agent did inside, by the id of the call. */
+  readonly nested: ReadonlyMap<string, SessionView>;
+  readonly fragments: ReadonlyMap<string, Fragment>;
+};
+
+/** The key of a turn. */
+export const turnKey = (runId: string, turn: number): string => `${runId} ${turn}`;
+
+type Growing = { readonly add: (fact: Fact) => void; readonly index: FactIndex; length: number };
+
+const indexes = new WeakMap<readonly Fact[], Growing>();
+
+/** Of a list that only grows; each fact is looked at once. */
+export function factIndex(facts: readonly Fact[]): FactIndex {
+  const growing = indexes.get(facts) ?? emptyIndex();
+  indexes.set(facts, growing);
+  for (const fact of facts.slice(growing.length)) growing.add(fact);
+  growing.length = facts.length;
+  return growing.index;
+}
+
+function emptyIndex(): Growing {
+  const runStarts = new Map<string, FactOf<"run_start">>();
+  const runEnds = new Map<string, FactOf<"done">>();
+  const rests = new Map<string, FactOf<"waiting">>();
+  const messages = new Map<string, FactOf<"message">>();
+  const callStarts = new Map<string, FactOf<"tool_call_start">>();
+  const approvals = new Map<string, FactOf<"approval_required">>();
+  const nested = new Map<string, SessionView>();
+  const fragments = new Map<string, Fragment>();
+
+  function add(fact: Fact): void {
+    if (fact.parentCallId !== undefined) {
+      const { parentRunId: _, parentCallId, ...own } = fact;
+      nested.set(parentCallId, reduce(nested.get(parentCallId) ?? emptyView, own as Fact));
+    }
+    if (fact.type === "run_start") runStarts.set(fact.runId, fact);
+    else if (fact.type === "done") runEnds.set(fact.runId, fact);
+    else if (fact.type === "waiting") rests.set(fact.runId, fact);
+    else if (fact.type === "message") messages.set(turnKey(fact.runId, fact.turn), fact);
+    else if (fact.type === "tool_call_start") callStarts.set(fact.id, fact);
+    else if (fact.type === "approval_required") approvals.set(fact.callId, fact);
+    else if (fact.type === "tool_call_result")
+      for (const fragment of fact.contexts ?? []) fragments.set(fragment.id, fragment);
+  }
+  const index = { runStarts, runEnds, rests, messages, callStarts, approvals, nested, fragments };
+  return { add, index, length: 0 };
+}

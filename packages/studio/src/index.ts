@@ -1,0 +1,26 @@
+import { fileURLToPath } from "node:url";
+
+/** Where the built studio lies: what a server serves as its pages. */
+export const studioFolder: string = fileURLToPath(new URL("../dist/app", import.meta.url));
+
+export type {
+  ChartProps,
+  ChartSeries,
+  DiffProps,
+  GraphEdge,
+  GraphNode,
+  GraphProps,
+  MapFeature,
+  MapGeometry,
+  MapLevel,
+  MapPin,
+  MapProps,
+  MapRoute,
+  Position,
+  SourcePassage,
+  SourcesProps,
+  TableCell,
+  TableColumn,
+  TableProps,
+  WidgetHint,
+} from "./widgets/widget-props.ts";

@@ -1,0 +1,15 @@
+import { create, type StoreApi, type UseBoundStore } from "zustand";
+
+/** What the inspector and the conversation look at together. */
+export type InspectorFocus = {
+  /** The `seq` of a fact. */
+  readonly factSeq: number | undefined;
+  readonly tab: "timeline" | "messages" | "prompt" | "events" | "policy";
+  readonly set: (change: Partial<Omit<InspectorFocus, "set">>) => void;
+};
+
+export const useInspectorFocus: UseBoundStore<StoreApi<InspectorFocus>> = create<InspectorFocus>()((set) => ({
+  factSeq: undefined,
+  tab: "timeline",
+  set,
+}));

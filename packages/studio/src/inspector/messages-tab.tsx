@@ -1,0 +1,64 @@
+import type { Entry } from "capstan";
+import type { WireName } from "capstan/client";
+import { type ReactNode, useState } from "react";
+import { client } from "../connection/client.ts";
+import type { OpenSession } from "../connection/open-session.ts";
+import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { EntryList } from "./entry-list.tsx";
+import { RawJson } from "./raw-json.tsx";
+import { RunPicker } from "./run-picker.tsx";
+import { SelectField } from "./select-field.tsx";
+import { useAnswer } from "./use-answer.ts";
+import { useChosenRun } from "./use-chosen-run.ts";
+
+type Format = "read" | "entries" | WireName;
+
+/** How a history can be shown: ours to read, ours as it is stored, or as a provider gets it. */
+export const formats: readonly { readonly value: Format; readonly label: string }[] = [
+  { value: "read", label: "To read" },
+  { value: "entries", label: "As stored" },
+  { value: "openai-chat", label: "OpenAI Chat" },
+  { value: "openai-responses", label: "OpenAI Responses" },
+  { value: "anthropic", label: "Anthropic" },
+  { value: "gemini", label: "Gemini" },
+];
+
+/** The exact history of a run. */
+export function MessagesTab({ session }: { readonly session: OpenSession }): ReactNode {
+  const { runs, run, choose } = useChosenRun(session);
+  const [format, setFormat] = useState<Format>("read");
+  const runId = run?.runId;
+  const wire = format === "read" || format === "entries" ? undefined : format;
+  const key = runId && `${runId} ${wire ?? ""} ${session.view.seq}`;
+  const { value, error, again } = useAnswer(key, async () => {
+    const messages = await client.runs.messages(runId ?? "", { ...(wire && { wire }) });
+    return { wire, messages };
+  });
+  if (!runId)
+    return <Nothing title="No messages yet">Ask something, and read here what the model is given.</Nothing>;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex h-10 shrink-0 items-center gap-2 px-4">
+        <SelectField
+          label="Format"
+          value={format}
+          choices={formats}
+          onChange={(chosen) => setFormat(formats.find(({ value }) => value === chosen)?.value ?? "read")}
+        />
+        <RunPicker runs={runs} runId={runId} onChange={choose} />
+      </div>
+      {error !== undefined && <Failure message={error} onRetry={again} />}
+      {error === undefined && value?.wire !== wire && <Loading />}
+      {error === undefined && value && value.wire === wire && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        <section aria-label="Messages" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">
+          {format === "read" ? (
+            <EntryList entries={value.messages as unknown as readonly Entry[]} />
+          ) : (
+            <RawJson label="the messages" value={value.messages} isTall />
+          )}
+        </section>
+      )}
+    </div>
+  );
+}

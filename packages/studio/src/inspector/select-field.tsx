@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+import { steadyText } from "../markdown/visible-text.ts";
+
+type SelectFieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+  readonly onChange: (value: string) => void;
+};
+
+/** One of several, with the label in front of it for those who cannot see it. */
+export function SelectField({ label, value, choices, onChange }: SelectFieldProps): ReactNode {
+  return (
+    <select
+      aria-label={label}
+      title={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      className="h-7 min-w-0 max-w-full truncate rounded-md border bg-raised px-1.5 text-[0.8125rem]"
+    >
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {steadyText(choice.label)}
+        </option>
+      ))}
+    </select>
+  );
+}

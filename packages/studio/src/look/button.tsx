@@ -1,0 +1,60 @@
+import type { ComponentProps, ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+type ButtonProps = ComponentProps<"button"> & {
+  /** `main` is the one thing to do here; `quiet` does not ask for attention; `danger` cannot be undone. */
+  readonly kind?: "main" | "plain" | "quiet" | "danger";
+  readonly size?: "normal" | "small";
+};
+
+const kinds = {
+  main: "bg-accent text-accent-ink hover:brightness-95",
+  plain: "border bg-raised text-ink hover:bg-sunken",
+  quiet: "text-quiet hover:bg-sunken hover:text-ink",
+  danger: "border border-bad/40 text-bad hover:bg-bad-soft",
+} as const;
+
+const sizes = { normal: "h-9 px-3.5 text-sm", small: "h-7 px-2.5 text-[0.8125rem]" } as const;
+
+/** A button with words. */
+export function Button({ kind = "plain", size = "normal", className, ...rest }: ButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      className={classNames(
+        "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors",
+        "disabled:pointer-events-none disabled:opacity-45",
+        kinds[kind],
+        sizes[size],
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
+
+type IconButtonProps = Omit<ComponentProps<"button">, "aria-label"> & {
+  /** What it does, for those who cannot see it and for the tip. */
+  readonly label: string;
+  /** Shown as switched on. */
+  readonly isOn?: boolean;
+};
+
+/** A button with a picture alone. */
+export function IconButton({ label, isOn, className, ...rest }: IconButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      aria-pressed={isOn}
+      className={classNames(
+        "inline-flex size-8 shrink-0 items-center justify-center rounded-md transition-colors",
+        "hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40",
+        isOn ? "bg-accent-soft text-accent" : "text-quiet",
+        className,
+      )}
+      {...rest}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+import { X } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import { IconButton } from "./button.tsx";
+import { classNames } from "./class-names.ts";
+
+type DialogProps = {
+  readonly title: string;
+  readonly description?: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  /** `side` comes in from the right and has the height of the window. */
+  readonly place?: "middle" | "side";
+};
+
+const places = {
+  middle:
+    "left-1/2 top-[12vh] max-h-[76vh] w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-xl border",
+  side: "right-0 top-0 h-full w-[min(34rem,100vw)] border-l",
+} as const;
+
+/** Something that must be dealt with before the rest. Keeps the focus, and gives it back. */
+export function Dialog({
+  title,
+  description,
+  isOpen,
+  onClose,
+  children,
+  place = "middle",
+}: DialogProps): ReactNode {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/35" />
+        <Radix.Content
+          className={classNames(
+            "fixed z-50 flex flex-col overflow-hidden bg-raised shadow-lifted focus:outline-none",
+            places[place],
+          )}
+          {...(description === undefined && { "aria-describedby": undefined })}
+        >
+          <div className="flex items-start gap-3 border-b px-5 py-3.5">
+            <div className="min-w-0 flex-1">
+              <Radix.Title className="font-semibold">{title}</Radix.Title>
+              {description !== undefined && (
+                <Radix.Description className="text-sm text-quiet">{description}</Radix.Description>
+              )}
+            </div>
+            <Radix.Close asChild>
+              <IconButton label="Close">
+                <X size={16} />
+              </IconButton>
+            </Radix.Close>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

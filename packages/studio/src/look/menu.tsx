@@ -1,0 +1,47 @@
+import { DropdownMenu as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+export type MenuItem = {
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly isDangerous?: boolean;
+  readonly onSelect: () => void;
+};
+
+/** What can be done with something, behind one button. */
+export function Menu({
+  trigger,
+  items,
+}: {
+  readonly trigger: ReactNode;
+  readonly items: readonly MenuItem[];
+}): ReactNode {
+  return (
+    <Radix.Root>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          align="end"
+          sideOffset={4}
+          className="z-50 min-w-44 rounded-lg border bg-raised p-1 text-sm shadow-lifted"
+        >
+          {items.map(({ label, icon, isDangerous, onSelect }) => (
+            <Radix.Item
+              key={label}
+              onSelect={onSelect}
+              className={classNames(
+                "flex h-8 cursor-pointer select-none items-center gap-2 rounded-md px-2.5 outline-none",
+                "data-highlighted:bg-sunken",
+                isDangerous && "text-bad",
+              )}
+            >
+              {icon}
+              {label}
+            </Radix.Item>
+          ))}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

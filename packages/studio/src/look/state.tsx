@@ -1,0 +1,44 @@
+import { LoaderCircle } from "lucide-react";
+import type { ReactNode } from "react";
+
+/** Something is on its way. Shown only after a moment, so that what is fast does not flicker. */
+export function Loading({ label = "Loading" }: { readonly label?: string }): ReactNode {
+  return (
+    <div
+      role="status"
+      className="flex animate-[appear_0.2s_0.3s_both] items-center gap-2 p-6 text-sm text-quiet"
+    >
+      <LoaderCircle size={16} className="animate-spin" aria-hidden="true" />
+      {label}…
+    </div>
+  );
+}
+
+type NothingProps = { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode };
+
+/** There is nothing here yet: what it is for, and how to begin. */
+export function Nothing({ title, children, action }: NothingProps): ReactNode {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
+      <p className="font-medium">{title}</p>
+      {children !== undefined && <div className="text-sm text-quiet">{children}</div>}
+      {action !== undefined && <div className="mt-3">{action}</div>}
+    </div>
+  );
+}
+
+type FailureProps = { readonly message: string; readonly onRetry?: () => void };
+
+/** It went wrong: in plain words, with a way on. */
+export function Failure({ message, onRetry }: FailureProps): ReactNode {
+  return (
+    <div role="alert" className="m-4 rounded-lg border border-bad/30 bg-bad-soft px-4 py-3 text-sm text-bad">
+      {message}
+      {onRetry && (
+        <button type="button" onClick={onRetry} className="ml-2 font-medium underline">
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

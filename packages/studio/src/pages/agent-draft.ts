@@ -1,0 +1,92 @@
+import type { AgentData } from "capstan/agents";
+
+/** What a person has typed into the form of an agent: texts, of which some are numbers. */
+export type AgentDraft = {
+  readonly name: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly model: string;
+  readonly tools: readonly string[];
+  readonly sources: readonly string[];
+  readonly handoffs: readonly string[];
+  readonly maxTurns: string;
+  readonly cost: string;
+  readonly approvals: "" | "ask" | "deny" | "allow";
+  readonly gate: "" | "default" | "strict" | "off";
+};
+
+export const emptyDraft: AgentDraft = {
+  ...{ name: "", description: "", prompt: "", model: "", tools: [], sources: [], handoffs: [] },
+  ...{ maxTurns: "", cost: "", approvals: "", gate: "" },
+};
+
+/** The data of an agent as the form shows it. */
+export function draftOf(data: AgentData): AgentDraft {
+  const { name, description = "", prompt = "", model = "", policy = {} } = data;
+  return {
+    ...{ name, description, prompt },
+    model: typeof model === "string" ? model : model.join(", "),
+    tools: data.tools ?? [],
+    sources: data.sources ?? [],
+    handoffs: data.handoffs ?? [],
+    maxTurns: policy.maxTurns === undefined ? "" : String(policy.maxTurns),
+    cost: policy.budget?.cost === undefined ? "" : String(policy.budget.cost),
+    approvals: policy.approvals ?? "",
+    gate: policy.gate ?? "",
+  };
+}
+
+/** What the form says, on top of what it does not show of the data it began with. */
+export function dataOf(draft: AgentDraft, from?: AgentData): AgentData {
+  const { maxTurns: _, approvals: __, gate: ___, budget, ...rest } = from?.policy ?? {};
+  const { cost: ____, ...limits } = budget ?? {};
+  const cost = draft.cost.trim();
+  const allLimits = { ...limits, ...(cost !== "" && { cost: numberOr(cost) }) };
+  const policy = {
+    ...rest,
+    ...(draft.maxTurns.trim() !== "" && { maxTurns: numberOr(draft.maxTurns.trim()) }),
+    ...(Object.keys(allLimits).length > 0 && { budget: allLimits }),
+    ...(draft.approvals !== "" && { approvals: draft.approvals }),
+    ...(draft.gate !== "" && { gate: draft.gate }),
+  };
+  const models = draft.model.split(",").flatMap((name) => name.trim() || []);
+  const [model = ""] = models;
+  return {
+    format: 1,
+    name: draft.name.trim(),
+    ...(draft.description.trim() !== "" && { description: draft.description.trim() }),
+    ...(draft.prompt.trim() !== "" && { prompt: draft.prompt.trim() }),
+    ...(models.length > 0 && { model: models.length === 1 ? model : models }),
+    ...(draft.tools.length > 0 && { tools: draft.tools }),
+    ...(draft.sources.length > 0 && { sources: draft.sources }),
+    ...(draft.handoffs.length > 0 && { handoffs: draft.handoffs }),
+    ...(Object.keys(policy).length > 0 && { policy: policy as NonNullable<AgentData["policy"]> }),
+  };
+}
+
+/** What is no number goes to the server as it is, which says so. */
+function numberOr(text: string): number {
+  return text === "unlimited" || !Number.isFinite(Number(text)) ? (text as unknown as number) : Number(text);
+}
+
+const fields = ["name", "description", "prompt", "model", "tools", "sources", "handoffs", "policy"] as const;
+export type AgentField = (typeof fields)[number];
+
+/** What the server holds against an agent, by field; what is about none of them is under `""`. */
+export type FieldProblems = { readonly [Field in AgentField | `policy.${string}` | ""]?: string };
+
+/** Takes the sentences of a refusal apart: each begins with the field that it is about. */
+export function fieldProblems(message: string): FieldProblems {
+  const said = message
+    .replace(/^The agent.*? is not valid: /s, "")
+    .replace(/^The body cannot be used at data\./, "");
+  const sentences = said.split(new RegExp(`(?<=[.?]) (?=(?:${fields.join("|")})\\b)`));
+  const problems: { [field: string]: string } = {};
+  for (const sentence of sentences) {
+    const inPolicy = /^policy\.\w+/.exec(sentence)?.[0];
+    const field = inPolicy ?? fields.find((name) => new RegExp(`^${name}\\b`).test(sentence)) ?? "";
+    const words = sentence.replace(new RegExp(`^${field}(?:\\[\\d+\\])?: |^policy\\.`), "");
+    problems[field] = problems[field] === undefined ? words : `${problems[field]} ${words}`;
+  }
+  return problems;
+}

@@ -1,0 +1,195 @@
+import type { AgentInfo, AgentParts } from "capstan/client";
+import { Plus, Upload } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type AboutAgent, useAbout } from "../connection/about.ts";
+import { client } from "../connection/client.ts";
+import { useAnswer } from "../inspector/use-answer.ts";
+import { Button } from "../look/button.tsx";
+import { Dialog } from "../look/dialog.tsx";
+import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+import { attempt, toast } from "../shell/toasts.tsx";
+import { AgentDetails, AgentVersions } from "./agent-details.tsx";
+import { AgentForm } from "./agent-form.tsx";
+import { AgentRow, type AgentTask } from "./agent-row.tsx";
+import { importAgent } from "./import-agent.ts";
+import { Page, Section } from "./page.tsx";
+
+type Open = { readonly task: AgentTask | "make"; readonly agent?: AgentInfo };
+
+/** The agents in code, and those that people make. */
+export function AgentsPage(): ReactNode {
+  const { about, refresh } = useAbout();
+  const [open, setOpen] = useState<Open>();
+  const { value, error, again } = useAnswer("agents", async () => ({
+    agents: await client.agents.list(),
+    parts: await client.agentParts(),
+  }));
+  useEffect(() => void refresh(), [refresh]);
+  const changed = () => {
+    again();
+    void refresh();
+  };
+  return (
+    <Page
+      title="Agents"
+      about="Whom you can ask: agents in the code of the server, and those that people make here."
+      actions={
+        about?.isAdmin && (
+          <>
+            <ImportButton onDone={changed} />
+            <Button kind="main" onClick={() => setOpen({ task: "make" })}>
+              <Plus size={15} aria-hidden="true" />
+              New agent
+            </Button>
+          </>
+        )
+      }
+    >
+      {error !== undefined && <Failure message={error} onRetry={again} />}
+      {!value && error === undefined && <Loading label="Loading agents" />}
+      {value && (
+        <Agents
+          agents={introduced(value.agents, about?.agents ?? [])}
+          isAdmin={about?.isAdmin === true}
+          onTask={(task, agent) => setOpen({ task, agent })}
+        />
+      )}
+      {value && open && (
+        <AgentDialog
+          open={open}
+          parts={value.parts}
+          agents={value.agents}
+          onChanged={changed}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** With what is said of those in code, which have no words of their own. */
+function introduced(agents: readonly AgentInfo[], told: readonly AboutAgent[]): readonly AgentInfo[] {
+  return agents.map((agent) => {
+    const description = told.find(({ name }) => name === agent.name)?.description;
+    return description === undefined ? agent : { ...agent, description };
+  });
+}
+
+type AgentsProps = {
+  readonly agents: readonly AgentInfo[];
+  readonly isAdmin: boolean;
+  readonly onTask: (task: AgentTask, agent: AgentInfo) => void;
+};
+
+function Agents({ agents, isAdmin, onTask }: AgentsProps): ReactNode {
+  const stored = agents.filter(({ source }) => source !== "coded");
+  const list = (some: readonly AgentInfo[]) => (
+    <ul className="divide-y rounded-lg border bg-raised">
+      {some.map((agent) => (
+        <AgentRow key={agent.name} agent={agent} isAdmin={isAdmin} onTask={(task) => onTask(task, agent)} />
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      <Section title="Made here">
+        {stored.length > 0 ? (
+          list(stored)
+        ) : (
+          <div className="rounded-lg border border-dashed">
+            <Nothing title="None yet">
+              An agent is a name, a prompt, a model and the tools it may use. It is data, never code, and each
+              change is a version that can be gone back to.
+            </Nothing>
+          </div>
+        )}
+      </Section>
+      <Section title="In code" about="These change with the program.">
+        {list(agents.filter(({ source }) => source === "coded"))}
+      </Section>
+    </>
+  );
+}
+
+function ImportButton({ onDone }: { readonly onDone: () => void }): ReactNode {
+  const file = useRef<HTMLInputElement>(null);
+  async function read(chosen: File | undefined): Promise<void> {
+    if (!chosen) return;
+    const { name, version } = await importAgent(await chosen.text());
+    toast(`${name} is here, as version ${version}.`);
+    onDone();
+  }
+  return (
+    <>
+      <input
+        ref={file}
+        type="file"
+        accept="application/json,.json"
+        aria-label="An agent that was exported as JSON"
+        tabIndex={-1}
+        className="sr-only"
+        onChange={({ target }) => {
+          const [chosen] = target.files ?? [];
+          attempt(() => read(chosen));
+          target.value = "";
+        }}
+      />
+      <Button onClick={() => file.current?.click()}>
+        <Upload size={15} aria-hidden="true" />
+        Import
+      </Button>
+    </>
+  );
+}
+
+type AgentDialogProps = {
+  readonly open: Open;
+  readonly parts: AgentParts;
+  readonly agents: readonly AgentInfo[];
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+};
+
+function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogProps): ReactNode {
+  const { task, agent } = open;
+  const name = steadyText(agent?.name ?? "");
+  const saved = () => {
+    onChanged();
+    onClose();
+  };
+  if (task === "remove")
+    return (
+      <Dialog
+        title="Remove this agent?"
+        description={`“${name}” and all its versions will be gone. Sessions with it stay.`}
+        isOpen
+        onClose={onClose}
+      >
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            kind="danger"
+            onClick={() =>
+              attempt(async () => {
+                if (agent) await client.agents.remove(agent.name, agent.version ?? 1);
+                saved();
+              })
+            }
+          >
+            Remove
+          </Button>
+        </div>
+      </Dialog>
+    );
+  const titles = { make: "New agent", edit: `Edit ${name}`, look: name, versions: `Versions of ${name}` };
+  return (
+    <Dialog title={titles[task]} isOpen onClose={onClose} place="side">
+      {(task === "make" || task === "edit") && (
+        <AgentForm {...(agent && { agent })} {...{ parts, onClose }} others={agents} onSaved={saved} />
+      )}
+      {task === "look" && agent && <AgentDetails agent={agent} />}
+      {task === "versions" && agent && <AgentVersions agent={agent} onSaved={saved} />}
+    </Dialog>
+  );
+}

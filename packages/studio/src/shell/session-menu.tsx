@@ -1,0 +1,114 @@
+import type { ExportFormat, ListedSession } from "capstan/client";
+import { Download, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import { client } from "../connection/client.ts";
+import { useSessionList } from "../connection/session-list.ts";
+import { Button, IconButton } from "../look/button.tsx";
+import { Dialog } from "../look/dialog.tsx";
+import { Menu } from "../look/menu.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+import { attempt } from "./toasts.tsx";
+
+type SessionMenuProps = {
+  readonly session: Pick<ListedSession, "id" | "title">;
+  /** It is the one that is shown. */
+  readonly isOpen?: boolean;
+};
+
+const formats: readonly { readonly format: ExportFormat; readonly name: string }[] = [
+  { format: "markdown", name: "Markdown" },
+  { format: "html", name: "HTML" },
+  { format: "json", name: "JSON" },
+];
+
+/** What can be done with a session. */
+export function SessionMenu({ session, isOpen = false }: SessionMenuProps): ReactNode {
+  const [dialog, setDialog] = useState<"rename" | "remove">();
+  const close = () => setDialog(undefined);
+  const save = (format: ExportFormat) =>
+    open(`/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}`, "_self");
+  const items = [
+    { label: "Rename", icon: <Pencil size={14} />, onSelect: () => setDialog("rename") },
+    ...formats.map(({ format, name }) => ({
+      label: `Export as ${name}`,
+      icon: <Download size={14} />,
+      onSelect: () => save(format),
+    })),
+    { label: "Delete", icon: <Trash2 size={14} />, isDangerous: true, onSelect: () => setDialog("remove") },
+  ];
+  return (
+    <>
+      <Menu
+        items={items}
+        trigger={
+          <IconButton label={`More about ${steadyText(session.title)}`} className="size-7">
+            <MoreHorizontal size={15} />
+          </IconButton>
+        }
+      />
+      <Dialog title="Rename" isOpen={dialog === "rename"} onClose={close}>
+        <RenameForm session={session} onDone={close} />
+      </Dialog>
+      <Dialog
+        title="Delete this session?"
+        description={`“${steadyText(session.title)}” and all that was said in it will be gone.`}
+        isOpen={dialog === "remove"}
+        onClose={close}
+      >
+        <RemoveButtons session={session} isOpen={isOpen} onDone={close} />
+      </Dialog>
+    </>
+  );
+}
+
+type ChangeProps = SessionMenuProps & { onDone(): void };
+
+function RemoveButtons({ session, isOpen, onDone }: ChangeProps): ReactNode {
+  const [, go] = useLocation();
+  const refresh = useSessionList((list) => list.refresh);
+  async function remove(): Promise<void> {
+    await client.sessions.remove(session.id);
+    onDone();
+    if (isOpen) go("/");
+    await refresh();
+  }
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onDone}>Keep it</Button>
+      <Button kind="danger" onClick={() => attempt(remove)}>
+        Delete
+      </Button>
+    </div>
+  );
+}
+
+function RenameForm({ session, onDone }: ChangeProps): ReactNode {
+  const [title, setTitle] = useState(session.title);
+  const refresh = useSessionList((list) => list.refresh);
+  async function save(): Promise<void> {
+    await client.sessions.rename(session.id, title.trim());
+    onDone();
+    await refresh();
+  }
+  return (
+    <form
+      className="flex gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        attempt(save);
+      }}
+    >
+      <input
+        aria-label="Title"
+        value={title}
+        maxLength={200}
+        onChange={({ target }) => setTitle(target.value)}
+        className="h-9 min-w-0 flex-1 rounded-md border bg-paper px-3 text-sm"
+      />
+      <Button kind="main" type="submit">
+        Save
+      </Button>
+    </form>
+  );
+}

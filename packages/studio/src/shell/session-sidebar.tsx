@@ -1,0 +1,107 @@
+import type { ListedSession } from "capstan/client";
+import { Bot, History, MessageSquarePlus, Plug, Settings, Sparkles } from "lucide-react";
+import type { ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { useSessionList } from "../connection/session-list.ts";
+import { classNames } from "../look/class-names.ts";
+import { Failure, Loading } from "../look/state.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+import { useLayout } from "./layout-state.ts";
+import { sessionGroups } from "./session-groups.ts";
+import { SessionMenu } from "./session-menu.tsx";
+
+const pages = [
+  { path: "/sessions", label: "All sessions", Icon: History },
+  { path: "/agents", label: "Agents", Icon: Bot },
+  { path: "/mcp-servers", label: "MCP servers", Icon: Plug },
+  { path: "/models", label: "Models", Icon: Sparkles },
+  { path: "/settings", label: "Settings", Icon: Settings },
+] as const;
+
+/** A link in the sidebar; on a phone it closes what lies over the page. */
+function closeOnPhone(): void {
+  if (!matchMedia("(min-width: 1024px)").matches) useLayout.getState().set({ isListOpen: false });
+}
+
+/** Everything that was talked about, and the way to the other pages. */
+export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
+  const { sessions, error, refresh } = useSessionList();
+  const [place] = useLocation();
+  const groups = sessionGroups(sessions ?? [], new Date());
+  return (
+    <>
+      <div className="flex items-center gap-2 px-3 pb-2 pt-3">
+        <Link href="/" onClick={closeOnPhone} className="flex flex-1 items-center gap-2 px-1 font-semibold">
+          <img src="/icon.svg" alt="" className="size-5" />
+          Capstan
+        </Link>
+        <Link
+          href="/"
+          onClick={closeOnPhone}
+          aria-label="New chat"
+          title="New chat"
+          className="inline-flex size-8 items-center justify-center rounded-md text-quiet hover:bg-line hover:text-ink"
+        >
+          <MessageSquarePlus size={17} />
+        </Link>
+      </div>
+      <nav
+        aria-label="Sessions"
+        className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 [scrollbar-gutter:stable]"
+      >
+        {error !== undefined && <Failure message={error} onRetry={() => void refresh()} />}
+        {!sessions && error === undefined && <Loading label="Loading sessions" />}
+        {sessions?.length === 0 && (
+          <p className="px-2 py-6 text-sm text-quiet">What you talk about is kept here.</p>
+        )}
+        {groups.map(({ title, sessions: all }) => (
+          <section key={title} className="mt-3">
+            <h2 className="px-2 pb-1 text-xs font-medium text-faint">{title}</h2>
+            <ul>
+              {all.map((session) => (
+                <SessionItem key={session.id} session={session} isOpen={session.id === openId} />
+              ))}
+            </ul>
+          </section>
+        ))}
+      </nav>
+      <nav aria-label="Pages" className="border-t p-2">
+        {pages.map(({ path, label, Icon }) => (
+          <Link
+            key={path}
+            href={path}
+            onClick={closeOnPhone}
+            aria-current={place === path ? "page" : undefined}
+            className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
+          >
+            <Icon size={15} aria-hidden="true" />
+            {label}
+          </Link>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+type SessionItemProps = { readonly session: ListedSession; readonly isOpen: boolean };
+
+function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
+  return (
+    <li className="group relative">
+      <Link
+        href={`/sessions/${encodeURIComponent(session.id)}`}
+        onClick={closeOnPhone}
+        aria-current={isOpen ? "page" : undefined}
+        className={classNames(
+          "block truncate rounded-md py-1.5 pl-2 pr-8 text-sm",
+          isOpen ? "bg-line font-medium text-ink" : "text-quiet hover:bg-line/60 hover:text-ink",
+        )}
+      >
+        {steadyText(session.title)}
+      </Link>
+      <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100">
+        <SessionMenu session={session} isOpen={isOpen} />
+      </div>
+    </li>
+  );
+}

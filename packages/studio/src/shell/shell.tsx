@@ -1,0 +1,36 @@
+import { type ReactNode, useEffect } from "react";
+import { useRoute } from "wouter";
+import { useSessionList } from "../connection/session-list.ts";
+import { Inspector } from "../inspector/inspector.tsx";
+import { HelpSheet } from "./help-sheet.tsx";
+import { Layout } from "./layout.tsx";
+import { Palette } from "./palette.tsx";
+import { SessionSidebar } from "./session-sidebar.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { Toasts } from "./toasts.tsx";
+
+/** What is around every page: the sessions, the inspector, the palette and the keyboard. */
+export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
+  const refresh = useSessionList((list) => list.refresh);
+  const [isSession, params] = useRoute("/sessions/:id");
+  useShortcuts();
+  useEffect(() => {
+    void refresh();
+    const onFocus = () => void refresh();
+    addEventListener("focus", onFocus);
+    return () => removeEventListener("focus", onFocus);
+  }, [refresh]);
+  return (
+    <>
+      <Layout
+        list={<SessionSidebar openId={params?.id} />}
+        inspector={isSession && params ? <Inspector sessionId={params.id} /> : undefined}
+      >
+        {children}
+      </Layout>
+      <Palette />
+      <HelpSheet />
+      <Toasts />
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+import { create } from "zustand";
+
+type Toast = { readonly id: number; readonly text: string; readonly isBad: boolean };
+
+const useToasts = create<{ readonly toasts: readonly Toast[] }>()(() => ({ toasts: [] }));
+let count = 0;
+const shownMs = 6000;
+
+/** Says something for a moment. */
+export function toast(text: string, { isBad = false }: { readonly isBad?: boolean } = {}): void {
+  const id = ++count;
+  useToasts.setState(({ toasts }) => ({ toasts: [...toasts, { id, text, isBad }].slice(-3) }));
+  setTimeout(
+    () => useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((one) => one.id !== id) })),
+    shownMs,
+  );
+}
+
+/** Runs an action of a button, and says so when it fails. */
+export function attempt(action: () => Promise<unknown>): void {
+  action().catch((thrown: unknown) =>
+    toast(thrown instanceof Error ? thrown.message : String(thrown), { isBad: true }),
+  );
+}
+
+/** What is being said, at the foot of the page. */
+export function Toasts(): ReactNode {
+  const toasts = useToasts((state) => state.toasts);
+  return (
+    <div
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2"
+    >
+      {toasts.map(({ id, text, isBad }) => (
+        <div
+          key={id}
+          className={`pointer-events-auto max-w-[min(32rem,calc(100vw-2rem))] rounded-lg border bg-raised px-4 py-2.5 text-sm shadow-lifted ${isBad ? "border-bad/40 text-bad" : ""}`}
+        >
+          {text}
+        </div>
+      ))}
+    </div>
+  );
+}

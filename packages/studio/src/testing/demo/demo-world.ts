@@ -1,0 +1,148 @@
+import type { ServerOptions } from "@capstan/server";
+import { type Agent, run, type Store } from "capstan";
+import { storedAgents } from "capstan/agents";
+import { session } from "capstan/sessions";
+import { memory } from "capstan/stores/memory";
+import { demoAgents } from "./demo-agents.ts";
+import { demoMcp, demoServers } from "./demo-mcp.ts";
+import { demoClock } from "./demo-model.ts";
+
+/** When the demo takes place: a morning. */
+export const demoNow: number = Date.UTC(2026, 4, 12, 9, 41);
+
+/** Sessions that are there from the start, by what they show. */
+export type DemoSession =
+  | "map"
+  | "approval"
+  | "diff"
+  | "graph"
+  | "knowledge"
+  | "table"
+  | "chart"
+  | "bars"
+  | "limit";
+
+/** A server's worth of scripted sessions. */
+export type Demo = {
+  readonly options: Omit<ServerOptions, "studio">;
+  readonly ids: { readonly [Name in DemoSession]: string };
+  /** Two runs of the same session, to compare. */
+  readonly runs: readonly [string, string];
+};
+
+type Told = {
+  readonly name: DemoSession;
+  readonly agent: string;
+  readonly ago: number;
+  readonly says: readonly string[];
+};
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+const told: readonly Told[] = [
+  { name: "bars", agent: "airport", ago: 12 * day, says: ["How many passengers came this year?"] },
+  { name: "limit", agent: "archivist", ago: 4 * day, says: ["Where is the treaty of 1911?"] },
+  { name: "chart", agent: "airport", ago: 3 * day, says: ["When is the line at the checkpoint short?"] },
+  { name: "table", agent: "airport", ago: day + 30 * minute, says: ["How late are departures today?"] },
+  { name: "diff", agent: "files", ago: day, says: ["Add a docstring to greet in example.py"] },
+  { name: "graph", agent: "graph", ago: 95 * minute, says: ["Find all cats and make them blue"] },
+  {
+    name: "knowledge",
+    agent: "knowledge",
+    ago: 52 * minute,
+    says: ["Compare how lru-cache and keyv expire entries"],
+  },
+  { name: "approval", agent: "files", ago: 16 * minute, says: ["Give greet a docstring and types"] },
+  {
+    name: "map",
+    agent: "airport",
+    ago: 6 * minute,
+    says: ["Directions from the Terminal 2 checkpoint to D15", "Is there coffee near the gate?"],
+  },
+];
+
+export const introductions: NonNullable<ServerOptions["about"]> = {
+  airport: {
+    title: "Airport assistant",
+    description: "Finds gates, cafés and the way there, at a fictional airport.",
+    suggestions: [
+      "Directions from the Terminal 2 checkpoint to D15",
+      "How late are departures today?",
+      "When is the line at the checkpoint short?",
+    ],
+  },
+  files: {
+    title: "Files chat",
+    description: "Reads and changes the files of a folder, when you agree.",
+    suggestions: ["Add a docstring to greet in example.py"],
+  },
+  graph: { title: "Graph explorer", description: "Answers questions about a graph and draws it." },
+  knowledge: { title: "Knowledge search", description: "Answers from documentation, with sources." },
+  archivist: { title: "Archivist", description: "Looks for old papers, three turns at most." },
+};
+
+/** Makes the sessions by running scripted agents; nothing of it depends on the day or the machine. */
+export async function demoWorld(): Promise<Demo> {
+  const clock = demoClock(demoNow - 30 * day);
+  const store = memory({ clock });
+  const agents = demoAgents(clock);
+  const ids: { [name: string]: string } = {};
+  for (const one of told) {
+    clock.set(demoNow - one.ago);
+    const id = `ses_${one.name}`;
+    ids[one.name] = id;
+    await speak({ store, clock, agents }, { id, ...one });
+  }
+  await keepAgent(store, agents);
+  const [first, second] = (await session(store, "ses_map").info()).runs.map(({ runId }) => runId);
+  const options = {
+    agents,
+    store,
+    about: introductions,
+    mcp: demoMcp(demoServers),
+    models: ["anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"],
+  };
+  return { options, ids: ids as Demo["ids"], runs: [first ?? "", second ?? ""] };
+}
+
+type World = {
+  readonly store: Store;
+  readonly clock: ReturnType<typeof demoClock>;
+  readonly agents: readonly Agent[];
+};
+
+async function speak(
+  { store, clock, agents }: World,
+  { id, name, agent: by, says }: Told & { readonly id: string },
+) {
+  const agent = agents.find((one) => one.name === by);
+  if (!agent) throw new Error(`There is no agent ${by}.`);
+  for (const [at, words] of says.entries()) {
+    const handle = run(agent, words, {
+      store,
+      session: id,
+      clock,
+      runId: `run_${name}_${at + 1}`,
+      timeZone: "UTC",
+    });
+    const { pending } = await handle;
+    clock.pass(40_000);
+    if (name !== "approval") for (const { callId } of pending) await handle.approve(callId);
+  }
+}
+
+async function keepAgent(store: Store, coded: readonly Agent[]): Promise<void> {
+  await storedAgents({ store, coded }).save(
+    {
+      format: 1,
+      name: "travel-desk",
+      description: "You plan short trips, by train where that is possible.",
+      prompt: "Name the price of every leg. Ask before you assume a date.",
+      model: "anthropic/claude-sonnet-4-5",
+      handoffs: ["airport"],
+      policy: { maxTurns: 8 },
+    },
+    0,
+  );
+}

@@ -1,0 +1,290 @@
+import { defaultPolicy, type Fact, type Json, type Store } from "capstan";
+import { hostileHint } from "../../widgets/widgets-fixture-data.ts";
+
+/** All fields of a type, also those that may be left out: a field that is new must be given a text here. */
+type Whole<Value> = Value extends string | number | boolean
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly Whole<Item>[]
+    : Value extends object
+      ? Json extends Value
+        ? Value
+        : { readonly [Field in keyof Value]-?: Whole<Value[Field]> }
+      : Value;
+
+type Type = Fact["type"];
+type PlaceOf =
+  | "type"
+  | "runId"
+  | "sessionId"
+  | "agent"
+  | "turn"
+  | "parentRunId"
+  | "parentCallId"
+  | "seq"
+  | "at"
+  | "id";
+/** The call of a fact is no text. */
+type Body<Of extends Type> = Omit<Extract<Fact, { readonly type: Of }>, PlaceOf>;
+type UnplacedFact = Parameters<Store["append"]>[0][number];
+/** Free-form data may have any fields, and needs none. */
+type Loose = "policy" | "ui" | "question" | "entry" | "input" | "contexts" | "checks" | "output";
+type WholeBody<Of extends Type> = {
+  readonly [Field in keyof Body<Of>]-?: Field extends Loose ? unknown : Whole<NonNullable<Body<Of>[Field]>>;
+};
+
+/** Where hostile words come from: each text has a number, so that it can be found again. */
+export type Words = { text(): string; url(): string };
+
+type Facts = { readonly [Of in Type]: WholeBody<Of> };
+
+const usage = {
+  inputTokens: 10,
+  outputTokens: 5,
+  cachedTokens: 1,
+  reasoningTokens: 1,
+  cost: 0.1,
+  estimated: true,
+};
+const hintCalls = hostileHint.map((_, at) => `h${at}`);
+
+function wholes({ text, url }: Words) {
+  const image = {
+    type: "image" as const,
+    mediaType: "image/svg+xml",
+    url: url(),
+    data: Buffer.from(text()).toString("base64"),
+  };
+  return {
+    error: () => ({ code: text(), message: text(), retryable: false, retryAfterMs: 1 }),
+    fragment: (id: string) => ({
+      id,
+      content: text(),
+      source: { title: text(), url: url(), [text()]: text() },
+    }),
+    call: (id: string) => ({ type: "call", id, name: text(), input: { [text()]: text() }, raw: text() }),
+    source: () => ({ tool: text(), turn: 1, input: text() }),
+    image,
+  };
+}
+
+/** One of each kind of fact, with hostile words in every text of it. */
+export function hostileFacts(words: Words): Facts {
+  return { ...modelFacts(words), ...toolFacts(words), ...runFacts(words) };
+}
+
+type ModelFacts =
+  | "run_start"
+  | "turn_start"
+  | "message"
+  | "model_failed"
+  | "compaction_start"
+  | "compacted"
+  | "turn_end"
+  | "turn_summary";
+
+function modelFacts(words: Words): Pick<Facts, ModelFacts> {
+  const { text, url } = words;
+  const { error, call, source, image } = wholes(words);
+  const file = { type: "file", mediaType: text(), data: Buffer.from(text()).toString("base64") };
+  return {
+    run_start: {
+      input: [{ type: "user", content: [{ type: "text", text: text() }, image, file] }],
+      policy: defaultPolicy,
+      timeZone: "UTC",
+      instructions: text(),
+    },
+    turn_start: { maxTurns: 5, messageCount: 1, tools: "offered", chain: "main", notes: [text()] },
+    message: {
+      entry: {
+        type: "assistant",
+        parts: [
+          { type: "reasoning", text: text() },
+          { type: "text", text: `${text()} [1] [2]` },
+          ...["c1", "c2", "c3", ...hintCalls].map(call),
+        ],
+      },
+      model: text(),
+      usage,
+      ms: 1200,
+      finish: "tool_calls",
+      checks: {
+        c1: { approval: { reason: text(), digest: "d1", because: [source()] } },
+        c3: { error: error() },
+      },
+      output: { issues: [text()] },
+      citations: [
+        { n: 1, id: "f1", title: text(), url: url() },
+        { n: 2, id: "f2", title: text(), url: url() },
+      ],
+    },
+    model_failed: {
+      model: text(),
+      candidate: 0,
+      attempts: 2,
+      hadMoreRoom: false,
+      isParked: true,
+      error: error(),
+      compaction: 1,
+    },
+    compaction_start: { number: 1, until: 1 },
+    compacted: { number: 1, until: 1, text: text(), model: text(), usage, ms: 5 },
+    turn_end: { usage },
+    turn_summary: { text: text(), model: text(), usage, ms: 5, error: error() },
+  };
+}
+
+type ToolFacts =
+  | "tool_call_start"
+  | "tool_call_result"
+  | "approval_required"
+  | "approval_resolved"
+  | "handoff"
+  | "handoff_denied"
+  | "handoff_return";
+
+function toolFacts(words: Words): Pick<Facts, ToolFacts> {
+  const { text } = words;
+  const { error, fragment, source, image } = wholes(words);
+  return {
+    tool_call_start: { name: text(), arguments: { [text()]: [text()] }, attempt: 1 },
+    tool_call_result: {
+      name: text(),
+      result: [{ type: "text", text: text() }, image],
+      is_error: false,
+      status: "ok",
+      attempts: 1,
+      ms: 40,
+      data: { [text()]: text() },
+      error: error(),
+      ui: hostileHint[0],
+      contexts: [fragment("f1"), fragment("f2")],
+      affected: { [text()]: text() },
+      message: text(),
+      handle: text(),
+      cacheUntil: 1,
+      reads: ["untrusted"],
+      cached: true,
+    },
+    approval_required: {
+      callId: "c1",
+      name: text(),
+      input: { path: text(), edits: [{ find: text(), replace: text() }] },
+      shown: text(),
+      reason: text(),
+      digest: "d1",
+      because: [source()],
+      question: undefined,
+      number: 1,
+      reads: ["untrusted"],
+    },
+    approval_resolved: {
+      callId: "c1",
+      approved: true,
+      reason: text(),
+      number: 1,
+      value: { [text()]: text() },
+    },
+    handoff: {
+      from: text(),
+      to: text(),
+      callId: "c2",
+      mode: "return",
+      message: text(),
+      rights: { gate: "strict", approvals: "ask" },
+      reads: ["untrusted"],
+    },
+    handoff_denied: { callId: "c3", to: text(), reason: text() },
+    handoff_return: {
+      from: text(),
+      to: text(),
+      callId: "c2",
+      text: text(),
+      data: { [text()]: text() },
+      error: error(),
+      by: text(),
+    },
+  };
+}
+
+function runFacts(words: Words): Omit<Facts, ModelFacts | ToolFacts> {
+  const { text } = words;
+  const { error } = wholes(words);
+  return {
+    waiting: { callIds: ["c1"], until: 1 },
+    woken: {},
+    steered: { entry: { type: "user", content: text() } },
+    recovered: { owner: text() },
+    cancel_requested: { reason: text() },
+    limit_reached: { code: text(), message: text(), turns: 1 },
+    warning: { code: text(), message: text() },
+    error: { code: text(), message: text(), retryable: false },
+    done: {
+      status: "failed",
+      text: text(),
+      usage,
+      cost: 1,
+      grounded: false,
+      output: { [text()]: text() },
+      error: error(),
+    },
+  };
+}
+
+type Place = { readonly sessionId: string; readonly runId: string; readonly agent: string };
+
+/** A run in which everything happens, in an order that makes sense. */
+export function hostileRun(words: Words, place: Place): readonly UnplacedFact[] {
+  const facts = hostileFacts(words);
+  const { question: _, number: __, ...approval } = facts.approval_required;
+  const all = (...types: readonly Type[]) => types.map((type) => ({ type, ...facts[type] }));
+  return placed(place, [
+    ...all(
+      "run_start",
+      "recovered",
+      "compaction_start",
+      "model_failed",
+      "compacted",
+      "turn_start",
+      "message",
+    ),
+    { type: "approval_required", ...approval },
+    ...all("waiting", "woken", "approval_resolved"),
+    { type: "tool_call_start", ...facts.tool_call_start, id: "c1" },
+    { type: "tool_call_result", ...facts.tool_call_result, id: "c1" },
+    ...hostileHint.flatMap((ui, at) => [
+      { type: "tool_call_start", ...facts.tool_call_start, id: `h${at}` },
+      { type: "tool_call_result", ...facts.tool_call_result, id: `h${at}`, ui },
+    ]),
+    ...all("handoff", "handoff_denied", "handoff_return", "steered", "turn_summary", "turn_end"),
+    ...all("warning", "limit_reached", "cancel_requested", "error", "done"),
+  ]);
+}
+
+/** A run that waits for a person: for a yes, and for an answer in a form. */
+export function waitingRun(words: Words, place: Place): readonly UnplacedFact[] {
+  const facts = hostileFacts(words);
+  const { text, url } = words;
+  const { question: _, number: __, ...approval } = facts.approval_required;
+  const properties = {
+    words: { type: "string", title: text(), description: text() },
+    choice: { type: "string", enum: [text(), text()], title: text() },
+  };
+  const question = { message: text(), url: url(), schema: { type: "object", properties } };
+  return placed(place, [
+    { type: "run_start", ...facts.run_start },
+    { type: "turn_start", ...facts.turn_start },
+    { type: "message", ...facts.message },
+    { type: "approval_required", ...approval },
+    { type: "tool_call_start", ...facts.tool_call_start, id: "c2" },
+    { type: "approval_required", ...approval, callId: "c2", number: 1, question },
+    { type: "waiting", callIds: ["c1", "c2"] },
+  ]);
+}
+
+function placed(place: Place, bodies: readonly object[]): readonly UnplacedFact[] {
+  return bodies.map((body, at) => {
+    const fact = { turn: at === 0 ? 0 : 1, at: 1_700_000_000_000 + at * 1000, id: `${place.runId}.${at}` };
+    return { ...fact, ...body, ...place } as unknown as UnplacedFact;
+  });
+}

@@ -1,0 +1,252 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Agent, agentTool, defineAgent, defineTool } from "capstan";
+import { type Client, createClient } from "capstan/client";
+import { scriptedModel } from "capstan/testing";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { picture, studioFor } from "./testing/browser.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const search = defineTool({
+  name: "search",
+  description: "Searches the timetable.",
+  input: { type: "object", properties: { query: { type: "string" } } },
+  effects: "none",
+  reads: ["public"],
+  async execute(input) {
+    await pause(60);
+    const { query } = input as { query: string };
+    if (query === "closed") throw new Error("The timetable is closed.");
+    return `Two trains for ${query}`;
+  },
+});
+
+/** Looks twice at once and asks another agent, looks again at what fails, then answers; without tools at once. */
+function traveller(): Agent {
+  const helper = scriptedModel(
+    ({ history }) =>
+      history.at(-1)?.type === "user"
+        ? { calls: [{ name: "search", input: { query: "seats" } }], delayMs: 30 }
+        : { text: "There are seats.", delayMs: 20 },
+    { id: "helper-model" },
+  );
+  const model = scriptedModel(
+    ({ history, tools }) => {
+      const since = history.slice(history.findLastIndex(({ type }) => type === "user"));
+      const turns = since.filter(({ type }) => type === "assistant").length;
+      const usage = {
+        inputTokens: 900 + 150 * turns,
+        outputTokens: 40,
+        cachedTokens: 300 * turns,
+        cost: 0.004,
+      };
+      if (tools.length === 0 || turns >= 2)
+        return { text: `Take the train at ${9 + turns}.`, usage, delayMs: 60 };
+      const both = ["Basel", "Bern"].map((query) => ({ name: "search", input: { query } }));
+      const asked = { name: "seats", input: { prompt: "Are there seats?" } };
+      if (turns === 0) return { text: "I look at both.", calls: [...both, asked], usage, delayMs: 90 };
+      return { calls: [{ name: "search", input: { query: "closed" } }], usage, delayMs: 50 };
+    },
+    { id: "travel-model" },
+  );
+  const seats = agentTool(
+    defineAgent({ name: "seats", instructions: "Find seats.", model: helper, tools: [search] }),
+  );
+  return defineAgent({
+    name: "traveller",
+    instructions: "You help people who travel.\nAnswer in one sentence.",
+    model,
+    tools: [search, seats],
+    policy: { maxTurns: 3, contextBudget: 8000 },
+  });
+}
+
+const studio = studioFor(() => ({ agents: [traveller()] }));
+
+let client: Client;
+let sessionId: string;
+let runId: string;
+
+async function runs(input: string, inSession?: string): Promise<{ runId: string; sessionId: string }> {
+  const started = await client.runs.start({
+    input,
+    ...(inSession !== undefined && { sessionId: inSession }),
+  });
+  for await (const _ of client.runs.events(started.runId));
+  return started;
+}
+
+beforeAll(async () => {
+  client = createClient({ baseURL: studio.url });
+  const first = await runs("Which train goes to Bern?");
+  ({ sessionId } = first);
+  ({ runId } = await runs("And on Sunday?", sessionId));
+});
+
+/** What is asked of the server that could begin or change something. */
+function changesBy(page: Page): string[] {
+  const changes: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+  });
+  return changes;
+}
+
+async function openInspector(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Show the inspector" }).click();
+  await page.getByRole("tab", { name: "Timeline" }).waitFor();
+}
+
+const bars = (page: Page, kind: string) => page.locator(`[data-bar][data-kind=${kind}]`);
+const moment = (page: Page) => page.locator("[data-moment]").getAttribute("data-moment");
+
+async function hasNoSeriousFault(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).exclude('aside[aria-label="Sessions"]').analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+}
+
+describe("the inspector", () => {
+  test("shows what took how long, and leads from a bar to the chat and from the chat to a bar", async () => {
+    const page = await studio.open(`/sessions/${sessionId}`);
+    await openInspector(page);
+    await bars(page, "tool").first().waitFor();
+    // Of each run: two searches, the agent and its search, and the search that fails.
+    expect(await bars(page, "tool").count()).toBe(10);
+    await bars(page, "tool").first().click();
+    await page.locator("[data-call]").first().waitFor();
+    expect(await page.locator("[data-call]").first().isVisible()).toBe(true);
+    await page
+      .getByRole("region", { name: "Details" })
+      .getByRole("button", { name: "Show in the chat" })
+      .waitFor();
+    await page.keyboard.press("ArrowDown");
+    expect(await page.locator("[data-bar][aria-pressed=true]").getAttribute("aria-label")).toMatch(
+      /^tool search/,
+    );
+    await picture(page, "timeline-desktop-light");
+    await hasNoSeriousFault(page);
+
+    await page.locator("[data-call]").last().getByRole("button").first().click();
+    await page.getByRole("button", { name: "Show in the timeline" }).last().click();
+    const chosen = page.locator("[data-bar][aria-pressed=true]");
+    await expect.poll(() => chosen.getAttribute("aria-label")).toMatch(/^tool search, .*, error/);
+    await page.getByRole("button", { name: "As a table" }).click();
+    expect(await page.getByRole("row").count()).toBeGreaterThan(15);
+  });
+
+  test("has the messages in any format, the prompt with its note, and the events", async () => {
+    const page = await studio.open(`/sessions/${sessionId}`, { theme: "dark" });
+    await openInspector(page);
+    await page.getByRole("tab", { name: "Messages" }).click();
+    const messages = page.getByRole("region", { name: "Messages" });
+    await messages.getByText("Two trains for Bern").first().waitFor();
+    await picture(page, "messages-desktop-dark");
+    await page.getByLabel("Format").selectOption("anthropic");
+    await messages.getByText('"tool_use_id"').first().waitFor();
+    await page.getByRole("tab", { name: "Prompt" }).click();
+    const prompt = page.getByRole("region", { name: "Prompt" });
+    await prompt.getByText("You help people who travel.").waitFor();
+    await prompt.getByText("Added for this turn alone").waitFor();
+    await picture(page, "prompt-desktop-dark");
+    await page.getByRole("button", { name: "Turn before" }).click();
+    await prompt.getByText("2 tools, offered").waitFor();
+    await page.getByRole("tab", { name: "Events" }).click();
+    await page.getByLabel("Search the events").fill("timetable is closed");
+    await page.locator("[data-event]").first().getByRole("button").click();
+    await page.getByText('"is_error": true').waitFor();
+    await picture(page, "events-desktop-dark");
+  });
+
+  test("runs again with another policy only when that is confirmed, and compares the two", async () => {
+    const page = await studio.open(`/sessions/${sessionId}`);
+    const changes = changesBy(page);
+    await openInspector(page);
+    await page.getByRole("tab", { name: "Policy" }).click();
+    await page.getByText("by default 10").waitFor();
+    await page.getByLabel("Most turns").fill("2");
+    await picture(page, "policy-desktop-light");
+    await page.getByRole("button", { name: "Run again with this" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run again" });
+    await dialog.getByText("It calls models and tools again").waitFor();
+    expect(changes).toEqual([]);
+    await picture(page, "rerun-desktop-light");
+    await dialog.getByRole("button", { name: "Run and compare" }).click();
+    await page.waitForURL(/\/compare\//);
+    expect(changes).toEqual([`POST /api/runs/${runId}/rerun`]);
+    await page.getByText("2 of 3 turns differ.").waitFor();
+    await page.locator("[data-difference=left]").waitFor();
+    await page.locator("ins").first().waitFor();
+    await picture(page, "compare-desktop-light");
+    await hasNoSeriousFault(page);
+    await page.getByLabel("Left: run").selectOption({ index: 0 });
+    await page.waitForURL((url) => !url.pathname.includes(`/compare/${runId}/`));
+  });
+});
+
+describe("time", () => {
+  test("a replay goes anywhere in a session and asks for nothing that begins something", async () => {
+    const page = await studio.open(`/sessions/${sessionId}/replay`);
+    const changes = changesBy(page);
+    const chat = page.getByRole("region", { name: "Conversation at this moment" });
+    await chat.getByText("Take the train at 11.").last().waitFor();
+    const total = Number(await moment(page));
+    await page.keyboard.press("Home");
+    await chat.getByText("Before the first word").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await chat.getByText("Which train goes to Bern?").waitFor();
+    expect(await chat.getByText("I look at both.").count()).toBe(0);
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
+    await chat.getByText("I look at both.").waitFor();
+    expect(await page.locator("[data-call][data-state=ok]").count()).toBe(4);
+    await picture(page, "replay-desktop-light");
+    await page.getByLabel("Speed").selectOption("16");
+    await page.locator("body").click({ position: { x: 900, y: 5 } });
+    await page.keyboard.press("Space");
+    await expect.poll(() => moment(page), { timeout: 8000 }).toBe(String(total));
+    await page.getByRole("slider", { name: "Moment" }).fill("3");
+    await expect.poll(() => moment(page)).toBe("3");
+    expect(changes).toEqual([]);
+    await hasNoSeriousFault(page);
+  });
+
+  test("a fork of a turn is a session of its own with all up to there", async () => {
+    const page = await studio.open(`/sessions/${sessionId}/replay`);
+    await page.getByRole("button", { name: "Fork after turn 3" }).waitFor();
+    await page.keyboard.press("Home");
+    for (let step = 0; step < 4; step++) await page.keyboard.press("Shift+ArrowRight");
+    await page.getByRole("button", { name: "Fork after turn 2" }).click();
+    await page.waitForURL((url) => /^\/sessions\/[^/]+$/.test(url.pathname));
+    expect(page.url()).not.toContain(sessionId);
+    await page.getByText("I look at both.").waitFor();
+    expect(await page.getByText("Take the train at 11.").count()).toBe(0);
+  });
+});
+
+test("on a phone everything has its place, in both themes", async () => {
+  const page = await studio.open(`/sessions/${sessionId}`, { size: "phone" });
+  async function pictures(name: string): Promise<void> {
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      if (process.env.CAPSTAN_PICTURES) await pause(200); // colours fade into each other
+      await picture(page, `${name}-phone-${colorScheme}`);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false);
+  }
+  await openInspector(page);
+  await bars(page, "tool").first().click();
+  await pictures("timeline");
+  await page.getByRole("tab", { name: "Policy" }).click();
+  await pictures("policy");
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("link", { name: "Compare the last two runs" }).click();
+  await page.getByRole("table").waitFor();
+  await pictures("compare");
+  await page.goto(`${studio.url}/sessions/${sessionId}/replay`);
+  await page.getByRole("button", { name: "Turn back" }).click();
+  await pictures("replay");
+});

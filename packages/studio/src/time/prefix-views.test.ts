@@ -1,0 +1,56 @@
+import { defineAgent, defineTool, type Fact, isFact, run } from "capstan";
+import { viewOf } from "capstan/client";
+import { memory } from "capstan/stores/memory";
+import { collect, scriptedModel } from "capstan/testing";
+import { assert, integer, property } from "fast-check";
+import { expect, it } from "vitest";
+import { prefixViews } from "./prefix-views.ts";
+import { turnStarts } from "./turn-starts.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object" },
+  effects: "none",
+  execute: () => "seen",
+});
+
+async function facts(): Promise<Fact[]> {
+  const store = memory();
+  const model = scriptedModel((request) =>
+    request.history.at(-1)?.type === "user"
+      ? { calls: [{ name: "look" }, { name: "look" }] }
+      : { text: "Seen." },
+  );
+  const agent = defineAgent({ name: "a", model, tools: [look] });
+  const all: Fact[] = [];
+  for (let count = 0; count < 30; count++)
+    all.push(...(await collect(run(agent, `Go ${count}`, { store, session: "s" }))).events.filter(isFact));
+  return all;
+}
+
+it("any moment of a session is as if only its facts had happened, in whatever order they are looked at (S1-34)", async () => {
+  const all = await facts();
+  expect(all.length).toBeGreaterThan(250);
+  const views = prefixViews(all);
+  assert(
+    property(integer({ min: 0, max: all.length }), (count) => {
+      expect(views.viewAt(count)).toEqual(viewOf(all.slice(0, count)));
+      const ended = all.slice(0, count).filter(({ type }) => type === "done").length;
+      expect(views.indexAt(count).runEnds.size).toBe(ended);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it("turns begin where something is asked or a model is, and a fork of one keeps what came before", async () => {
+  const all = (await facts()).slice(0, 14);
+  const starts = turnStarts(all);
+  expect(starts.map((at) => all[at]?.type)).toEqual([
+    "run_start",
+    "turn_start",
+    "turn_start",
+    "run_start",
+    "turn_start",
+  ]);
+});

@@ -1,0 +1,125 @@
+import type { SessionView } from "capstan/client";
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { AssistantMessage } from "../chat/assistant-message.tsx";
+import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
+import { type Item, itemsOf, keepItems } from "../chat/items.ts";
+import { NoticeLine, RunEnd } from "../chat/run-end.tsx";
+import { UserContent } from "../chat/user-content.tsx";
+import type { FactIndex } from "../connection/fact-index.ts";
+import { Button } from "../look/button.tsx";
+import { Nothing } from "../look/state.tsx";
+import { ScrollRegion } from "../markdown/scroll-region.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+
+type ReplayChatProps = {
+  readonly sessionId: string;
+  readonly view: SessionView;
+  readonly index: FactIndex;
+  readonly onShowFact: (seq: number) => void;
+};
+
+/** So many of the newest are drawn at first: at any moment these are what is looked at. */
+const firstShown = 16;
+
+/** The chat as it was at a moment: to look at, nothing in it can be done. */
+export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatProps): ReactNode {
+  const scroller = useRef<HTMLElement>(null);
+  const [most, setMost] = useState(firstShown);
+  const items = useItems(view, index);
+  const actions = useActions({ sessionId, index, onShowFact });
+  const hidden = Math.max(0, items.length - most);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another moment is looked at from its end
+  useLayoutEffect(() => {
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [view.seq]);
+  return (
+    <ConversationContext value={actions}>
+      <ScrollRegion
+        ref={scroller}
+        label="Conversation at this moment"
+        className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable_both-edges]"
+      >
+        {items.length === 0 && <Nothing title="Before the first word">Play, or move the slider.</Nothing>}
+        <div className="mx-auto grid max-w-3xl gap-5 px-4 py-6">
+          {hidden > 0 && (
+            <Button
+              kind="quiet"
+              size="small"
+              className="mx-auto"
+              onClick={() => setMost(most + 3 * firstShown)}
+            >
+              Show what came before
+            </Button>
+          )}
+          {items.slice(hidden).map((item) => (
+            <ReplayItem key={item.key} item={item} nestedSeq={nestedSeqOf(item, index)} />
+          ))}
+          <Waiting view={view} />
+        </div>
+      </ScrollRegion>
+    </ConversationContext>
+  );
+}
+
+/** Items that are the same as a moment before are the same objects, and are not drawn again. */
+function useItems(view: SessionView, index: FactIndex): readonly Item[] {
+  const before = useRef<readonly Item[]>([]);
+  return useMemo(() => {
+    before.current = keepItems(before.current, itemsOf(view, index));
+    return before.current;
+  }, [view, index]);
+}
+
+function useActions({ sessionId, index, onShowFact }: Omit<ReplayChatProps, "view">): ConversationActions {
+  const latest = useRef({ index, onShowFact });
+  latest.current = { index, onShowFact };
+  return useMemo(
+    () => ({
+      sessionId,
+      index: () => latest.current.index,
+      openSource: () => undefined,
+      showFact: (seq) => latest.current.onShowFact(seq),
+    }),
+    [sessionId],
+  );
+}
+
+/** Another number when more has happened inside the calls of an item. */
+function nestedSeqOf(item: Item, { nested }: FactIndex): number {
+  if (item.type !== "assistant") return 0;
+  return item.entry.calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
+}
+
+type ReplayItemProps = { readonly item: Item; readonly nestedSeq: number };
+
+function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
+  switch (item.type) {
+    case "user":
+      return (
+        <article aria-label="You said" className="flex justify-end">
+          <div className="grid max-w-[85%] gap-2 rounded-xl bg-line/55 px-4 py-2.5">
+            <UserContent content={item.entry.content} />
+          </div>
+        </article>
+      );
+    case "assistant":
+      return <AssistantMessage item={item} nestedSeq={nestedSeq} />;
+    case "notice":
+      return <NoticeLine item={item} />;
+    case "end":
+      return <RunEnd item={item} onRetry={undefined} />;
+  }
+}
+
+/** What was going on at this moment, in a line. */
+function Waiting({ view }: { readonly view: SessionView }): ReactNode {
+  const [asked] = view.pending;
+  if (asked)
+    return (
+      <p className="text-sm text-warn">
+        Here it waited for {asked.needs === "approval" ? "an approval" : "an answer"}:{" "}
+        {steadyText(asked.name)}.
+      </p>
+    );
+  return view.status === "running" ? <p className="text-sm text-quiet">Here it was at work.</p> : null;
+}

@@ -1,0 +1,78 @@
+import { Maximize } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { IconButton } from "../look/button.tsx";
+import { steadyText } from "../markdown/visible-text.ts";
+import { GraphInWords } from "./graph-in-words.tsx";
+import { graphOf, type LayoutName, typesOf } from "./graph-model.ts";
+import { seriesVariable } from "./theme-colours.ts";
+import { useSigma } from "./use-sigma.ts";
+import { Choice, TextAlternative, WidgetFrame } from "./widget-frame.tsx";
+import type { GraphProps } from "./widget-props.ts";
+
+const layouts = [
+  { value: "force", name: "Force" },
+  { value: "circle", name: "Circle" },
+  { value: "grid", name: "Grid" },
+] as const;
+
+/** Nodes and edges, drawn with WebGL; where there is none, and for those who read, as a list. */
+export function GraphWidget(props: GraphProps): ReactNode {
+  const { title, nodes, edges, flash = [] } = props;
+  const [layout, setLayout] = useState<LayoutName>(props.layout ?? "force");
+  const [selected, setSelected] = useState<string | undefined>();
+  const graph = useMemo(() => graphOf(props, layout), [props, layout]);
+  const { place, state, lookAt, reset } = useSigma({ graph, props, selected, onSelect: setSelected });
+  const types = typesOf(nodes);
+  const changed = flash.length === 0 ? "" : `, ${flash.length} changed`;
+  const look = (id: string): void => {
+    setSelected(id);
+    lookAt([id]);
+  };
+  return (
+    <WidgetFrame
+      label="Graph"
+      title={title}
+      note={`${nodes.length} nodes, ${edges.length} edges${changed}`}
+      tools={
+        state !== "missing" && (
+          <>
+            <Choice label="Layout" options={layouts} value={layout} onChoose={setLayout} />
+            <IconButton label="Show all" onClick={reset}>
+              <Maximize size={14} />
+            </IconButton>
+          </>
+        )
+      }
+    >
+      {types.length > 0 && (
+        <ul aria-label="Types" className="flex flex-wrap gap-x-4 gap-y-1 px-3 pt-2 text-quiet text-xs">
+          {types.map(({ type, count, color }, index) => (
+            <li key={type} className="flex items-center gap-1.5">
+              <span
+                aria-hidden="true"
+                className="size-2.5 rounded-full"
+                style={{ background: color ?? seriesVariable(index) }}
+              />
+              {steadyText(type)} <span className="text-faint tabular-nums">{count}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {state === "missing" ? (
+        <div className="px-3 py-2 text-sm">
+          <p className="pb-2 text-quiet">This browser has no WebGL, so the graph is shown as a list.</p>
+          <div className="max-h-96 overflow-y-auto">
+            <GraphInWords graph={graph} selected={selected} onSelect={setSelected} />
+          </div>
+        </div>
+      ) : (
+        <>
+          <div ref={place} aria-hidden="true" className="relative h-[24rem] w-full touch-pan-y" />
+          <TextAlternative summary="Nodes and edges as a list">
+            <GraphInWords graph={graph} selected={selected} onSelect={look} />
+          </TextAlternative>
+        </>
+      )}
+    </WidgetFrame>
+  );
+}

@@ -1,0 +1,84 @@
+export type DiffLine = {
+  readonly type: "same" | "added" | "removed" | "note";
+  readonly text: string;
+  /** Its number before and after, from 1. */
+  readonly before?: number;
+  readonly after?: number;
+};
+
+export type DiffHunk = { readonly head: string; readonly lines: readonly DiffLine[] };
+
+export type ParsedDiff = {
+  readonly hunks: readonly DiffHunk[];
+  readonly added: number;
+  readonly removed: number;
+};
+
+const headOf = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/;
+const aboutFile = /^(?:diff |index |--- |\+\+\+ |new file|deleted file|similarity|rename |old mode|new mode)/;
+
+/** Reads the unified format. A line that belongs to no hunk, such as "Binary file …", is kept as a note. */
+export function parseDiff(text: string): ParsedDiff {
+  const hunks: { head: string; lines: DiffLine[] }[] = [];
+  // Where the hunk is, and how many lines of each side it still has: "--- a" after its end is no removed line.
+  let [before, after, beforeLeft, afterLeft] = [0, 0, 0, 0];
+  for (const line of text.replace(/\r?\n$/, "").split("\n")) {
+    const lines = hunks.at(-1)?.lines;
+    const isInside = lines !== undefined && (beforeLeft > 0 || afterLeft > 0);
+    const head = isInside ? undefined : headOf.exec(line);
+    if (head) {
+      [before, after] = [Number(head[1]), Number(head[3])];
+      [beforeLeft, afterLeft] = [Number(head[2] ?? 1), Number(head[4] ?? 1)];
+      hunks.push({ head: (head[5] ?? "").trim(), lines: [] });
+    } else if (line.startsWith("\\ ")) {
+      lines?.push({ type: "note", text: line.slice(2) });
+    } else if (!isInside) {
+      if (line !== "" && !aboutFile.test(line))
+        hunks.push({ head: "", lines: [{ type: "note", text: line }] });
+    } else if (line.startsWith("+")) {
+      lines.push({ type: "added", text: line.slice(1), after: after++ });
+      afterLeft -= 1;
+    } else if (line.startsWith("-")) {
+      lines.push({ type: "removed", text: line.slice(1), before: before++ });
+      beforeLeft -= 1;
+    } else {
+      lines.push({ type: "same", text: line.slice(1), before: before++, after: after++ });
+      beforeLeft -= 1;
+      afterLeft -= 1;
+    }
+  }
+  const count = (type: DiffLine["type"]): number =>
+    hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.type === type).length, 0);
+  return { hunks, added: count("added"), removed: count("removed") };
+}
+
+export type DiffPair = { readonly left?: DiffLine; readonly right?: DiffLine };
+
+/** Removed lines beside the added ones that come in their place. */
+export function pairsOf(lines: readonly DiffLine[]): readonly DiffPair[] {
+  const pairs: DiffPair[] = [];
+  let removed: DiffLine[] = [];
+  let added: DiffLine[] = [];
+  const flush = (): void => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+      const left = removed[index];
+      const right = added[index];
+      pairs.push({ ...(left && { left }), ...(right && { right }) });
+    }
+    removed = [];
+    added = [];
+  };
+  for (const line of lines) {
+    if (line.type === "removed") {
+      if (added.length > 0) flush();
+      removed.push(line);
+    } else if (line.type === "added") {
+      added.push(line);
+    } else {
+      flush();
+      pairs.push({ left: line, right: line });
+    }
+  }
+  flush();
+  return pairs;
+}

@@ -1,0 +1,169 @@
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
+import { Virtualizer } from "virtua";
+import { classNames } from "../look/class-names.ts";
+import { CopyButton } from "../markdown/copy-button.tsx";
+import { ScrollRegion } from "../markdown/scroll-region.tsx";
+import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { columnsOf, type ShownColumn, type Sorting, shownRows, toCsv } from "./table-rows.ts";
+import { WidgetFrame } from "./widget-frame.tsx";
+import type { TableCell, TableProps } from "./widget-props.ts";
+
+const rowHeight = 33;
+const mostVisible = 12;
+
+/** Rows that can be sorted, filtered and copied; of thousands only those on the screen are drawn. */
+export function TableWidget(props: TableProps): ReactNode {
+  const { title, rows } = props;
+  const [sorting, setSorting] = useState<Sorting | undefined>();
+  const [filter, setFilter] = useState("");
+  const wanted = useDeferredValue(filter);
+  const columns = useMemo(() => columnsOf(props), [props]);
+  const shown = useMemo(() => shownRows(rows, wanted, sorting), [rows, wanted, sorting]);
+  const count =
+    shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`;
+  return (
+    <WidgetFrame
+      label="Table"
+      title={title}
+      note={count}
+      tools={
+        <>
+          <input
+            type="search"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+            aria-label="Filter rows"
+            placeholder="Filter"
+            className="h-7 w-28 rounded-md border bg-paper px-2 text-xs placeholder:text-faint sm:w-40"
+          />
+          <CopyButton label="Copy as CSV" text={() => toCsv(columns, shown)} />
+        </>
+      }
+    >
+      <Rows columns={columns} rows={shown} total={rows.length} sorting={sorting} onSort={setSorting} />
+    </WidgetFrame>
+  );
+}
+
+type RowsProps = {
+  readonly columns: readonly ShownColumn[];
+  readonly rows: TableProps["rows"];
+  readonly total: number;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: (sorting: Sorting | undefined) => void;
+};
+
+// Rows that are not drawn have no place in a real table, so the parts of one are named by their roles.
+function Rows({ columns, rows, total, sorting, onSort }: RowsProps): ReactNode {
+  const place = useRef<HTMLElement>(null);
+  const template = {
+    gridTemplateColumns: columns.map(({ width }) => `minmax(${width}ch, ${width}fr)`).join(" "),
+  };
+  // Of all rows: a filter must not make what is below jump.
+  const height = rowHeight * (Math.min(total, mostVisible) + 1) + 12;
+  return (
+    <ScrollRegion ref={place} label="Rows" className="overflow-auto text-sm" style={{ height }}>
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      <div
+        role="table"
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length}
+        className="w-max min-w-full"
+      >
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div role="rowgroup" className="sticky top-0 z-10 border-b bg-sunken">
+          {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+          {/* biome-ignore lint/a11y/useFocusableInteractive: the buttons in it are */}
+          <div role="row" aria-rowindex={1} className="grid" style={template}>
+            {columns.map((column) => (
+              <HeadCell key={column.key} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </div>
+        </div>
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div role="rowgroup">
+          <Virtualizer
+            // It keeps the range of the rows before, which may reach beyond the end of fewer ones.
+            key={rows.length}
+            data={rows}
+            scrollRef={place}
+            startMargin={rowHeight}
+            itemSize={rowHeight}
+            ssrCount={Math.min(rows.length, mostVisible)}
+          >
+            {(row, index) => (
+              // biome-ignore lint/a11y/useSemanticElements: see above
+              // biome-ignore lint/a11y/useFocusableInteractive: the region is
+              <div
+                role="row"
+                aria-rowindex={index + 2}
+                className="grid border-b hover:bg-sunken"
+                style={template}
+              >
+                {columns.map(({ key, align }) => (
+                  <Cell key={key} value={row[key]} align={align} />
+                ))}
+              </div>
+            )}
+          </Virtualizer>
+          {rows.length === 0 && <p className="px-3 py-2 text-quiet">No rows.</p>}
+        </div>
+      </div>
+    </ScrollRegion>
+  );
+}
+
+type HeadCellProps = {
+  readonly column: ShownColumn;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: (sorting: Sorting | undefined) => void;
+};
+
+function HeadCell({ column, sorting, onSort }: HeadCellProps): ReactNode {
+  const direction = sorting?.key === column.key ? sorting.direction : undefined;
+  const next = (): Sorting | undefined => {
+    if (direction === undefined) return { key: column.key, direction: "ascending" };
+    return direction === "ascending" ? { key: column.key, direction: "descending" } : undefined;
+  };
+  const Arrow = direction === "descending" ? ArrowDown : ArrowUp;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the table is made of roles
+    // biome-ignore lint/a11y/useFocusableInteractive: the button in it is
+    <div role="columnheader" aria-sort={direction ?? "none"}>
+      <button
+        type="button"
+        onClick={() => onSort(next())}
+        className={classNames(
+          "flex h-8 w-full items-center gap-1 px-3 font-medium text-quiet text-xs hover:text-ink",
+          column.align === "right" && "justify-end",
+        )}
+      >
+        <span className="truncate">{steadyText(column.label)}</span>
+        <Arrow
+          size={12}
+          aria-hidden="true"
+          className={direction === undefined ? "invisible" : "shrink-0 text-accent"}
+        />
+      </button>
+    </div>
+  );
+}
+
+type CellProps = { readonly value: TableCell | undefined; readonly align: "left" | "right" };
+
+const longestShown = 500;
+
+function Cell({ value, align }: CellProps): ReactNode {
+  const text = value === null || value === undefined ? "" : visibleText(String(value));
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the table is made of roles
+    <div
+      role="cell"
+      title={text.length > 24 ? text.slice(0, longestShown) : undefined}
+      className={classNames("truncate px-3 py-1.5 leading-5", align === "right" && "text-right tabular-nums")}
+    >
+      {text.slice(0, longestShown)}
+    </div>
+  );
+}

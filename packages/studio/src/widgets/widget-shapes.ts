@@ -1,0 +1,193 @@
+import { boolean, colour, either, fields, list, number, oneOf, optional, type Shape, text } from "./shape.ts";
+import type {
+  ChartProps,
+  ChartSeries,
+  DiffProps,
+  GraphEdge,
+  GraphNode,
+  GraphProps,
+  MapFeature,
+  MapGeometry,
+  MapLevel,
+  MapPin,
+  MapProps,
+  MapRoute,
+  Position,
+  SourcePassage,
+  SourcesProps,
+  TableCell,
+  TableColumn,
+  TableProps,
+} from "./widget-props.ts";
+
+const name = text(300);
+const mostPositions = 20_000;
+
+/** A third number, the height, is usual in GeoJSON and is not used. */
+const position: Shape<Position> = (value, place) => {
+  if (!Array.isArray(value) || value.length < 2 || value.length > 3) return `${place} must be two numbers`;
+  return number(-1e9, 1e9)(value[0], place) ?? number(-1e9, 1e9)(value[1], place);
+};
+
+const line = list(position, mostPositions);
+const coordinates: { readonly [type: string]: Shape<unknown> } = {
+  Point: position,
+  MultiPoint: line,
+  LineString: line,
+  Polygon: list(line, 1000),
+  MultiLineString: list(line, 1000),
+  MultiPolygon: list(list(line, 1000), 1000),
+};
+
+const geometry: Shape<MapGeometry> = (value, place) => {
+  const problem = fields<{ type: string }>({ type: oneOf(...Object.keys(coordinates)) })(value, place);
+  if (problem !== undefined) return problem;
+  const { type, coordinates: given } = value as { type: string; coordinates?: unknown };
+  return coordinates[type]?.(given, `${place}.coordinates`);
+};
+
+const feature: Shape<MapFeature> = fields<MapFeature>({
+  type: oneOf("Feature"),
+  geometry,
+  properties: fields<MapFeature["properties"]>({
+    name: optional(name),
+    look: optional(oneOf("ground", "room", "open", "wall")),
+  }),
+});
+
+const level: Shape<MapLevel> = fields<MapLevel>({ id: name, name, features: list(feature, 5000) });
+
+const pin: Shape<MapPin> = fields<MapPin>({
+  label: name,
+  level: name,
+  at: position,
+  look: optional(oneOf("place", "here")),
+  note: optional(text()),
+});
+
+const route: Shape<MapRoute> = fields<MapRoute>({
+  points: list(fields<MapRoute["points"][number]>({ level: name, at: position }), 5000),
+  steps: optional(list(text(), 500)),
+});
+
+const plainMap: Shape<MapProps> = fields<MapProps>({
+  title: optional(name),
+  levels: list(level, 50),
+  coordinates: optional(oneOf("earth", "plan")),
+  level: optional(name),
+  pins: optional(list(pin, 500)),
+  route: optional(route),
+});
+
+export const mapShape: Shape<MapProps> = (value, place) => {
+  const problem = plainMap(value, place);
+  if (problem !== undefined) return problem;
+  const { levels } = value as MapProps;
+  return levels.length === 0 ? `${place}.levels must have a level` : undefined;
+};
+
+const node: Shape<GraphNode> = fields<GraphNode>({
+  id: name,
+  label: optional(name),
+  type: optional(name),
+  color: optional(colour),
+  size: optional(number(0.1, 20)),
+});
+
+const edge: Shape<GraphEdge> = fields<GraphEdge>({
+  from: name,
+  to: name,
+  label: optional(name),
+  color: optional(colour),
+  size: optional(number(0.1, 20)),
+});
+
+export const graphShape: Shape<GraphProps> = fields<GraphProps>({
+  title: optional(name),
+  nodes: list(node, 10_000),
+  edges: list(edge, 50_000),
+  layout: optional(oneOf("force", "circle", "grid")),
+  isDirected: optional(boolean),
+  flash: optional(list(name, 10_000)),
+  zoomTo: optional(list(name, 10_000)),
+});
+
+const passage: Shape<SourcePassage> = fields<SourcePassage>({
+  n: optional(number(0, 100_000)),
+  title: name,
+  place: optional(name),
+  url: optional(text()),
+  text: text(100_000),
+  cited: optional(list(text(10_000), 200)),
+});
+
+export const sourcesShape: Shape<SourcesProps> = fields<SourcesProps>({
+  title: optional(name),
+  sources: list(passage, 500),
+});
+
+export const diffShape: Shape<DiffProps> = fields<DiffProps>({
+  path: optional(text()),
+  diff: text(2_000_000),
+});
+
+const cell: Shape<TableCell> = (value, place) => {
+  if (value === null || typeof value === "boolean") return undefined;
+  return typeof value === "number" ? number()(value, place) : text(20_000)(value, place);
+};
+
+const row: Shape<TableProps["rows"][number]> = (value, place) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return `${place} must be an object`;
+  for (const [key, member] of Object.entries(value)) {
+    const problem = cell(member, `${place}.${key}`);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+};
+
+export const tableShape: Shape<TableProps> = fields<TableProps>({
+  title: optional(name),
+  columns: optional(
+    list(
+      fields<TableColumn>({ key: name, label: optional(name), align: optional(oneOf("left", "right")) }),
+      100,
+    ),
+  ),
+  rows: list(row, 100_000),
+});
+
+const value: Shape<number | null> = (given, place) => (given === null ? undefined : number()(given, place));
+
+const series: Shape<ChartSeries> = fields<ChartSeries>({
+  label: name,
+  values: list(value, 100_000),
+  color: optional(colour),
+});
+
+const plainChart: Shape<ChartProps> = fields<ChartProps>({
+  title: optional(name),
+  type: oneOf("line", "bar", "area"),
+  x: fields<ChartProps["x"]>({
+    label: optional(name),
+    type: optional(oneOf("category", "number", "time")),
+    values: list(either(number(), name), 100_000),
+  }),
+  yLabel: optional(name),
+  unit: optional(text(30)),
+  series: list(series, 12),
+});
+
+export const chartShape: Shape<ChartProps> = (given, place) => {
+  const problem = plainChart(given, place);
+  if (problem !== undefined) return problem;
+  const { x, series: all } = given as ChartProps;
+  const isCategory = x.type === "category" || x.values.some((member) => typeof member === "string");
+  if (isCategory && x.type !== undefined && x.type !== "category") return `${place}.x.values must be numbers`;
+  const other = all.findIndex(({ values }) => values.length !== x.values.length);
+  if (other >= 0) return `${place}.series[${other}].values must have as many items as x.values`;
+  const falls = isCategory
+    ? -1
+    : x.values.findIndex((member, index) => index > 0 && member < (x.values[index - 1] ?? 0));
+  return falls > 0 ? `${place}.x.values must rise, and [${falls}] does not` : undefined;
+};

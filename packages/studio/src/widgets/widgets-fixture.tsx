@@ -1,0 +1,62 @@
+// A page that shows every widget and the Markdown, for the tests and the pictures. All of it is made up.
+import type { UiHint } from "capstan";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import "../look/theme.css";
+import { Markdown } from "../markdown/markdown.tsx";
+import { Widget } from "./widget.tsx";
+import {
+  bars,
+  chart,
+  citations,
+  diff,
+  graph,
+  hostileHint,
+  hostileText,
+  longText,
+  map,
+  sources,
+  table,
+} from "./widgets-fixture-data.ts";
+
+const query = new URLSearchParams(location.search);
+document.documentElement.dataset.theme = query.get("theme") ?? "light";
+
+function cited(n: number): void {
+  document.title = `cited ${n}`;
+}
+
+const hints: readonly UiHint[] = [map, graph, chart, bars, table, diff, sources].map(
+  (hint) => hint as unknown as UiHint,
+);
+
+function Page(): React.ReactNode {
+  if (query.has("hostile"))
+    return (
+      <main className="p-4">
+        <h1>Hostile</h1>
+        <Markdown text={hostileText} />
+        {hostileHint.map((hint) => (
+          <Widget key={JSON.stringify(hint)} hint={hint} />
+        ))}
+      </main>
+    );
+  return (
+    <main className="mx-auto max-w-3xl p-4">
+      <h1 className="sr-only">Widgets</h1>
+      <Markdown text={longText} citations={citations} onCite={cited} />
+      {hints.map((hint) => (
+        <Widget key={JSON.stringify(hint.kind) + JSON.stringify(hint.props).length} hint={hint} />
+      ))}
+      <Widget hint={{ kind: "hologram", props: { depth: 3 } }} />
+    </main>
+  );
+}
+
+const place = document.getElementById("fixture");
+if (place)
+  createRoot(place).render(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );

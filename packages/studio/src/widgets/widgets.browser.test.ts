@@ -1,0 +1,195 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { build } from "vite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launchBrowser } from "../testing/browser.ts";
+
+const studio = join(import.meta.dirname, "../..");
+const pictures = process.env.CAPSTAN_PICTURES;
+const types: { readonly [extension: string]: string } = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+let folder: string;
+let server: Server;
+let browser: Browser;
+let origin: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-widgets-"));
+  const input = join(import.meta.dirname, "widgets-fixture.html");
+  const built = build({
+    root: studio,
+    configFile: join(studio, "vite.config.ts"),
+    build: { outDir: folder, emptyOutDir: true, minify: false, rollupOptions: { input } },
+    logLevel: "error",
+  });
+  [browser] = await Promise.all([launchBrowser(), built]);
+  server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    const file = path === "/" ? "src/widgets/widgets-fixture.html" : path;
+    response.setHeader("content-type", types[extname(file)] ?? "text/plain");
+    // No wall of a policy here: the test is that nothing is asked for at all.
+    try {
+      response.end(readFileSync(join(folder, file)));
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}, 90_000);
+
+afterAll(async () => {
+  await browser?.close();
+  server?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Opened = { readonly page: Page; readonly problems: string[] };
+
+/** What leaves the origin is stopped and told, as is every error of the page. */
+async function open(query: string, width = 1440): Promise<Opened> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    hasTouch: width < 500,
+    locale: "en-GB",
+  });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.setDefaultTimeout(8000);
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  await context.route("**/*", async (route) => {
+    const url = new URL(route.request().url());
+    if (url.origin === origin || url.protocol === "blob:" || url.protocol === "data:")
+      return route.continue();
+    problems.push(`left for ${url.href}`);
+    return route.abort();
+  });
+  await page.goto(`${origin}/?${query}`);
+  return { page, problems };
+}
+
+const captions = [
+  "Harbor International (fictional)",
+  "Pets",
+  "Waiting time at the checkpoint",
+  "Passengers",
+  "Departures",
+  "src/example.py",
+  "Passages found",
+];
+
+async function allDrawn(page: Page): Promise<void> {
+  for (const name of captions) await page.getByRole("figure", { name }).waitFor();
+  // Where the machine has no WebGL the list is what there is to see.
+  const graph = page.getByRole("figure", { name: "Pets" });
+  await graph.locator("canvas").or(graph.getByText("no WebGL")).first().waitFor({ state: "attached" });
+  await page.getByRole("figure", { name: "Passengers" }).locator("canvas").first().waitFor();
+  await page.locator("pre .text-accent").first().waitFor();
+}
+
+describe("the widgets, in a real browser", () => {
+  it.each([
+    ["light", 1440],
+    ["dark", 390],
+    // Nothing new to find, only to look at.
+    ...(pictures === undefined
+      ? []
+      : ([
+          ["dark", 1440],
+          ["light", 390],
+        ] as const)),
+  ] as const)(
+    "draw everything in the %s theme at %i, without a request to anywhere, an error or a serious fault of access",
+    async (theme, width) => {
+      const { page, problems } = await open(`theme=${theme}`, width);
+      await allDrawn(page);
+      if (pictures !== undefined) {
+        mkdirSync(pictures, { recursive: true });
+        await page.screenshot({ path: join(pictures, `widgets-${theme}-${width}.png`), fullPage: true });
+      }
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(
+        serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
+      ).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+    30_000,
+  );
+
+  it("load nothing and run nothing from hostile text, names and props (A64, A65, A66, A68, A69, A74)", async () => {
+    const { page, problems } = await open("hostile");
+    await page.getByRole("figure").nth(8).waitFor();
+    await page.getByRole("figure").locator(".uplot canvas").first().waitFor({ state: "attached" });
+    for (const summary of await page.locator("summary").all()) await summary.click();
+    expect(await page.title()).toBe("Widgets");
+    expect(
+      await page
+        .locator("main script, main img, main iframe, main base, main meta, main style, main svg image")
+        .count(),
+    ).toBe(0);
+    const links = await page
+      .locator("a")
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+    expect(links.filter((link) => !/^(?:https?|mailto):/.test(link))).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 30_000);
+
+  it("work by keyboard alone", async () => {
+    const { page, problems } = await open("theme=light");
+    await allDrawn(page);
+
+    const map = page.getByRole("application", { name: /Map of Level 1/ });
+    await map.focus();
+    await map.press("+");
+    await map.press("ArrowRight");
+    expect(await map.locator("g").first().getAttribute("transform")).toContain("scale(1.4)");
+    await page.getByRole("button", { name: "Level 2" }).press("Enter");
+    await page.getByText("Restaurant").waitFor();
+
+    const chart = page.getByRole("application", { name: /Waiting time/ });
+    await chart.focus();
+    await chart.press("ArrowRight");
+    await page.getByRole("button", { name: "Today 14 min" }).waitFor();
+
+    await page.getByRole("button", { name: "Minutes late" }).press("Enter");
+    await page.getByRole("button", { name: "Minutes late" }).press("Enter");
+    expect(await page.getByRole("columnheader", { name: "Minutes late" }).getAttribute("aria-sort")).toBe(
+      "descending",
+    );
+    const figure = page.getByRole("figure", { name: "Departures" });
+    expect(await figure.getByRole("row").nth(1).textContent()).toContain("89");
+    expect(await figure.getByRole("row").count()).toBeLessThan(60);
+    await page.getByRole("searchbox", { name: "Filter rows" }).fill("HA 4999");
+    await page.getByText("1 of 5000 rows").waitFor();
+    expect(await figure.getByRole("row").nth(1).textContent()).toContain("HA 4999");
+
+    await page.getByRole("button", { name: "Side by side" }).press("Enter");
+    await page.getByText("Changed lines, before and after").waitFor({ state: "attached" });
+
+    const chip = page.getByRole("button", { name: "Source 1: Budget 2026" }).first();
+    await chip.focus();
+    await page.getByRole("dialog").getByText("of which 2 are for travel").waitFor();
+    await chip.press("Enter");
+    expect(await page.title()).toBe("cited 1");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 30_000);
+});

@@ -1,0 +1,345 @@
+import type { UiHint } from "capstan";
+import fc from "fast-check";
+import type { ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { describe, expect, it } from "vitest";
+import { DiffWidget } from "./diff-widget.tsx";
+import { graphOf, typesOf } from "./graph-model.ts";
+import { projectionOf } from "./map-projection.ts";
+import { MapWidget } from "./map-widget.tsx";
+import { pairsOf, parseDiff } from "./parse-diff.ts";
+import { type Label, labelWidth, placeLabels } from "./place-labels.ts";
+import { markedParts, SourcesWidget } from "./sources-widget.tsx";
+import { columnsOf, shownRows, toCsv } from "./table-rows.ts";
+import { TableWidget } from "./table-widget.tsx";
+import { kept, zoomedAt } from "./use-pan-zoom.ts";
+import { hasWidget, Widget } from "./widget.tsx";
+import type { MapProps } from "./widget-props.ts";
+import { chartShape, diffShape, graphShape, mapShape, sourcesShape, tableShape } from "./widget-shapes.ts";
+import { bars, chart, diff, graph, hostileHint, map, sources, table } from "./widgets-fixture-data.ts";
+
+const html = (node: ReactNode): string => renderToStaticMarkup(node);
+
+describe("a hint", () => {
+  it("of an unknown kind is shown as JSON that says so", () => {
+    const shown = html(<Widget hint={{ kind: "hologram", props: { depth: 3 } }} />);
+    expect(shown).toContain("There is no widget for &quot;hologram&quot;.");
+    expect(shown).toContain("&quot;depth&quot;: 3");
+    expect(hasWidget("hologram")).toBe(false);
+  });
+
+  it.each(["__proto__", "constructor", "toString"])("named %s is of no kind (A74)", (kind) => {
+    expect(hasWidget(kind)).toBe(false);
+    expect(html(<Widget hint={{ kind, props: {} }} />)).toContain("There is no widget");
+  });
+
+  it.each([
+    ["map", {}, "props.levels must be a list"],
+    ["map", { levels: [] }, "props.levels must have a level"],
+    [
+      "map",
+      {
+        levels: [
+          {
+            id: "1",
+            name: "1",
+            features: [{ type: "Feature", geometry: { type: "Circle" }, properties: {} }],
+          },
+        ],
+      },
+      "props.levels[0].features[0].geometry.type must be one of",
+    ],
+    [
+      "graph",
+      { nodes: [{ id: "a", color: "url(https://evil.example)" }], edges: [] },
+      "props.nodes[0].color must be a colour",
+    ],
+    ["sources", { sources: [{ title: "a", text: 7 }] }, "props.sources[0].text must be text"],
+    ["diff", { diff: null }, "props.diff must be text"],
+    ["table", { rows: 500 }, "props.rows must be a list"],
+    ["table", { rows: [{ a: { b: 1 } }] }, "props.rows[0].a must be text"],
+    ["chart", { type: "pie", x: { values: [] }, series: [] }, "props.type must be one of line, bar, area"],
+    [
+      "chart",
+      { type: "line", x: { values: [1, 2] }, series: [{ label: "a", values: [1] }] },
+      "props.series[0].values must have as many items as x.values",
+    ],
+    [
+      "chart",
+      { type: "line", x: { values: [2, 1] }, series: [] },
+      "props.x.values must rise, and [1] does not",
+    ],
+  ])("%s with props that do not fit is shown as JSON that says where: %j", (kind, props, problem) => {
+    const shown = html(<Widget hint={{ kind, props } as UiHint} />);
+    expect(shown).toContain(`The data does not fit this widget: ${problem}`);
+  });
+
+  it("with anything at all in it never throws", () => {
+    const kinds = fc.constantFrom("map", "graph", "sources", "diff", "table", "chart", "other");
+    fc.assert(
+      fc.property(kinds, fc.jsonValue(), (kind, props) => {
+        expect(html(<Widget hint={{ kind, props: props as UiHint["props"] }} />)).toContain("<");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("of the fixtures fits its widget", () => {
+    const shapes = {
+      map: mapShape,
+      graph: graphShape,
+      sources: sourcesShape,
+      diff: diffShape,
+      table: tableShape,
+      chart: chartShape,
+    };
+    for (const { kind, props } of [map, graph, sources, diff, table, chart, bars])
+      expect(shapes[kind](props, "props")).toBeUndefined();
+  });
+
+  it("with hostile texts draws them as text alone (A64, A66, A68)", () => {
+    const views: { readonly [kind: string]: (props: never) => ReactNode } = {
+      map: MapWidget,
+      sources: SourcesWidget,
+      diff: DiffWidget,
+      table: TableWidget,
+    };
+    for (const { kind, props } of hostileHint) {
+      const View = (Object.hasOwn(views, kind) ? views[kind] : undefined) as
+        | ((props: object) => ReactNode)
+        | undefined;
+      const shown = html(View ? <View {...(props as object)} /> : <Widget hint={{ kind, props }} />);
+      expect(shown).not.toMatch(/<(?:img|script|iframe)|href="javascript/);
+      expect(shown.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]* on\w+=/);
+    }
+  });
+});
+
+describe("the map", () => {
+  const square: MapProps = {
+    levels: [
+      {
+        id: "1",
+        name: "Ground",
+        features: [
+          {
+            type: "Feature",
+            geometry: {
+              type: "Polygon",
+              coordinates: [
+                [
+                  [0, 0],
+                  [1, 0],
+                  [1, 1],
+                  [0, 1],
+                  [0, 0],
+                ],
+              ],
+            },
+            properties: { name: "Hall" },
+          },
+        ],
+      },
+    ],
+    pins: [{ label: "Gate", level: "1", at: [1, 1], note: "Open" }],
+    route: { points: [], steps: ["Go"] },
+  };
+
+  it("draws a floor whichever way round its corners run", () => {
+    const size = { width: 400, height: 300 };
+    const { path } = projectionOf(square, size);
+    for (const corners of [
+      [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+      ],
+      [
+        [0, 0],
+        [1, 1],
+        [1, 0],
+        [0, 0],
+      ],
+    ]) {
+      const [[left, top], [right, bottom]] = path.bounds({ type: "Polygon", coordinates: [corners] });
+      expect([left, top, right, bottom].every((edge) => edge >= 0 && edge <= 400)).toBe(true);
+    }
+  });
+
+  it("has finite places for one point alone, for none, and for the poles", () => {
+    for (const at of [
+      [0, 0],
+      [5, 90],
+      [1e9, -1e9],
+    ] as const) {
+      const { project } = projectionOf(
+        { levels: [], pins: [{ label: "a", level: "1", at }] },
+        { width: 300, height: 200 },
+      );
+      expect(project(at).every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  it("says in words what is on it", () => {
+    const shown = html(<MapWidget {...square} />);
+    expect(shown).toContain("Places and steps");
+    expect(shown).toContain("Gate</button>");
+    expect(shown).toContain(", Ground. Open");
+    expect(shown).toContain('<li class="py-0.5">Go</li>');
+    expect(shown).toContain('aria-label="Map of Ground. Arrow keys move it');
+  });
+
+  it("never puts one label over another", () => {
+    const label = fc.record({
+      text: fc.string({ minLength: 1, maxLength: 20 }),
+      x: fc.integer({ min: 0, max: 400 }),
+      y: fc.integer({ min: 0, max: 300 }),
+    });
+    fc.assert(
+      fc.property(fc.array(label, { maxLength: 60 }), (labels: Label[]) => {
+        const placed = placeLabels(labels);
+        placed.forEach((one, index) => {
+          for (const other of placed.slice(index + 1)) {
+            const apart = Math.abs(one.x - other.x) >= (labelWidth(one.text) + labelWidth(other.text)) / 2;
+            expect(apart || Math.abs(one.y - other.y) >= 15).toBe(true);
+          }
+        });
+      }),
+    );
+  });
+
+  it("zooms around the pointer and never leaves the screen", () => {
+    const view = zoomedAt({ scale: 1, x: 0, y: 0 }, 2, { x: 100, y: 50 });
+    expect(view).toEqual({ scale: 2, x: -100, y: -50 });
+    expect(kept({ scale: 1, x: 9999, y: -9999 }, { width: 400, height: 300 })).toEqual({
+      scale: 1,
+      x: 200,
+      y: -150,
+    });
+  });
+});
+
+describe("the diff", () => {
+  it("numbers the lines of both sides and counts them", () => {
+    const { hunks, added, removed } = parseDiff(
+      "--- a/x\n+++ b/x\n@@ -3,2 +3,3 @@ f\n a\n-b\n+c\n+--- d\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n",
+    );
+    expect({ added, removed }).toEqual({ added: 3, removed: 2 });
+    expect(hunks[0]?.lines).toEqual([
+      { type: "same", text: "a", before: 3, after: 3 },
+      { type: "removed", text: "b", before: 4 },
+      { type: "added", text: "c", after: 4 },
+      { type: "added", text: "--- d", after: 5 },
+    ]);
+    expect(hunks[1]?.lines.map(({ type }) => type)).toEqual(["removed", "note", "added"]);
+  });
+
+  it("puts what was removed beside what came in its place", () => {
+    const lines = parseDiff("@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n").hunks[0]?.lines ?? [];
+    expect(pairsOf(lines).map(({ left, right }) => [left?.text, right?.text])).toEqual([
+      ["a", "a"],
+      ["b", "d"],
+      ["c", undefined],
+    ]);
+  });
+
+  it("tells added from removed by sign and in words, not by colour alone", () => {
+    const shown = html(<DiffWidget path="a" diff={"@@ -1 +1 @@\n-a\n+b\n"} />);
+    expect(shown).toContain(">−</td>");
+    expect(shown).toContain("Removed: </span>a");
+    expect(shown).toContain("Added: </span>b");
+  });
+
+  it("folds what is long, and shows what cannot be seen (A71)", () => {
+    const long = `@@ -0,0 +1,400 @@\n${"+x\u202e\n".repeat(400)}`;
+    const shown = html(<DiffWidget diff={long} />);
+    expect(shown.match(/<tr/g)).toHaveLength(120);
+    expect(shown).toContain("Show 280 lines more");
+    expect(shown).toContain("x\\u{202e}");
+  });
+
+  it("says so when nothing has changed, and keeps a line that is no part of a hunk", () => {
+    expect(html(<DiffWidget diff="" />)).toContain("Nothing has changed.");
+    expect(html(<DiffWidget diff={"Binary file a/x is replaced by text\n"} />)).toContain("Binary file");
+  });
+});
+
+describe("the table", () => {
+  const rows = [
+    { a: "b", n: 10 },
+    { a: "A", n: 9 },
+    { a: null, n: null },
+  ];
+
+  it("finds its columns and puts numbers to the right", () => {
+    expect(columnsOf({ rows }).map(({ key, align }) => [key, align])).toEqual([
+      ["a", "left"],
+      ["n", "right"],
+    ]);
+  });
+
+  it("sorts numbers as numbers, and nothing at all comes last", () => {
+    const by = (direction: "ascending" | "descending") =>
+      shownRows(rows, "", { key: "n", direction }).map(({ n }) => n);
+    expect(by("ascending")).toEqual([9, 10, null]);
+    expect(by("descending")).toEqual([10, 9, null]);
+    expect(shownRows(rows, "a", undefined)).toHaveLength(1);
+  });
+
+  it("is copied as CSV that no spreadsheet runs", () => {
+    const columns = columnsOf({ rows: [{ x: 'a,"b"', y: "=1+1", z: -1 }] });
+    expect(toCsv(columns, [{ x: 'a,"b"', y: "=1+1", z: -1 }])).toBe(`x,y,z\r\n"a,""b""",'=1+1,-1\r\n`);
+  });
+
+  it("draws only some of many rows, and says how many there are", () => {
+    const shown = html(<TableWidget rows={Array.from({ length: 5000 }, (_, n) => ({ n }))} />);
+    expect(shown).toContain('aria-rowcount="5001"');
+    expect(shown.match(/role="row"/g)?.length).toBeLessThan(40);
+  });
+});
+
+describe("the graph", () => {
+  it("leaves out edges of nodes that are not there, and has a place for every node", () => {
+    for (const layout of ["force", "circle", "grid"] as const) {
+      const made = graphOf(
+        {
+          nodes: [{ id: "a" }, { id: "b" }, { id: "a" }],
+          edges: [
+            { from: "a", to: "b" },
+            { from: "a", to: "x" },
+          ],
+        },
+        layout,
+      );
+      expect([made.order, made.size]).toEqual([2, 1]);
+      expect(made.mapNodes((_, { x, y }) => Number.isFinite(x) && Number.isFinite(y))).toEqual([true, true]);
+    }
+  });
+
+  it("has a legend of its types, in the colour that all of one type were given", () => {
+    const nodes = [
+      { id: "1", type: "cat", color: "#00f" },
+      { id: "2", type: "cat", color: "#00f" },
+      { id: "3", type: "dog" },
+    ];
+    expect(typesOf(nodes)).toEqual([
+      { type: "cat", count: 2, color: "#00f" },
+      { type: "dog", count: 1, color: undefined },
+    ]);
+  });
+});
+
+describe("the sources", () => {
+  it("mark the cited words, also across lines and where they overlap", () => {
+    expect(markedParts("one two\nthree four", ["two three", "three four"])).toEqual([
+      { words: "one ", isCited: false },
+      { words: "two\nthree", isCited: true },
+      { words: " four", isCited: true },
+    ]);
+    expect(markedParts("a (b)*", ["(b)*", ""])).toEqual([
+      { words: "a ", isCited: false },
+      { words: "(b)*", isCited: true },
+    ]);
+  });
+});

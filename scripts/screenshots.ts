@@ -1,0 +1,80 @@
+// `npm run screenshots`: a picture of every view, for the docs. With `-- --all <folder>`: each of them in both themes and
+// at both widths, to look at. `--only <pattern>` makes those whose names match.
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createServer, listen } from "@capstan/server";
+import { studioFolder } from "@capstan/studio";
+import type { Browser, Page } from "playwright-core";
+import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
+import { type DemoView, demoViews } from "../packages/studio/src/testing/demo/demo-views.ts";
+import { demoNow, demoWorld } from "../packages/studio/src/testing/demo/demo-world.ts";
+import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
+
+const { values } = parseArgs({ options: { all: { type: "string" }, only: { type: "string" } } });
+const folder = values.all ?? join(import.meta.dirname, "../docs/pictures");
+/** What a page of documentation can carry. */
+const mostBytes = 150_000;
+
+type Look = { readonly theme: "light" | "dark"; readonly size: keyof typeof sizes };
+const everyLook: readonly Look[] = [
+  { theme: "light", size: "desktop" },
+  { theme: "dark", size: "desktop" },
+  { theme: "light", size: "phone" },
+  { theme: "dark", size: "phone" },
+];
+
+async function take(browser: Browser, url: string, shot: DemoView & Look): Promise<string> {
+  const { name, theme, size, path, prepare } = shot;
+  const context = await browser.newContext({
+    viewport: sizes[size],
+    colorScheme: theme,
+    isMobile: size === "phone",
+    hasTouch: size === "phone",
+    reducedMotion: "reduce",
+    timezoneId: "UTC",
+    locale: "en-GB",
+  });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(6_000);
+    await page.clock.setFixedTime(demoNow);
+    await page.goto(url + path);
+    await prepare(page, size);
+    await settled(page);
+    const look = `${size === "phone" ? "-phone" : ""}${theme === "dark" ? "-dark" : ""}`;
+    const file = join(folder, `${name}${look}.png`);
+    await page.screenshot({ path: file, animations: "disabled", caret: "hide" });
+    const { size: bytes } = statSync(file);
+    return `${name}${look} ${Math.round(bytes / 1000)} kB${bytes > mostBytes ? " TOO LARGE" : ""}`;
+  } finally {
+    await context.close();
+  }
+}
+
+/** When everything is loaded and nothing has moved for a moment. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(() => document.fonts.ready);
+  await page.waitForTimeout(400);
+}
+
+const demo = await demoWorld();
+const server = await withBuiltStudio(() =>
+  createServer({ ...demo.options, studio: { folder: studioFolder } }),
+);
+const [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
+mkdirSync(folder, { recursive: true });
+let failed = 0;
+for (const view of demoViews(demo)) {
+  if (!new RegExp(values.only ?? "").test(view.name)) continue;
+  for (const look of values.all === undefined ? view.looks : everyLook) {
+    const word = await take(browser, listening.url, { ...view, ...look }).catch((thrown: unknown) => {
+      failed++;
+      return `${view.name} failed: ${String(thrown).slice(0, 300)}`;
+    });
+    process.stdout.write(`${word}\n`);
+  }
+}
+await browser.close();
+await listening.close(500);
+process.exit(failed > 0 ? 1 : 0);
