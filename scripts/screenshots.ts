@@ -13,6 +13,8 @@ import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-brow
 
 const { values } = parseArgs({ options: { all: { type: "string" }, only: { type: "string" } } });
 const folder = values.all ?? join(import.meta.dirname, "../docs/pictures");
+/** Smaller than a desk, so that a page of documentation does not shrink it much. */
+const docsSize = { width: 1280, height: 800 };
 /** What a page of documentation can carry. */
 const mostBytes = 150_000;
 
@@ -25,9 +27,9 @@ const everyLook: readonly Look[] = [
 ];
 
 async function take(browser: Browser, url: string, shot: DemoView & Look): Promise<string> {
-  const { name, theme, size, path, prepare } = shot;
+  const { name, theme, size, path, prepare, part } = shot;
   const context = await browser.newContext({
-    viewport: sizes[size],
+    viewport: values.all === undefined && size === "desktop" ? docsSize : sizes[size],
     colorScheme: theme,
     isMobile: size === "phone",
     hasTouch: size === "phone",
@@ -44,7 +46,8 @@ async function take(browser: Browser, url: string, shot: DemoView & Look): Promi
     await settled(page);
     const look = `${size === "phone" ? "-phone" : ""}${theme === "dark" ? "-dark" : ""}`;
     const file = join(folder, `${name}${look}.png`);
-    await page.screenshot({ path: file, animations: "disabled", caret: "hide" });
+    const shown = part === undefined || values.all !== undefined ? page : page.locator(part);
+    await shown.screenshot({ path: file, animations: "disabled", caret: "hide", timeout: 20_000 });
     const { size: bytes } = statSync(file);
     return `${name}${look} ${Math.round(bytes / 1000)} kB${bytes > mostBytes ? " TOO LARGE" : ""}`;
   } finally {
@@ -54,7 +57,10 @@ async function take(browser: Browser, url: string, shot: DemoView & Look): Promi
 
 /** When everything is loaded and nothing has moved for a moment. */
 async function settled(page: Page): Promise<void> {
-  await page.evaluate(() => document.fonts.ready);
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  });
   await page.waitForTimeout(400);
 }
 

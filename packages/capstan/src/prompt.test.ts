@@ -139,4 +139,30 @@ describe("standardInstructions", () => {
     expect(second?.instructions).toContain("<sources>\n[1] Budget 2026\n> It is 7 million.\n</sources>");
     expect(second?.history.map((entry) => entry.type)).toEqual(["user", "assistant", "result"]);
   });
+
+  it("has the tools and the context as they are in each turn, not as they were in the first (D-22)", async () => {
+    const context = { place: "Oslo" };
+    const tool = (name: string, act: () => void) =>
+      defineTool({ name, description: `The tool ${name}`, input: { type: "object" }, execute: act });
+    const later = tool("later", () => undefined);
+    const first = tool("first", () => {
+      offered.push(later);
+      context.place = "Bergen";
+    });
+    const offered = [first];
+    const model = scriptedModel([{ calls: [{ name: "first" }] }, { text: "Done." }]);
+    const agent = defineAgent({
+      name: "a",
+      model,
+      tools: () => offered,
+      instructions: (given) =>
+        `${given.tools.map(({ name }) => name).join(" and ")} in ${(given.context as typeof context).place}`,
+    });
+    await run(agent, "Go", { context });
+    expect(model.requests.map(({ instructions }) => instructions)).toEqual([
+      "first in Oslo",
+      "first and later in Bergen",
+    ]);
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 2]);
+  });
 });

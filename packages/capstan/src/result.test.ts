@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
+import { AgentError } from "./errors.ts";
+import * as capstan from "./index.ts";
 import { run } from "./session.ts";
+import { collect } from "./testing/collect.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool } from "./tool.ts";
@@ -117,5 +120,40 @@ describe("a result", () => {
     const grounded = async (tool: typeof look | typeof broken) =>
       (await run(defineAgent({ name: "a", model: model(), tools: [tool] }), "Go")).grounded;
     expect([await grounded(broken), await grounded(look)]).toEqual([false, true]);
+  });
+});
+
+describe("a result", () => {
+  it("counts turns, model calls and tool calls, and adds up what they cost (S0-47)", async () => {
+    let executions = 0;
+    const counted = { ...look, execute: () => `${++executions}` };
+    const model = scriptedModel((_request, index) => ({
+      ...(index < 2
+        ? {
+            calls: [
+              { name: "look", input: { n: index } },
+              { name: "look", input: { n: index + 10 } },
+            ],
+          }
+        : { text: "Done." }),
+      usage: { inputTokens: 100 * (index + 1), outputTokens: 10 },
+    }));
+    const { events, result } = await collect(run(defineAgent({ name: "a", model, tools: [counted] }), "Go"));
+    expect(result.turns).toBe(3);
+    expect(model.requests).toHaveLength(result.turns);
+    expect(events.filter(({ type }) => type === "message")).toHaveLength(result.turns);
+    expect(result.toolCalls).toHaveLength(4);
+    expect(executions).toBe(4);
+    expect(result.usage).toEqual({ inputTokens: 600, outputTokens: 30 });
+  });
+
+  it("of a run that reached a limit says so: nothing is thrown, and no class is made for it (S4-21)", async () => {
+    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
+    const result = await run(agent, "Go");
+    expect(result).toMatchObject({ status: "limit", turns: 2, error: { code: "max_turns" } });
+    expect(result.text).not.toBe("");
+    const isErrorClass = (value: unknown) => typeof value === "function" && value.prototype instanceof Error;
+    expect(Object.values(capstan).filter(isErrorClass)).toEqual([AgentError]);
+    expect(() => result.orThrow()).toThrow(AgentError);
   });
 });

@@ -34,7 +34,7 @@ export type Identity = NonNullable<HttpConfig["oauth"]>;
 /** Connects, signs in where it must, and lists the tools. */
 export async function connect(url: string, identity: Identity = {}): Promise<Connection> {
   const mcp = await mcpTools({
-    mcpServers: { [server]: { type: "http", url, required: true, oauth: identity } },
+    mcpServers: { [server]: { url, required: true, oauth: identity } },
     oauth: { tokens: tokensInMemory(), redirect },
   });
   const toolNamed = (name: string): Tool => {

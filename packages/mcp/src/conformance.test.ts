@@ -28,7 +28,7 @@ describe("the official conformance runner", () => {
   afterAll(() => server.close());
 
   it.each(versions)(
-    "finds that our server meets every requirement of %s (S4-54)",
+    "finds that our server meets every requirement of %s (S4-54, D-19)",
     async (version) => {
       const required = (await scenariosOf(version)).filter(
         ({ side, notScored }) => side === "server" && notScored === undefined,
@@ -52,7 +52,7 @@ describe("the official conformance runner", () => {
   );
 
   it.each(clientScenarios)(
-    "finds that our client meets %s: %s (S4-02)",
+    "finds that our client meets %s: %s (S4-02, D-19)",
     async (version, name) => {
       const result = await runClientScenario({ side: "client", version, name });
       expect(result.problems).toEqual([]);

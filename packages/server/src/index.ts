@@ -1,5 +1,6 @@
 export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-keys.ts";
 export type { UserLimits } from "./access/user-limits.ts";
+export type { AgentIntroduction, Introductions } from "./agents/about-server.ts";
 export { createServer, type RunOf, type Server, type ServerOptions } from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export { defaultPort, type Listening, type ListenOptions, listen } from "./listen.ts";

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Event, isFact } from "capstan";
@@ -89,7 +89,9 @@ describe.skipIf(!postgresFolder())("two servers on one Postgres", () => {
       let view = emptyView;
       for await (const event of far().runs.events(runId)) {
         view = reduce(view, event);
-        if (event.type === "content_delta") expect(words.repeat(4).startsWith(view.live.text)).toBe(true);
+        if (event.type !== "content_delta") continue;
+        const whole = event.turn === 2 ? words.repeat(4) : "Done: seen seen";
+        expect(whole.startsWith(view.live.text), view.live.text).toBe(true);
       }
       expect(view.status).toBe("done");
     });
@@ -140,6 +142,37 @@ describe.skipIf(!postgresFolder())("two servers on one Postgres", () => {
     const started = await Promise.all([...clients, ...clients].map((client) => client.runs.start(request)));
     expect(new Set(started.map(({ runId }) => runId)).size).toBe(1);
   });
+});
+
+describe("two servers on one file of SQLite", () => {
+  it("asked for the same at once, many times, start one run, which does its work once (F84)", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
+    const canary = join(folder, "canary");
+    const order = { store: { type: "sqlite", file: join(folder, "store.db") } as const, port: 0, canary };
+    const servers = await Promise.all([startServer(order), startServer(order)]);
+    try {
+      const asked = Array.from({ length: 10 }, async (_, index) => {
+        const answer = await fetch(`${servers[index % 2]?.url}/api/runs`, {
+          method: "POST",
+          headers: { "content-type": "application/json", "idempotency-key": "order-1" },
+          body: JSON.stringify(planned({ call: "look" })),
+        });
+        return { status: answer.status, body: (await answer.json()) as { readonly runId: string } };
+      });
+      const answers = await Promise.all(asked);
+      expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
+      const client = createClient({ baseURL: servers[1].url });
+      const heard = await all(client.runs.events(answers[0]?.body.runId ?? ""));
+      expect(heard.at(-1)).toMatchObject({ type: "done", status: "done" });
+      expect(await client.sessions.list()).toHaveLength(1);
+      expect(heard.filter(({ type }) => type === "run_start")).toHaveLength(1);
+      expect(readFileSync(canary, "utf8").trim().split("\n")).toHaveLength(1);
+    } finally {
+      await Promise.all(servers.map((server) => server.kill()));
+      rmSync(folder, { recursive: true });
+    }
+  }, 30_000);
 });
 
 /** What was shown of messages while they were said. */

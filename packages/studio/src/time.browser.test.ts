@@ -188,7 +188,7 @@ describe("the inspector", () => {
 });
 
 describe("time", () => {
-  test("a replay goes anywhere in a session and asks for nothing that begins something", async () => {
+  test("a replay goes anywhere in a session, turn by turn and event by event, and asks for nothing that begins something (S0-46)", async () => {
     const page = await studio.open(`/sessions/${sessionId}/replay`);
     const changes = changesBy(page);
     const chat = page.getByRole("region", { name: "Conversation at this moment" });

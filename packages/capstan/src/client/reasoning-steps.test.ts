@@ -35,7 +35,7 @@ async function events() {
 }
 
 describe("reasoningSteps", () => {
-  it("tells what was done turn by turn, with thoughts, calls, results and the synthesis (S3-46)", async () => {
+  it("tells what was done turn by turn, with thoughts, calls, results and the synthesis (S3-46, S4-62)", async () => {
     const told = reasoningSteps(await events()).map(({ agent: _, ...step }) => step);
     expect(told).toEqual([
       { type: "iteration", iteration: 1, summary: "Turn 1 of 5" },
@@ -51,7 +51,7 @@ describe("reasoningSteps", () => {
     ]);
   });
 
-  it("are the same live and from what is stored, at once or one by one (S3-46)", async () => {
+  it("are the same live and from what is stored, at once or one by one (S3-46, S4-62)", async () => {
     const live = await events();
     const steps = reasoningSteps(live);
     expect(reasoningSteps(live.filter(isFact))).toEqual(steps);

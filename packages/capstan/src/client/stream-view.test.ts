@@ -32,7 +32,7 @@ const texts = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === "content_delta" ? [`${event.turn}: ${event.delta}`] : []));
 
 describe("streamView", () => {
-  it("`all` shows every piece of text of every turn, between the markers of the turns (C-17)", async () => {
+  it("`all` shows every piece of text of every turn, between the markers of the turns (C-17, S2-50)", async () => {
     const events = await view("all");
     expect(texts(events)).toEqual([
       ...["1: Let ", "1: me l", "1: ook."],
@@ -42,14 +42,14 @@ describe("streamView", () => {
     expect(texts(events.slice(0, second))).toHaveLength(3);
   });
 
-  it("`per-turn` shows the text of a turn at once, when it is complete (C-17)", async () => {
+  it("`per-turn` shows the text of a turn at once, when it is complete (C-17, S2-50)", async () => {
     const events = await view("per-turn");
     expect(texts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
     const first = events.findIndex((event) => event.type === "content_delta");
     expect(events[first + 1]?.type).toBe("message");
   });
 
-  it("`final` shows only the answer (C-17)", async () => {
+  it("`final` shows only the answer (C-17, S2-50)", async () => {
     expect(texts(await view("final"))).toEqual(["2: I have seen it."]);
   });
 

@@ -1,7 +1,7 @@
 import type { Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
 import { assertStorableId } from "./postgres-leases.ts";
-import { originalText, storedText } from "./postgres-text.ts";
+import { originalJson, originalText, storedText } from "./postgres-text.ts";
 
 type Data = string | Uint8Array;
 
@@ -40,5 +40,5 @@ function encoded(data: Data): { encoding: string; bytes: Uint8Array } {
 function decoded(encoding: string, bytes: Uint8Array): Data {
   if (encoding === "bytes") return new Uint8Array(bytes);
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  return encoding === "utf8" ? text : JSON.parse(text);
+  return encoding === "utf8" ? text : originalJson(text);
 }

@@ -1,5 +1,6 @@
-import type { RunInfo, SessionInfo, Store } from "../store.ts";
+import type { Found, RunInfo, SessionInfo, Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
+import { storeFailure } from "./postgres-errors.ts";
 import { assertStorableId } from "./postgres-leases.ts";
 import type { PostgresRow } from "./postgres-pool.ts";
 import { scopeColumn } from "./postgres-schema.ts";
@@ -87,13 +88,19 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
         ...(scope === undefined ? [] : [storedText(scope)]),
       ];
       const rows = await database.query("search", { text, values: [wordQuery(asked), ...limits] });
-      return rows.map((row) => {
-        const fact = originalFact(row.body, row.seq);
-        const excerpt = excerptOf(searchableText(fact), asked);
-        return { sessionId: originalText(row.session_id), seq: fact.seq, excerpt };
-      });
+      return rows.map((row) => found(row, asked));
     },
   };
+}
+
+function found({ session_id, seq, body }: PostgresRow, asked: readonly string[]): Found {
+  const fact = originalFact(body, seq);
+  try {
+    const excerpt = excerptOf(searchableText(fact), asked);
+    return { sessionId: originalText(session_id), seq: fact.seq, excerpt };
+  } catch (error) {
+    throw storeFailure("read what it found", error); // somebody has written there what is no fact
+  }
 }
 
 function sessionInfo({ id, title, facts, created_at, updated_at }: PostgresRow): SessionInfo {

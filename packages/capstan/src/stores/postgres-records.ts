@@ -1,7 +1,7 @@
 import type { Records, StoredRecord } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
 import type { PostgresRow } from "./postgres-pool.ts";
-import { originalText, storedText } from "./postgres-text.ts";
+import { originalJson, originalText, storedText } from "./postgres-text.ts";
 import { assertVersion, byId, recordJson } from "./record-limits.ts";
 
 /**
@@ -88,7 +88,7 @@ function recordOf({ kind, id, version, body, created_at, updated_at }: PostgresR
     kind: originalText(kind),
     id: originalText(id),
     version: Number(version),
-    body: JSON.parse(String(body)),
+    body: originalJson(body),
     createdAt: Number(created_at),
     updatedAt: Number(updated_at),
   };

@@ -1,5 +1,6 @@
 // Postgres takes neither the character 0 nor half a surrogate pair in a text. JSON escapes both, so whatever
 // comes from outside is stored as it stands in JSON, ids without the quotes: most look as they did.
+import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { wordsOf } from "./searchable.ts";
 
@@ -10,12 +11,23 @@ export function storedText(text: string): string {
 
 /** What `storedText` was given. */
 export function originalText(stored: unknown): string {
-  return JSON.parse(`"${stored}"`);
+  return originalJson(`"${stored}"`);
+}
+
+/** What was stored as JSON. When somebody has written something else there, it says so by name. */
+export function originalJson<Value>(stored: unknown): Value {
+  try {
+    return JSON.parse(String(stored));
+  } catch (cause) {
+    const message =
+      "The Postgres store holds a text that it did not write: restore its tables from a backup.";
+    throw new AgentError("store_failed", message, { cause, retryable: false });
+  }
 }
 
 /** A fact from its row. */
 export function originalFact(body: unknown, seq: unknown): Fact {
-  return { ...JSON.parse(String(body)), seq: Number(seq) };
+  return { ...originalJson<Fact>(body), seq: Number(seq) };
 }
 
 const longestWord = 500; // Postgres takes 2046 bytes

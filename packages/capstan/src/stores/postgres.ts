@@ -20,7 +20,7 @@ import { openOutbox } from "./postgres-outbox.ts";
 import type { PostgresPool } from "./postgres-pool.ts";
 import { postgresRecords } from "./postgres-records.ts";
 import { quotedSchema } from "./postgres-schema.ts";
-import { originalText, storedText } from "./postgres-text.ts";
+import { originalJson, originalText, storedText } from "./postgres-text.ts";
 import { assertTellable } from "./run-index.ts";
 import { type Watchers, watchers } from "./watchers.ts";
 
@@ -105,7 +105,7 @@ function inbox(
     async told(runId) {
       const text = `SELECT body FROM ${schema}.told WHERE run_id = $1 AND NOT heard ORDER BY place`;
       const rows = await database.query("read what a run was told", { text, values: [storedText(runId)] });
-      return rows.map(({ body }): Told => JSON.parse(String(body)));
+      return rows.map(({ body }) => originalJson<Told>(body));
     },
   };
 }

@@ -21,6 +21,7 @@ type Field = { readonly check: Check; readonly expected: string };
 
 const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   agents: { check: isListOf(isAgent), expected: "a list of agents, each made with `defineAgent`" },
+  about: { check: isRecord, expected: 'an object, such as { helper: { title: "Helper" } }' },
   mcpServers: { check: isRecord, expected: "an object with an entry for each server" },
   policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },
   models: {
@@ -46,6 +47,12 @@ const serverFields: { readonly [name: string]: Field } = {
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
 };
 
+const introductionFields: { readonly [name: string]: Field } = {
+  title: { check: isText, expected: "a text" },
+  description: { check: isText, expected: "a text" },
+  suggestions: { check: isListOf(isText), expected: "a list of texts" },
+};
+
 const logFields: { readonly [name: string]: Field } = {
   directory: { check: isText, expected: "a folder" },
   deltas: { check: (value) => typeof value === "boolean", expected: "true or false" },
@@ -60,7 +67,16 @@ export function checkConfig(value: unknown, file: string): Config {
   checkFields(value, fields, { file, path: "" });
   if (isRecord(value.server)) checkFields(value.server, serverFields, { file, path: "server." });
   if (isRecord(value.logs)) checkFields(value.logs, logFields, { file, path: "logs." });
+  if (isRecord(value.about)) checkIntroductions(value.about, file);
   return value as Config;
+}
+
+function checkIntroductions(about: Record<string, unknown>, file: string): void {
+  for (const [agent, introduction] of Object.entries(about)) {
+    if (!isRecord(introduction))
+      throw new AgentError("invalid_definition", `${file}: "about.${agent}" must be an object.`);
+    checkFields(introduction, introductionFields, { file, path: `about.${agent}.` });
+  }
 }
 
 function checkFields(

@@ -1,5 +1,5 @@
 import type { ServerConfig } from "@capstan/mcp";
-import type { UserLimits } from "@capstan/server";
+import type { Introductions, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyLayer, Tool } from "capstan";
 import type { PolicyLimits } from "capstan/agents";
 
@@ -34,6 +34,8 @@ export type LogSettings = {
 export type Config = {
   /** The first one answers unless `--agent` names another. Left out: one that uses `tools` and the first of `models`. */
   readonly agents?: readonly Agent[];
+  /** How agents are shown to people, by name: a title, a description, and what one could ask first. */
+  readonly about?: Introductions;
   /** MCP servers by name, as in `.mcp.json`; their tools are given to every agent. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
   /** For every run. Flags go before it, and it before what an agent says. */

@@ -55,6 +55,7 @@ function serverOn(
     ...{ store, policy },
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
     ...(config.models && { models: config.models }),
+    ...(config.about && { about: config.about }),
     ...(mcp && { mcp }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),

@@ -15,7 +15,7 @@ function serve(options: Partial<Parameters<typeof testServer>[0]> = {}): TestSer
   return server;
 }
 
-it("every answer says what a browser must not do with it (A91, A97)", async () => {
+it("every answer says what a browser must not do with it (A73, A91, A97)", async () => {
   const { ask } = serve();
   const answers = await Promise.all([
     ask("GET", "/api/runs"),

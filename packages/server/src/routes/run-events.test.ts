@@ -162,7 +162,7 @@ describe("the events of a run", () => {
     ["all", ["Let ", "me l", "ook.", "Se", "en", "."]],
     ["per-turn", ["Let me look.", "Seen."]],
     ["final", ["Seen."]],
-  ])("with stream=%s have as much of the text as that (C-17, S2-34)", async (mode, expected) => {
+  ])("with stream=%s have as much of the text as that (C-17, S2-34, S2-50)", async (mode, expected) => {
     const held = dictated();
     const scripted = scriptedModel(twice);
     // Waits until somebody reads: what is said before is not said again.

@@ -121,21 +121,6 @@ describe("the same request with the same Idempotency-Key", () => {
     return { status: answer.status, body: await answer.json() };
   };
 
-  it("starts one run, however many ask at once, on two servers with one store (F84)", async () => {
-    const servers = [serve(says, { store: onFile() }), serve(says, { store: onFile() })];
-    const asked = Array.from({ length: 10 }, (_, index) =>
-      ask(servers[index % 2] as TestServer, { input: "Buy one" }),
-    );
-    const answers = await Promise.all(asked);
-    expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
-    const [{ body }] = answers as [(typeof answers)[0]];
-    await streamOf(servers[1] as TestServer, body.runId);
-    const store = onFile();
-    expect(await store.list()).toMatchObject([{ id: body.sessionId }]);
-    expect((await store.read(body.sessionId)).filter(({ type }) => type === "run_start")).toHaveLength(1);
-  });
-
   it("finds its run after a restart, and also when it has ended (F84)", async () => {
     const store = onFile();
     const first = serve(says, { store });

@@ -39,7 +39,7 @@ async function ended(body: object): Promise<{ runId: string; sessionId: string }
 }
 
 describe("what was sent in a turn", () => {
-  it("is what the model got, turn by turn", async () => {
+  it("is what the model got, turn by turn (S0-46)", async () => {
     const before = model.requests.length;
     const { runId } = await ended({ input: "Where is it?" });
     const requests = model.requests.slice(before);

@@ -1,65 +1,106 @@
 import type { ErrorData, RunStatus } from "capstan";
 import type { EntryView, SessionView } from "capstan/client";
-import type { FactIndex } from "../connection/fact-index.ts";
+import { asideKey, type FactIndex, turnKey } from "../connection/fact-index.ts";
 
 type EntryOf<Type extends EntryView["type"]> = Extract<EntryView, { readonly type: Type }>;
 
 /** One thing of a conversation, from top to bottom. */
-export type Item =
+export type Item = {
+  readonly key: string;
+  /** The position of the fact that it comes from. */
+  readonly seq: number;
+} & (
   | {
       readonly type: "user";
-      readonly key: string;
       readonly entry: EntryOf<"user">;
       /** Of the run that it began; left out of what was said to a run on its way. */
       readonly startSeq?: number;
     }
   | {
       readonly type: "assistant";
-      readonly key: string;
       readonly entry: EntryOf<"assistant">;
       /** Another one than before speaks. */
       readonly isOtherAgent: boolean;
       /** The last of a run that is over. */
       readonly isAnswer: boolean;
     }
-  | { readonly type: "notice"; readonly key: string; readonly entry: EntryOf<"notice"> }
+  | { readonly type: "notice"; readonly entry: EntryOf<"notice"> }
   | {
       readonly type: "end";
-      readonly key: string;
       readonly runId: string;
       readonly status: Exclude<RunStatus, "done">;
       readonly error?: ErrorData;
-    };
+    }
+);
 
 /** The conversation, without what is being said at this moment. */
 export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): readonly Item[] {
-  const entries = view.entries.filter((entry) => isShown(entry, index));
-  const answers = new Map(
-    entries.flatMap((entry) => (entry.type === "assistant" ? [[entry.runId, entry]] : [])),
-  );
+  const answers = new Map<string, EntryView>();
+  for (const entry of view.entries)
+    if (entry.type === "assistant" && isShown(entry, index)) answers.set(entry.runId, entry);
   const items: Item[] = [];
   const begun = new Set<string>();
+  const seqOf = positions(index);
   let speaker: string | undefined;
-  for (const [at, entry] of entries.entries()) {
+  let last: EntryView | undefined;
+  for (const entry of view.entries) {
+    const seq = seqOf(entry);
+    if (!isShown(entry, index)) continue;
+    if (last && last.runId !== entry.runId) items.push(...endOf(last.runId, index));
+    last = entry;
     const { runId } = entry;
-    const key = `${runId} ${at}`;
-    const end = index.runEnds.get(runId);
+    const own = { key: `${runId} ${items.length}`, seq };
     if (entry.type === "user") {
-      const start = index.runStarts.get(runId);
-      items.push({ type: "user", key, entry, ...(start && !begun.has(runId) && { startSeq: start.seq }) });
+      const isStart = index.runStarts.get(runId)?.seq === seq && !begun.has(runId);
       begun.add(runId);
-    } else if (entry.type === "notice") items.push({ type: "notice", key, entry });
+      items.push({ type: "user", ...own, entry, ...(isStart && { startSeq: seq }) });
+    } else if (entry.type === "notice") items.push({ type: "notice", ...own, entry });
     else {
       const isOtherAgent = speaker !== undefined && speaker !== entry.agent;
-      const isAnswer = end !== undefined && answers.get(runId) === entry;
-      items.push({ type: "assistant", key, entry, isOtherAgent, isAnswer });
+      const isAnswer = index.runEnds.has(runId) && answers.get(runId) === entry;
+      items.push({ type: "assistant", ...own, entry, isOtherAgent, isAnswer });
       speaker = entry.agent;
     }
-    if (!end || end.status === "done" || entries[at + 1]?.runId === runId) continue;
-    const { status, error } = end;
-    items.push({ type: "end", key: `${runId} end`, runId, status, ...(error && { error }) });
   }
+  if (last) items.push(...endOf(last.runId, index));
   return items;
+}
+
+/** How a run ended, when it is not as it should be. */
+function endOf(runId: string, { runEnds }: FactIndex): readonly Item[] {
+  const end = runEnds.get(runId);
+  if (!end || end.status === "done") return [];
+  const { seq, status, error } = end;
+  return [{ type: "end", key: `${runId} end`, seq, runId, status, ...(error && { error }) }];
+}
+
+/** Which facts the entries come from, one after the other. */
+function positions(index: FactIndex): (entry: EntryView) => number {
+  const counts = new Map<string, number>();
+  let last = 0;
+
+  /** Those that the run was begun with, then those that came on its way. */
+  function told(runId: string, type: "user" | "notice"): number {
+    const key = asideKey(runId, type);
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    const start = index.runStarts.get(runId);
+    const given = type === "user" ? "user" : "summary";
+    const begun = start?.input.filter((entry) => entry.type === given).length ?? 0;
+    return (count < begun ? start?.seq : index.asides.get(key)?.[count - begun]) ?? last;
+  }
+  function said({ runId, turn, calls }: EntryOf<"assistant">): number {
+    if (turn === 0) return index.runStarts.get(runId)?.seq ?? last;
+    const message = index.messages.get(turnKey(runId, turn));
+    if (message && message.seq > last) return message.seq;
+    // Not a model's: the call of a limit, or the words of its end.
+    const call = calls[0] && index.callStarts.get(calls[0].id);
+    return call?.seq ?? index.runEnds.get(runId)?.seq ?? last;
+  }
+  return (entry) => {
+    last = Math.max(last, entry.type === "assistant" ? said(entry) : told(entry.runId, entry.type));
+    return last;
+  };
 }
 
 /** What is said elsewhere is not said twice: an error has its own place, and the meter tells of estimates. */

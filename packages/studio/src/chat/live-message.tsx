@@ -52,6 +52,7 @@ function Activity({ view, live }: { readonly view: SessionView; readonly live: L
 
 function activityOf({ entries }: SessionView): string {
   const last = entries.at(-1);
-  const running = last?.type === "assistant" ? last.calls.filter(({ state }) => state === "running") : [];
-  return running.length > 0 ? "Working…" : "Thinking…";
+  if (last?.type !== "assistant" || last.calls.length === 0) return "Thinking…";
+  const isUnderWay = last.calls.some(({ state }) => state === "running" || state === "said");
+  return isUnderWay ? "Working…" : "Processing results…";
 }

@@ -1,32 +1,47 @@
 import { ArrowDown } from "lucide-react";
-import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { Virtualizer } from "virtua";
+import {
+  memo,
+  type NamedExoticComponent,
+  type ReactNode,
+  type RefObject,
+  startTransition,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
+import type { ChatPlace } from "./place-of-fact.ts";
 
 type MessageListProps = {
-  readonly children: readonly ReactNode[];
+  /** The same as long as none of them has changed. */
+  readonly rows: readonly ReactNode[];
   /** What is being said, and what waits: always drawn, below the rest. */
   readonly tail: ReactNode;
   /** Goes to the end whenever this changes. */
   readonly jumpOn: unknown;
+  /** Goes there whenever this is another object. */
+  readonly place: ChatPlace | undefined;
 };
 
-/** The newest ones are there for the search of the browser and for screen readers, wherever one has scrolled to. */
-const keptItems = 60;
 /** So near the end counts as there. */
 const nearPixels = 48;
 
 /** The conversation, which follows its end as long as the person is there. Of long ones only what is near is drawn. */
-export function MessageList({ children, tail, jumpOn }: MessageListProps): ReactNode {
+export function MessageList({ rows, tail, jumpOn, place }: MessageListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const { isAway, jump } = useEnd(scroller, content);
-  const { length } = children;
-  const kept = useMemo(
-    () => Array.from({ length: Math.min(length, keptItems) }, (_, at) => length - 1 - at).reverse(),
-    [length],
-  );
+  const list = useRef<VirtualizerHandle>(null);
+  const { isAway, jump, leave } = useEnd(scroller, content);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the value says when
   useEffect(() => jump(), [jumpOn]);
+  useEffect(() => {
+    if (!place) return;
+    leave();
+    list.current?.scrollToIndex(place.at, { align: place.callId === undefined ? "start" : "center" });
+    return place.callId === undefined ? undefined : whenDrawn(scroller.current, place);
+  }, [place, leave]);
   return (
     <div className="relative min-h-0 flex-1">
       <section
@@ -37,9 +52,7 @@ export function MessageList({ children, tail, jumpOn }: MessageListProps): React
         className="h-full overflow-y-auto overflow-x-hidden [overflow-anchor:none] [scrollbar-gutter:stable_both-edges] focus-visible:outline-none"
       >
         <div ref={content} className="mx-auto max-w-3xl px-4 pb-6 pt-6 sm:px-6">
-          <Virtualizer scrollRef={scroller} startMargin={24} bufferSize={1200} keepMounted={kept}>
-            {children}
-          </Virtualizer>
+          <Rows rows={rows} scroller={scroller} list={list} />
           {tail}
         </div>
       </section>
@@ -57,9 +70,80 @@ export function MessageList({ children, tail, jumpOn }: MessageListProps): React
   );
 }
 
-type Place = RefObject<HTMLDivElement | null>;
+type RowsProps = Pick<MessageListProps, "rows"> & {
+  readonly scroller: Place;
+  readonly list: RefObject<VirtualizerHandle | null>;
+};
 
-function useEnd(scroller: Place, content: Place): { readonly isAway: boolean; readonly jump: () => void } {
+/** Of a row that was never drawn. Too small a guess would draw many at once. */
+const usualPixels = 180;
+
+/** Not drawn again for every word that is said below them. */
+const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scroller, list }: RowsProps) {
+  const kept = useKept(rows.length);
+  return (
+    // The list takes itself out of the way of the pointer while it scrolls. That is inherited: everything in it would get
+    // its style anew at each beginning and end, also when it only follows what is being said.
+    <div className="*:pointer-events-auto!">
+      <Virtualizer
+        ref={list}
+        scrollRef={scroller}
+        startMargin={24}
+        itemSize={usualPixels}
+        bufferSize={600}
+        keepMounted={kept}
+      >
+        {rows}
+      </Virtualizer>
+    </div>
+  );
+});
+
+/** The newest ones are there for the search of the browser and for screen readers, wherever one has scrolled to. */
+const mostKept = 60;
+const keptAtOnce = 4;
+const keptEveryMs = 60;
+
+/** Which are drawn even out of sight. A few at a time: all of a long session at once would be felt. */
+function useKept(length: number): readonly number[] {
+  const [count, setCount] = useState(0);
+  const most = Math.min(length, mostKept);
+  useEffect(() => {
+    if (count >= most) return;
+    const timer = setTimeout(
+      () => startTransition(() => setCount(Math.min(most, count + keptAtOnce))),
+      keptEveryMs,
+    );
+    return () => clearTimeout(timer);
+  }, [count, most]);
+  return useMemo(() => {
+    const first = length - Math.min(count, length);
+    return Array.from({ length: length - first }, (_, at) => first + at);
+  }, [count, length]);
+}
+
+const mostFrames = 20;
+
+/** An entry with many calls may be higher than the window: brings the one in question into sight once it is drawn. */
+function whenDrawn(scroller: HTMLElement | null, { seq, callId = "" }: ChatPlace): () => void {
+  let frames = 0;
+  let frame = requestAnimationFrame(look);
+  function look(): void {
+    const call = scroller?.querySelector(`[data-seq="${seq}"] [data-call="${CSS.escape(callId)}"]`);
+    if (scroller && call) {
+      const { top, bottom } = call.getBoundingClientRect();
+      const bounds = scroller.getBoundingClientRect();
+      if (top < bounds.top || bottom > bounds.bottom) call.scrollIntoView({ block: "center" });
+    }
+    if (++frames < mostFrames) frame = requestAnimationFrame(look);
+  }
+  return () => cancelAnimationFrame(frame);
+}
+
+type Place = RefObject<HTMLDivElement | null>;
+type End = { readonly isAway: boolean; readonly jump: () => void; readonly leave: () => void };
+
+function useEnd(scroller: Place, content: Place): End {
   const isFollowing = useRef(true);
   const [isAway, setAway] = useState(false);
   const jump = useCallback(() => {
@@ -68,6 +152,9 @@ function useEnd(scroller: Place, content: Place): { readonly isAway: boolean; re
     const { current } = scroller;
     if (current) current.scrollTop = current.scrollHeight;
   }, [scroller]);
+  const leave = useCallback(() => {
+    isFollowing.current = false;
+  }, []);
   useEffect(() => {
     const { current: outer } = scroller;
     const { current: inner } = content;
@@ -95,5 +182,5 @@ function useEnd(scroller: Place, content: Place): { readonly isAway: boolean; re
       outer.removeEventListener("scroll", onScroll);
     };
   }, [scroller, content]);
-  return { isAway, jump };
+  return { isAway, jump, leave };
 }

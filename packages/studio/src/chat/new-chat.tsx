@@ -1,6 +1,6 @@
 import type { Part } from "capstan";
 import { type ReactNode, useEffect, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { type About, type AboutAgent, useAbout } from "../connection/about.ts";
 import { client } from "../connection/client.ts";
 import { useSessionList } from "../connection/session-list.ts";
@@ -36,7 +36,7 @@ export function NewChat(): ReactNode {
         <ListToggle />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto grid max-w-3xl gap-6 px-4 pb-8 pt-[8vh] sm:px-6">
+        <div className="mx-auto grid max-w-3xl grid-cols-1 gap-6 px-4 pb-8 pt-[8vh] sm:px-6">
           <div className="grid gap-1">
             <h1 className="text-2xl font-semibold tracking-tight">What would you like to do?</h1>
             <p className="text-quiet">Agents that show every step, and ask before they act.</p>
@@ -68,7 +68,12 @@ function ModelLine({ about }: { readonly about: About | undefined }): ReactNode 
   return (
     <p className="h-6 text-sm text-faint">
       {isOffline ? (
-        <span className="text-warn">Offline model: rules, not AI</span>
+        <>
+          <span className="text-warn">Offline model: rules, not AI.</span>{" "}
+          <Link href="/models" className="text-quiet underline underline-offset-2 hover:text-ink">
+            Use a real one
+          </Link>
+        </>
       ) : (
         model !== undefined && `${steadyText(model)} answers`
       )}
@@ -85,7 +90,9 @@ type AgentsProps = {
 
 function Agents({ about, chosen, onChoose, onSuggestion }: AgentsProps): ReactNode {
   const agents = about?.agents ?? [];
-  if (agents.length === 0) return null;
+  // One that there is nothing to say about is no choice.
+  if (!agents.some(({ description, suggestions }) => agents.length > 1 || description || suggestions?.length))
+    return null;
   return (
     <section aria-label="Agents" className="grid gap-3 sm:grid-cols-2">
       {agents.map((agent) => (

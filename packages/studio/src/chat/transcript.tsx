@@ -1,8 +1,10 @@
 import type { SessionView } from "capstan/client";
-import { type ReactNode, useCallback, useMemo, useRef } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { alternativesAt } from "../connection/branches.ts";
 import type { FactIndex } from "../connection/fact-index.ts";
 import type { OpenSession } from "../connection/open-session.ts";
+import { useInspectorFocus } from "../inspector/focus.ts";
+import { classNames } from "../look/class-names.ts";
 import { Nothing } from "../look/state.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
 import { attempt } from "../shell/toasts.tsx";
@@ -11,6 +13,7 @@ import { type Item, itemsOf, keepItems } from "./items.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
 import { PendingList } from "./pending-list.tsx";
+import { type ChatPlace, placeOfFact } from "./place-of-fact.ts";
 import { NoticeLine, RunEnd } from "./run-end.tsx";
 import type { Branching } from "./use-branching.ts";
 import { UserMessage } from "./user-message.tsx";
@@ -29,33 +32,75 @@ export function Transcript({ session, index, branching, told, jumpOn }: Transcri
   const { id, view } = session;
   const items = useItems(view, index);
   const isOver = view.status !== "running" && view.status !== "waiting";
-  const { runId, live } = view;
-  const { retry } = branching;
-  const onRetry = useCallback(() => {
-    if (runId !== undefined) attempt(() => retry(runId));
-  }, [retry, runId]);
-  const rows = items.map((item) => (
-    <div key={item.key} className={item.type === "user" ? "pb-2" : "pb-6"}>
-      <Row
-        item={item}
-        index={index}
-        branching={branching}
-        progress={item.type === "assistant" && item.entry.runId === runId ? live.progress : undefined}
-        onRetry={isOver && runIdOf(item) === runId ? onRetry : undefined}
-      />
-    </div>
-  ));
+  const place = usePlace(items, session, index);
+  const rows = useRows({ items, session, index, branching, marked: place?.seq });
   if (items.length === 0 && isOver && view.seq === 0)
     return (
       <div className="flex-1">
         <Nothing title="Nothing was said here yet">Write something below to begin.</Nothing>
       </div>
     );
-  return (
-    <MessageList jumpOn={jumpOn} tail={<Tail id={id} view={view} index={index} told={told} />}>
-      {rows}
-    </MessageList>
+  const tail = <Tail id={id} view={view} index={index} told={told} />;
+  return <MessageList rows={rows} jumpOn={jumpOn} place={place} tail={tail} />;
+}
+
+type RowsProps = Pick<TranscriptProps, "session" | "index" | "branching"> & {
+  readonly items: readonly Item[];
+  /** The position of one that is looked for. */
+  readonly marked: number | undefined;
+};
+
+/** The same ones while words come in: they say nothing about what is settled. */
+function useRows({ items, session, index, branching, marked }: RowsProps): readonly ReactNode[] {
+  const { runId, status, seq, live } = session.view;
+  const { progress } = live;
+  const { retry, lineage, editing } = branching;
+  const isOver = status !== "running" && status !== "waiting";
+  const onRetry = useCallback(() => {
+    if (runId !== undefined) attempt(() => retry(runId));
+  }, [retry, runId]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with the position; of the branching only these change
+  return useMemo(
+    () =>
+      items.map((item) => (
+        <div key={item.key} data-seq={item.seq} className={rowLook(item, marked)}>
+          <Row
+            item={item}
+            index={index}
+            branching={branching}
+            progress={item.type === "assistant" && item.entry.runId === runId ? progress : undefined}
+            onRetry={isOver && runIdOf(item) === runId ? onRetry : undefined}
+          />
+        </div>
+      )),
+    [items, index, seq, lineage, editing, progress, runId, isOver, onRetry, marked],
   );
+}
+
+function rowLook(item: Item, marked: number | undefined): string {
+  return classNames(
+    item.type === "user" ? "pb-2" : "pb-6",
+    item.seq === marked && "[&>*]:rounded-lg [&>*]:outline-2 [&>*]:outline-offset-8 [&>*]:outline-accent/60",
+  );
+}
+
+const markedMs = 1600;
+
+/** Where the inspector has sent the conversation to, for a moment. */
+function usePlace(items: readonly Item[], { facts }: OpenSession, index: FactIndex): ChatPlace | undefined {
+  const { inChat, set } = useInspectorFocus();
+  const [place, setPlace] = useState<ChatPlace>();
+  useEffect(() => {
+    if (!inChat) return;
+    set({ inChat: undefined });
+    setPlace(placeOfFact(items, { facts, index }, inChat.factSeq));
+  }, [inChat, set, items, facts, index]);
+  useEffect(() => {
+    if (!place) return;
+    const timer = setTimeout(() => setPlace(undefined), markedMs);
+    return () => clearTimeout(timer);
+  }, [place]);
+  return place;
 }
 
 function useItems(view: SessionView, index: FactIndex): readonly Item[] {
@@ -117,10 +162,9 @@ type TailProps = Pick<TranscriptProps, "index" | "told"> & {
 function Tail({ id, view, index, told }: TailProps): ReactNode {
   const { status, runId = "", pending, entries } = view;
   const isOn = status === "running" || status === "waiting";
-  const heard = entries
-    .filter((entry) => entry.type === "user" && entry.runId === runId)
-    .map((entry) => entry.type === "user" && entry.content);
-  const unheard = isOn ? told.filter((text) => !heard.includes(text)) : [];
+  const isHeard = (text: string) =>
+    entries.some((entry) => entry.type === "user" && entry.runId === runId && entry.content === text);
+  const unheard = isOn ? told.filter((text) => !isHeard(text)) : [];
   const until = status === "waiting" && pending.length === 0 ? index.rests.get(runId)?.until : undefined;
   return (
     <div className="grid gap-4">

@@ -14,6 +14,8 @@ export type FactIndex = {
   /** The newest of an id. */
   readonly callStarts: ReadonlyMap<string, FactOf<"tool_call_start">>;
   readonly approvals: ReadonlyMap<string, FactOf<"approval_required">>;
+  /** Where something was said on the way: see `asideKey`. */
+  readonly asides: ReadonlyMap<string, readonly number[]>;
   /** What a call of an agent did inside, by the id of the call. */
   readonly nested: ReadonlyMap<string, SessionView>;
   readonly fragments: ReadonlyMap<string, Fragment>;
@@ -21,6 +23,16 @@ export type FactIndex = {
 
 /** The key of a turn. */
 export const turnKey = (runId: string, turn: number): string => `${runId} ${turn}`;
+
+/** The key of what a run was told on its way, and of its notices. */
+export const asideKey = (runId: string, type: "user" | "notice"): string => `${runId} ${type}`;
+
+const asideTypes: { readonly [Type in Fact["type"]]?: "user" | "notice" } = {
+  steered: "user",
+  warning: "notice",
+  limit_reached: "notice",
+  compacted: "notice",
+};
 
 type Growing = { readonly add: (fact: Fact) => void; readonly index: FactIndex; length: number };
 
@@ -30,8 +42,10 @@ const indexes = new WeakMap<readonly Fact[], Growing>();
 export function factIndex(facts: readonly Fact[]): FactIndex {
   const growing = indexes.get(facts) ?? emptyIndex();
   indexes.set(facts, growing);
-  for (const fact of facts.slice(growing.length)) growing.add(fact);
-  growing.length = facts.length;
+  for (; growing.length < facts.length; growing.length++) {
+    const fact = facts[growing.length];
+    if (fact) growing.add(fact);
+  }
   return growing.index;
 }
 
@@ -42,6 +56,7 @@ function emptyIndex(): Growing {
   const messages = new Map<string, FactOf<"message">>();
   const callStarts = new Map<string, FactOf<"tool_call_start">>();
   const approvals = new Map<string, FactOf<"approval_required">>();
+  const asides = new Map<string, number[]>();
   const nested = new Map<string, SessionView>();
   const fragments = new Map<string, Fragment>();
 
@@ -50,6 +65,8 @@ function emptyIndex(): Growing {
       const { parentRunId: _, parentCallId, ...own } = fact;
       nested.set(parentCallId, reduce(nested.get(parentCallId) ?? emptyView, own as Fact));
     }
+    const aside = asideTypes[fact.type];
+    if (aside) grow(asides, asideKey(fact.runId, aside), fact.seq);
     if (fact.type === "run_start") runStarts.set(fact.runId, fact);
     else if (fact.type === "done") runEnds.set(fact.runId, fact);
     else if (fact.type === "waiting") rests.set(fact.runId, fact);
@@ -59,6 +76,12 @@ function emptyIndex(): Growing {
     else if (fact.type === "tool_call_result")
       for (const fragment of fact.contexts ?? []) fragments.set(fragment.id, fragment);
   }
-  const index = { runStarts, runEnds, rests, messages, callStarts, approvals, nested, fragments };
+  const index = { runStarts, runEnds, rests, messages, callStarts, approvals, asides, nested, fragments };
   return { add, index, length: 0 };
+}
+
+function grow(lists: Map<string, number[]>, key: string, value: number): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }

@@ -2,6 +2,7 @@ import type { Fact } from "capstan";
 import type { SessionView, SessionWatch, WatchState } from "capstan/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { client } from "./client.ts";
+import { factIndex } from "./fact-index.ts";
 
 /** The session that is shown: its view, the facts behind it, and how we stand with the server. */
 export type OpenSession = {
@@ -13,19 +14,54 @@ export type OpenSession = {
   readonly watch: SessionWatch;
 };
 
-type Held = { readonly watch: SessionWatch; users: number };
+type Subscribe = SessionWatch["subscribe"];
+type Held = { readonly watch: SessionWatch; readonly subscribe: Subscribe; users: number };
 
 /** One watch for each session that is shown somewhere: all parts of the page see the same. */
 const watches = new Map<string, Held>();
 /** Whoever shows it next, such as the page after this one, need not read it again. */
 const lingerMs = 2000;
 
-function hold(id: string): { readonly watch: SessionWatch; letGo(): void } {
-  const held: Held = watches.get(id) ?? { watch: client.watch(id), users: 0 };
+/** So many facts at once are history: there is more to come, and nobody reads it on its way. */
+const manyFacts = 150;
+const historyMs = 120;
+
+/** Tells of changes as the watch does; while a long session is read, only now and then. */
+function calmly(watch: SessionWatch): Subscribe {
+  return (listener) => {
+    let told = watch.facts().length;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function tell(): void {
+      clearTimeout(timer);
+      timer = undefined;
+      told = watch.facts().length;
+      listener();
+    }
+    const leave = watch.subscribe(() => {
+      // Bit by bit, so that there is little left to do when it is drawn.
+      watch.view();
+      factIndex(watch.facts());
+      if (watch.facts().length - told < manyFacts) tell();
+      else timer ??= setTimeout(tell, historyMs);
+    });
+    return () => {
+      clearTimeout(timer);
+      leave();
+    };
+  };
+}
+
+function newlyHeld(id: string): Held {
+  const watch = client.watch(id);
+  return { watch, subscribe: calmly(watch), users: 0 };
+}
+
+function hold(id: string): { readonly held: Held; letGo(): void } {
+  const held = watches.get(id) ?? newlyHeld(id);
   watches.set(id, held);
   held.users++;
   return {
-    watch: held.watch,
+    held,
     letGo() {
       held.users--;
       setTimeout(() => {
@@ -45,16 +81,16 @@ export function reopen(id: string): void {
 
 /** Follows a session as long as the component is there. */
 export function useOpenSession(id: string): OpenSession | undefined {
-  const [watch, setWatch] = useState<SessionWatch>();
+  const [{ watch, subscribe } = nothingHeld, setHeld] = useState<Held>();
   useEffect(() => {
-    const held = hold(id);
-    setWatch(held.watch);
-    return held.letGo;
+    const { held, letGo } = hold(id);
+    setHeld(held);
+    return letGo;
   }, [id]);
-  const view = useSyncExternalStore(watch?.subscribe ?? never, () => watch?.view());
-  const state = useSyncExternalStore(watch?.subscribe ?? never, () => watch?.state());
+  const view = useSyncExternalStore(subscribe, () => watch?.view());
+  const state = useSyncExternalStore(subscribe, () => watch?.state());
   if (!watch || !view || !state) return undefined;
   return { id, view, state, watch, facts: watch.facts() };
 }
 
-const never = () => () => undefined;
+const nothingHeld = { watch: undefined, subscribe: () => () => undefined };

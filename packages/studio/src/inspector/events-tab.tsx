@@ -137,8 +137,8 @@ function EventLine({ fact, isOpen, isFocused, onToggle }: EventLineProps): React
 }
 
 function aboutFact(fact: Fact): string {
-  const inside = fact.parentRunId === undefined ? "" : `${fact.agent}: `;
+  const inside = fact.parentRunId === undefined ? [] : [fact.agent];
   const { name, to, message, status, model } = fact as Partial<Record<string, unknown>>;
   const said = [name, to, status, model, message].find((value) => typeof value === "string" && value !== "");
-  return inside + (typeof said === "string" ? said.slice(0, 160) : "");
+  return [...inside, ...(typeof said === "string" ? [said.slice(0, 160)] : [])].join(": ");
 }

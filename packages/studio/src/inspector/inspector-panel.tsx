@@ -86,7 +86,7 @@ function Views({ session }: { readonly session: OpenSession }): ReactNode {
             <Tabs.Trigger
               key={one.tab}
               value={one.tab}
-              className="-mb-px border-b-2 border-transparent px-2 py-2 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+              className="-mb-px border-b-2 border-transparent -outline-offset-2 px-2 py-2 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
             >
               {one.label}
             </Tabs.Trigger>

@@ -52,7 +52,8 @@ type ContextGaugeProps = { readonly sent: number | undefined; readonly room: num
 /** How full the model's view was when it was last asked. */
 function ContextGauge({ sent, room }: ContextGaugeProps): ReactNode {
   if (sent === undefined) return <span className="text-faint">No model was asked yet</span>;
-  if (room === undefined) return <span>{shortNumber(sent)} tokens in context, no limit set</span>;
+  if (room === undefined)
+    return <span className="whitespace-nowrap">{shortNumber(sent)} in context, no limit</span>;
   return (
     <span className="flex items-center gap-2 whitespace-nowrap">
       <span aria-hidden="true" className="h-1.5 w-20 overflow-hidden rounded-full bg-line">

@@ -7,7 +7,6 @@ import { Nothing } from "../look/state.tsx";
 import { useLayout } from "../shell/layout-state.ts";
 import { useInspectorFocus } from "./focus.ts";
 import { SelectField } from "./select-field.tsx";
-import { showInChat } from "./show-in-chat.ts";
 import type { TimelineBar } from "./timeline.ts";
 import { TimelineChart } from "./timeline-chart.tsx";
 import { timelineOf } from "./timeline-of.ts";
@@ -31,8 +30,7 @@ export function TimelineTab({ session }: { readonly session: OpenSession }): Rea
       <Nothing title="Nothing has happened yet">Ask something, and see here what takes how long.</Nothing>
     );
   function select({ seq }: TimelineBar): void {
-    set({ factSeq: seq });
-    showInChat(session, seq);
+    set({ factSeq: seq, inChat: { factSeq: seq } });
   }
   const [left, right] = timeline.runs.slice(-2);
   return (
@@ -66,16 +64,14 @@ export function TimelineTab({ session }: { readonly session: OpenSession }): Rea
           scale={scale}
           factSeq={factSeq}
           onSelect={select}
-          actions={(bar) => <BarActions bar={bar} session={session} />}
+          actions={(bar) => <BarActions bar={bar} />}
         />
       )}
     </div>
   );
 }
 
-type BarActionsProps = { readonly bar: TimelineBar; readonly session: OpenSession };
-
-function BarActions({ bar, session }: BarActionsProps): ReactNode {
+function BarActions({ bar }: { readonly bar: TimelineBar }): ReactNode {
   const { set } = useInspectorFocus();
   const { set: setLayout } = useLayout();
   return (
@@ -84,10 +80,9 @@ function BarActions({ bar, session }: BarActionsProps): ReactNode {
         kind="quiet"
         size="small"
         onClick={() => {
-          set({ factSeq: bar.seq });
+          set({ factSeq: bar.seq, inChat: { factSeq: bar.seq } });
           // Where there is no room for both, the inspector lies over the chat.
           if (!matchMedia("(min-width: 1280px)").matches) setLayout({ isInspectorOpen: false });
-          showInChat(session, bar.seq);
         }}
       >
         Show in the chat

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { IconButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
@@ -29,6 +29,8 @@ export function Dialog({
   children,
   place = "middle",
 }: DialogProps): ReactNode {
+  // Most are opened by a key or from a menu, and have no button of their own to go back to.
+  const before = useRef<Element>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -38,9 +40,28 @@ export function Dialog({
             "fixed z-50 flex flex-col overflow-hidden bg-raised shadow-lifted focus:outline-none",
             places[place],
           )}
+          onOpenAutoFocus={(event) => {
+            before.current = document.activeElement;
+            const content = event.currentTarget as HTMLElement;
+            const field = content.querySelector<HTMLElement>("input:not([hidden]), textarea, select");
+            if (!field) return;
+            event.preventDefault();
+            field.focus();
+          }}
+          onCloseAutoFocus={(event) => {
+            const { current } = before;
+            if (!(current instanceof HTMLElement && current.isConnected)) return;
+            event.preventDefault();
+            current.focus();
+          }}
           {...(description === undefined && { "aria-describedby": undefined })}
         >
-          <div className="flex items-start gap-3 border-b px-5 py-3.5">
+          <div
+            className={classNames(
+              "flex gap-3 border-b py-2.5 pl-5 pr-3",
+              description === undefined ? "items-center" : "items-start",
+            )}
+          >
             <div className="min-w-0 flex-1">
               <Radix.Title className="font-semibold">{title}</Radix.Title>
               {description !== undefined && (

@@ -98,7 +98,7 @@ function PaletteList({ onDone }: { onDone(): void }): ReactNode {
         }}
         className="h-10 w-full rounded-md border bg-paper px-3"
       />
-      <div id={listId} role="listbox" aria-label="Found" className="mt-3 grid gap-0.5">
+      <div id={listId} role="listbox" aria-label="Found" className="mt-3 grid grid-cols-1 gap-0.5">
         {choices.map((choice) => (
           <button
             key={choice.id}

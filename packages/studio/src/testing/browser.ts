@@ -68,6 +68,7 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
           isMobile: size === "phone",
           hasTouch: size === "phone",
           serviceWorkers: "block",
+          locale: "en-GB",
         }));
       contexts.add(context);
       const page = await context.newPage();

@@ -112,7 +112,7 @@ function stageOf(facts: readonly Fact[], runId: string): number {
 }
 
 function SessionLinks({ ids }: Pick<ComparedProps, "ids">): ReactNode {
-  const look = "text-accent underline-offset-2 hover:underline";
+  const look = "text-accent underline underline-offset-2";
   return (
     <span className="text-quiet">
       Open the session{" "}

@@ -13,8 +13,11 @@ export type PrefixViews = {
 /** From one snapshot to the next: so many facts at most are folded to show any moment. */
 const snapshotEvery = 100;
 
-/** The views of a list of facts that grows. Going to any moment of it takes the same short time. */
-export function prefixViews(facts: readonly Fact[]): PrefixViews {
+/**
+ * The views of a list of facts that grows. Going to any moment of it takes the same short time. `newest` gives a view that
+ * is there already: whoever begins at the end need not wait until all is folded again.
+ */
+export function prefixViews(facts: readonly Fact[], newest?: () => SessionView): PrefixViews {
   const snapshots: SessionView[] = [emptyView];
   const insides = new Map<string, Fact[]>();
   let known = 0;
@@ -40,6 +43,8 @@ export function prefixViews(facts: readonly Fact[]): PrefixViews {
   }
   return {
     viewAt(count) {
+      const known = count > 0 && count === facts.length ? newest?.() : undefined;
+      if (known && known.seq === facts[count - 1]?.seq) return { ...known, live: emptyView.live };
       const number = Math.floor(count / snapshotEvery);
       const snapshot = { count: number * snapshotEvery, view: snapshotAt(number) };
       // Whoever goes on from where they were keeps the entries that they have.

@@ -1,5 +1,13 @@
 import type { SessionView } from "capstan/client";
-import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  startTransition,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { AssistantMessage } from "../chat/assistant-message.tsx";
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { type Item, itemsOf, keepItems } from "../chat/items.ts";
@@ -20,18 +28,21 @@ type ReplayChatProps = {
 
 /** So many of the newest are drawn at first: at any moment these are what is looked at. */
 const firstShown = 16;
+/** While one goes far at once, only what fits on the screen. */
+const nearShown = 6;
+const settledMs = 120;
 
 /** The chat as it was at a moment: to look at, nothing in it can be done. */
 export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatProps): ReactNode {
   const scroller = useRef<HTMLElement>(null);
-  const [most, setMost] = useState(firstShown);
   const items = useItems(view, index);
+  const { most, settled, showMore } = useShown(items.length);
   const actions = useActions({ sessionId, index, onShowFact });
   const hidden = Math.max(0, items.length - most);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another moment is looked at from its end
   useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [view.seq]);
+  }, [view.seq, settled]);
   return (
     <ConversationContext value={actions}>
       <ScrollRegion
@@ -42,12 +53,7 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
         {items.length === 0 && <Nothing title="Before the first word">Play, or move the slider.</Nothing>}
         <div className="mx-auto grid max-w-3xl gap-5 px-4 py-6">
           {hidden > 0 && (
-            <Button
-              kind="quiet"
-              size="small"
-              className="mx-auto"
-              onClick={() => setMost(most + 3 * firstShown)}
-            >
+            <Button kind="quiet" size="small" className="mx-auto" onClick={showMore}>
               Show what came before
             </Button>
           )}
@@ -59,6 +65,25 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
       </ScrollRegion>
     </ConversationContext>
   );
+}
+
+type Shown = { readonly most: number; readonly settled: number; readonly showMore: () => void };
+
+/** How many of the newest are drawn. `settled` is another number when more are, because one has stopped. */
+function useShown(length: number): Shown {
+  const [shown, setShown] = useState({ length, most: firstShown });
+  const isFar = Math.abs(length - shown.length) > nearShown;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      startTransition(() => setShown(({ most }) => ({ length, most: isFar ? firstShown : most })));
+    }, settledMs);
+    return () => clearTimeout(timer);
+  }, [length, isFar]);
+  return {
+    most: isFar ? nearShown : shown.most,
+    settled: shown.length,
+    showMore: () => setShown({ length, most: shown.most + 3 * firstShown }),
+  };
 }
 
 /** Items that are the same as a moment before are the same objects, and are not drawn again. */

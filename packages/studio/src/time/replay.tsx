@@ -1,4 +1,5 @@
 import type { Fact } from "capstan";
+import type { SessionWatch } from "capstan/client";
 import { GitFork, History, X } from "lucide-react";
 import { memo, type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -30,7 +31,7 @@ export function Replay({ sessionId }: { readonly sessionId: string }): ReactNode
 }
 
 function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
-  const { id, facts } = session;
+  const { id, facts, watch } = session;
   const total = facts.length;
   const playback = usePlayback(facts, total);
   // The slider never waits for the picture: what it has passed by need not be drawn.
@@ -40,7 +41,14 @@ function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
   return (
     <>
       <ReplayHeader session={session} count={playback.count} />
-      <Scene sessionId={id} facts={facts} total={total} count={count} onGoTo={playback.goTo} />
+      <Scene
+        sessionId={id}
+        facts={facts}
+        newest={watch.view}
+        total={total}
+        count={count}
+        onGoTo={playback.goTo}
+      />
       <ReplayControls playback={playback} facts={facts} total={total} starts={starts} />
     </>
   );
@@ -49,6 +57,7 @@ function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
 type SceneProps = {
   readonly sessionId: string;
   readonly facts: readonly Fact[];
+  readonly newest: SessionWatch["view"];
   /** How many facts there are. */
   readonly total: number;
   readonly count: number;
@@ -56,8 +65,11 @@ type SceneProps = {
 };
 
 /** The chat and the timeline of a moment. */
-const Scene = memo(function Scene({ sessionId, facts, total, count, onGoTo }: SceneProps): ReactNode {
-  const views = useMemo(() => prefixViews(facts), [facts]);
+const Scene = memo(function Scene(props: SceneProps): ReactNode {
+  const { sessionId, facts, newest, total, count, onGoTo } = props;
+  const views = useMemo(() => prefixViews(facts, newest), [facts, newest]);
+  // The chat is there first: of a long session the timeline is work of its own.
+  const hasTimeline = useDeferredValue(true, false);
   const view = useMemo(() => views.viewAt(count), [views, count]);
   const index = useMemo(() => views.indexAt(count), [views, count]);
   const now = facts[count - 1];
@@ -67,16 +79,18 @@ const Scene = memo(function Scene({ sessionId, facts, total, count, onGoTo }: Sc
         <ReplayChat sessionId={sessionId} view={view} index={index} onShowFact={onGoTo} />
       </div>
       <div className="flex w-[27rem] shrink-0 flex-col border-l max-lg:h-40 max-lg:w-full max-lg:border-l-0 max-lg:border-t">
-        <TimelineChart
-          timeline={timelineOf(facts)}
-          version={total}
-          now={now?.at ?? 0}
-          scale="run"
-          isBare
-          upTo={now?.seq ?? 0}
-          factSeq={now?.seq}
-          onSelect={({ seq }) => onGoTo(seq)}
-        />
+        {hasTimeline && (
+          <TimelineChart
+            timeline={timelineOf(facts)}
+            version={total}
+            now={now?.at ?? 0}
+            scale="run"
+            isBare
+            upTo={now?.seq ?? 0}
+            factSeq={now?.seq}
+            onSelect={({ seq }) => onGoTo(seq)}
+          />
+        )}
       </div>
     </div>
   );

@@ -76,23 +76,34 @@ function edges(x: X, pad: number): UPlot.Range.Function {
   return (_, low, high) => [low - pad * gap, high + pad * gap];
 }
 
+const axisFont = '11px "Inter Variable", system-ui, sans-serif';
+/** Between two values that are whole there is nothing to name. */
+const wholeSteps = Array.from({ length: 48 }, (_, at) => ([1, 2, 5][at % 3] ?? 1) * 10 ** Math.floor(at / 3));
+
 function axisLook({ quiet, line }: ThemeColours): UPlot.Axis {
   return {
     stroke: quiet,
-    font: '11px "Inter Variable", system-ui, sans-serif',
+    font: axisFont,
     grid: { stroke: line, width: 1 },
     ticks: { show: false },
   };
 }
 
 function xAxis({ x }: ChartProps, colours: ThemeColours): UPlot.Axis {
-  const look = { ...axisLook(colours), grid: { show: false }, space: 64 };
-  if (!isCategory(x)) return x.type === "time" ? look : { ...look, values: (_, splits) => splits.map(short) };
+  const named =
+    x.label === undefined
+      ? {}
+      : { label: clipped(steadyText(x.label)), labelSize: 20, labelFont: axisFont, labelGap: 2 };
+  const look = { ...axisLook(colours), grid: { show: false }, space: 64, size: 30, ...named };
+  const isWhole = !isCategory(x) && x.values.every((value) => Number.isInteger(value));
+  if (!isCategory(x) && x.type === "time") return look;
+  if (!isCategory(x))
+    return { ...look, ...(isWhole && { incrs: wholeSteps }), values: (_, splits) => splits.map(short) };
   const labels = labelsOf(x);
   const name = (split: number): string => (Number.isInteger(split) ? clipped(labels[split] ?? "") : "");
   return {
     ...look,
-    incrs: [1, 2, 5, 10, 20, 50, 100, 500, 1000, 10_000],
+    incrs: wholeSteps,
     values: (_, splits) => splits.map(name),
   };
 }

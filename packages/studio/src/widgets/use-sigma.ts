@@ -125,7 +125,7 @@ function draw(
     renderEdgeLabels: graph.size <= 60,
     edgeLabelSize: 10,
     edgeLabelColor: { color: look.colours.quiet },
-    stagePadding: 36,
+    stagePadding: 60,
     zIndex: true,
     allowInvalidContainer: true,
     defaultEdgeType: isDirected ? "arrow" : "line",

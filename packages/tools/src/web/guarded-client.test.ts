@@ -61,14 +61,14 @@ describe("the addresses of a name", () => {
     ["IPv4 inside IPv6", [["::ffff:10.0.0.1"]]],
     ["what is no address", [["not an address"]]],
     ["an address with a zone", [["fe80::1%eth0"]]],
-  ])("refuse it when they are %s (A16, A17, S4-39)", async (_what, answers) => {
+  ])("refuse it when they are %s (A16, A17, D-17, S4-39)", async (_what, answers) => {
     internet.answer("rebind.example.com", ...answers);
     expect((await failureOf("https://rebind.example.com/")).code).toBe("security");
     expect(internet.connections).toEqual([]);
     expect(internet.canaryTouches()).toBe(0);
   });
 
-  it("are looked up once: the socket goes to the address that was checked (A17)", async () => {
+  it("are looked up once: the socket goes to the address that was checked (A17, D-17)", async () => {
     await internet.site(says("public"), { name: "rebind.example.com" });
     internet.answer("rebind.example.com", [publicAddress], ["127.0.0.1"]);
     expect(await textOf("https://rebind.example.com/")).toBe("public");

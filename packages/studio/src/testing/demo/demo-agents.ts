@@ -1,5 +1,5 @@
 import { type Agent, agentTool, defineAgent } from "capstan";
-import { bars, chart, diff, graph, map, sources, table } from "../../widgets/widgets-fixture-data.ts";
+import { bars, chart, diff, graph, map, table } from "../../widgets/widgets-fixture-data.ts";
 import { type DemoClock, type DemoScript, demoModel, demoTool } from "./demo-model.ts";
 
 const id = "anthropic/claude-sonnet-4-5";
@@ -25,11 +25,14 @@ const airportScript: DemoScript = (asked, results) => {
   if (asked.startsWith("When is"))
     return results === 0
       ? { ms: 1000, calls: [{ name: "waiting_times", input: { checkpoint: "T2" } }] }
-      : { ms: 1500, says: "Come before **3 am** or after **14:00**; the line is longest around five." };
+      : {
+          ms: 1500,
+          says: "Come between **13:00** and **17:00**: you wait 5 minutes or less. It is longest around five in the morning.",
+        };
   if (asked.startsWith("How many"))
     return results === 0
       ? { ms: 900, calls: [{ name: "passengers", input: { months: 8 } }] }
-      : { ms: 1200, says: "Arrivals and departures are close together; June was the busiest month." };
+      : { ms: 1200, says: "Arrivals and departures are close together; **May** was the busiest month." };
   if (results === 0)
     return {
       ms: 2400,
@@ -142,7 +145,7 @@ function files(clock: DemoClock): Agent {
       ms: 90,
       effects: "state",
       needsApproval: "Changes src/example.py.",
-      answer: { content: "Changed src/example.py.", message: "4 lines added, 2 removed", ui: diff },
+      answer: { content: "Changed src/example.py.", message: "5 lines added, 3 removed", ui: diff },
     }),
   ];
   const instructions = "You work on the files of one folder. Read before you write.";
@@ -204,6 +207,19 @@ const passages = [
   },
 ];
 
+const found = {
+  kind: "sources",
+  props: {
+    title: "Passages found",
+    sources: passages.map(({ content, source }, at) => ({
+      n: at + 1,
+      ...source,
+      text: content,
+      cited: [content.slice(0, content.indexOf(".") + 1)],
+    })),
+  },
+};
+
 const comparison = `Both keep a time for each entry, but they act on it differently.
 
 | | lru-cache | keyv |
@@ -219,7 +235,7 @@ function knowledge(clock: DemoClock): Agent {
     name: "search_docs",
     description: "Searches the documentation on this machine",
     ms: 240,
-    answer: { content: "2 passages.", message: "2 passages found", contexts: passages, ui: sources },
+    answer: { content: "2 passages.", message: "2 passages found", contexts: passages, ui: found },
   });
   const researcherScript: DemoScript = (_asked, results) =>
     results === 0

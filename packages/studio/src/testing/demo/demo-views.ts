@@ -10,6 +10,8 @@ export type DemoView = {
   readonly name: string;
   readonly path: string;
   readonly looks: readonly Look[];
+  /** What of the page the docs show; all of it when left out. */
+  readonly part?: string;
   readonly prepare: (page: Page, size: Size) => Promise<void>;
 };
 
@@ -34,15 +36,16 @@ function atCall(name: string) {
   return async (page: Page): Promise<void> => {
     const call = page.locator("[data-call]").filter({ hasText: name }).first();
     await call.waitFor({ state: "attached" });
-    await page.waitForTimeout(600);
+    await page.waitForTimeout(name === "style_nodes" ? 3000 : 600); // what has changed flashes
     await call.evaluate((element) => element.scrollIntoView({ block: "start" }));
     await page.waitForTimeout(300);
   };
 }
 
 function inspector(tab: string) {
-  return async (page: Page): Promise<void> => {
+  return async (page: Page, size: Size): Promise<void> => {
     await conversation(page).waitFor();
+    if (tab === "Timeline" && size === "desktop") await page.keyboard.press("Control+b"); // more room for both
     await page.keyboard.press("Control+i");
     await page.getByRole("tab", { name: tab }).click();
     await page.waitForTimeout(700);
@@ -81,7 +84,7 @@ export function demoViews({ ids, runs }: Demo): readonly DemoView[] {
       async prepare(shown) {
         await shown
           .getByRole("button", { name: /^Source 1/ })
-          .first()
+          .last()
           .click();
         await shown.getByRole("dialog").waitFor();
       },
@@ -116,6 +119,7 @@ export function demoViews({ ids, runs }: Demo): readonly DemoView[] {
       name: `inspector-${tab.toLowerCase()}`,
       path: at(ids.knowledge),
       looks: tab === "Timeline" ? [light, dark, phone] : [light],
+      ...(tab !== "Timeline" && { part: 'aside[aria-label="Inspector"]' }),
       prepare: inspector(tab),
     })),
     ...timeViews({ ids, runs }),

@@ -1,0 +1,192 @@
+// Measures the studio in a real browser: a session of 10,000 events, and text that streams in. See README.md.
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { createServer, listen } from "@capstan/server";
+import { studioFolder } from "@capstan/studio";
+import { defaultPolicy, defineAgent, type Model, type Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import type { Page } from "playwright-core";
+import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
+import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
+
+type Facts = Parameters<Store["append"]>[0];
+const events = 10_000;
+const turnEvents = 5;
+const tokensPerSecond = 100;
+const streamMs = 10_000;
+
+/** Turns of one call each, with some text: as many facts as are wanted. */
+function longSession(): Facts {
+  const place = { sessionId: "ses_long", runId: "run_long", agent: "guide" };
+  const usage = { inputTokens: 1000, outputTokens: 60 };
+  const bodies: object[] = [
+    {
+      type: "run_start",
+      input: [{ type: "user", content: "Walk on." }],
+      policy: defaultPolicy,
+      timeZone: "UTC",
+    },
+  ];
+  for (let turn = 1; bodies.length < events - turnEvents - 1; turn++) {
+    const id = `call_${turn}`;
+    const text = `Step **${turn}**: I look at the next page, and note \`what\` is there.\n\n- one\n- two`;
+    const call = { type: "call", id, name: "read_page", input: { page: turn } };
+    bodies.push(
+      {
+        type: "turn_start",
+        turn,
+        maxTurns: "unlimited",
+        messageCount: turn * 2,
+        tools: "offered",
+        chain: "main",
+        notes: [],
+      },
+      {
+        type: "message",
+        entry: { type: "assistant", parts: [{ type: "text", text }, call] },
+        model: "test/guide",
+        usage,
+        ms: 800,
+        finish: "tool_calls",
+      },
+      { type: "tool_call_start", id, name: "read_page", arguments: { page: turn }, attempt: 1 },
+      {
+        type: "tool_call_result",
+        id,
+        name: "read_page",
+        result: "A page of words. ".repeat(8),
+        is_error: false,
+        status: "ok",
+        attempts: 1,
+        ms: 120,
+      },
+      { type: "turn_end", turn, usage },
+    );
+  }
+  bodies.push({ type: "done", status: "done", text: "The end.", usage, cost: 0, grounded: true });
+  let turn = 0;
+  return bodies.map((body, at) => {
+    if ("turn" in body) turn = Number(body.turn);
+    return {
+      id: `run_long.${at}`,
+      turn,
+      at: 1_760_000_000_000 + at * 200,
+      ...body,
+      ...place,
+    } as unknown as Facts[number];
+  });
+}
+
+/** Says words at a steady pace, paragraph after paragraph. */
+const talker: Model = {
+  id: "test/talker",
+  async *stream(_, { signal }) {
+    const started = performance.now();
+    const count = (streamMs / 1000) * tokensPerSecond;
+    for (let said = 0; said < count && !signal.aborted; ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const due = Math.min(count, Math.floor(((performance.now() - started) / 1000) * tokensPerSecond));
+      for (; said < due; said++)
+        yield [{ type: "text", text: said % 40 === 39 ? "**end**.\n\n" : `word${said} ` }];
+    }
+    yield [
+      { type: "usage", usage: { inputTokens: 10, outputTokens: count } },
+      { type: "finish", reason: "stop" },
+    ];
+  },
+};
+
+type Watch = {
+  readonly long: readonly number[];
+  readonly frames: readonly number[];
+  readonly paintMs?: number;
+};
+
+/** Runs in the page: notes tasks over 50 ms, and the time between frames. */
+function watchPage(): void {
+  const watch = { long: [] as number[], frames: [] as number[] };
+  Object.assign(window, { watch });
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) watch.long.push(duration);
+  }).observe({ type: "longtask", buffered: true });
+  let before = performance.now();
+  requestAnimationFrame(function frame(now) {
+    watch.frames.push(now - before);
+    before = now;
+    requestAnimationFrame(frame);
+  });
+}
+
+const noted = (page: Page) => page.evaluate(() => (window as unknown as { watch: Watch }).watch);
+const forget = (page: Page) =>
+  page.evaluate(() =>
+    Object.values((window as unknown as { watch: Record<string, unknown[]> }).watch).map((list) =>
+      list.splice(0),
+    ),
+  );
+
+function line(name: string, { long, frames }: Watch, first = ""): string {
+  const total = frames.reduce((sum, ms) => sum + ms, 0);
+  const rate = total > 0 ? Math.round((1000 * frames.length) / total) : 0;
+  const worst = Math.round(Math.max(0, ...long));
+  return `| ${name} | ${first} | ${long.length} | ${worst} | ${rate} |`;
+}
+
+async function measureLong(page: Page, url: string): Promise<readonly string[]> {
+  const started = Date.now();
+  await page.goto(`${url}/sessions/ses_long`);
+  await page.locator("[data-call]").first().waitFor();
+  const paintMs = Date.now() - started;
+  await page.waitForTimeout(1000);
+  const opened = line(`opening ${events.toLocaleString("en")} events`, await noted(page), `${paintMs}`);
+  await forget(page);
+  const box = await page.getByRole("region", { name: "Conversation" }).boundingBox();
+  await page.mouse.move((box?.x ?? 0) + 300, (box?.y ?? 0) + 300);
+  for (let step = 0; step < 120; step++) {
+    await page.mouse.wheel(0, -400);
+    await page.waitForTimeout(16);
+  }
+  return [opened, line("scrolling through it", await noted(page))];
+}
+
+async function measureStream(page: Page, url: string): Promise<string> {
+  await page.goto(url);
+  await page.locator("[data-prompt]").fill("Talk");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-live]").getByText("word20").waitFor();
+  await forget(page);
+  await page.waitForTimeout(streamMs - 2000);
+  return line(`${tokensPerSecond} tokens a second`, await noted(page));
+}
+
+async function main(): Promise<void> {
+  const store = memory();
+  const facts = longSession();
+  const lease = await store.lease("ses_long", "bench", 60_000);
+  if (!lease) throw new Error("Somebody else writes.");
+  await store.append(facts, { expected: 0, lease });
+  await store.release(lease);
+  const agent = defineAgent({ name: "guide", model: talker });
+  const server = await withBuiltStudio(() =>
+    createServer({ agents: [agent], store, studio: { folder: studioFolder } }),
+  );
+  const [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
+  const page = await browser.newPage({ viewport: sizes.desktop });
+  await page.addInitScript(watchPage);
+  const rows = [...(await measureLong(page, listening.url)), await measureStream(page, listening.url)];
+  await browser.close();
+  await listening.close(500);
+  const head = `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, Chromium without a graphics card, \`npm run bench:studio\`.`;
+  const table = `${head}\n\n|  | ms to the first entry | tasks over 50 ms | longest, ms | frames a second |\n| --- | ---: | ---: | ---: | ---: |\n${rows.join("\n")}`;
+  process.stdout.write(`${table}\n`);
+  const readme = join(import.meta.dirname, "README.md");
+  const marks = /(<!-- studio -->\n).*?(<!-- end of studio -->)/s;
+  writeFileSync(
+    readme,
+    readFileSync(readme, "utf8").replace(marks, (_, before, after) => `${before}\n${table}\n${after}`),
+  );
+  process.exit(0);
+}
+
+await main();

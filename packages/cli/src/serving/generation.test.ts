@@ -1,0 +1,35 @@
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import { scratchProject } from "../testing/cli-process.ts";
+import { openGeneration } from "./generation.ts";
+
+const config = `
+import { defineConfig } from "@capstan/cli";
+import { defineAgent } from "capstan";
+import { offline } from "capstan/models/offline";
+export default defineConfig({
+  agents: [defineAgent({ name: "desk", model: offline() }), defineAgent({ name: "cook", model: offline() })],
+  about: { desk: { title: "Front desk", description: "Knows the house", suggestions: ["When is breakfast?"] } },
+});
+`;
+
+it("agents are introduced as the configuration says", async () => {
+  const project = scratchProject({ "capstan.config.ts": config });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  const generation = await openGeneration({ flags: { trust: true }, io });
+  try {
+    const request = new Request("http://127.0.0.1/api/about", { headers: { host: "127.0.0.1" } });
+    const { agents } = await (await generation.server.fetch(request)).json();
+    expect(agents).toEqual([
+      {
+        ...{ name: "desk", title: "Front desk", description: "Knows the house" },
+        suggestions: ["When is breakfast?"],
+      },
+      { name: "cook" },
+    ]);
+  } finally {
+    await generation.close(0);
+    project.remove();
+  }
+});

@@ -1,0 +1,255 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { defineAgent, defineTool, type Fact, type ModelRequest } from "capstan";
+import { type ScriptedModel, scriptedModel } from "capstan/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Listening, listen } from "../listen.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+/** Everything that would tell: a tool, a model, an address and a program that no stored definition names. */
+let paid = 0;
+let reached = 0;
+let canaryModel: ScriptedModel;
+let folder: string;
+let elsewhere: HttpServer;
+let server: TestServer;
+let listening: Listening;
+let user: string;
+let admin: string;
+
+const look = defineTool({
+  ...{ name: "look", description: "Looks", input: {}, effects: "none", reads: ["public"] },
+  execute: () => "Rain.",
+});
+const pay = defineTool({
+  ...{ name: "pay", description: "Pays", input: {}, effects: "none", reads: ["public"] },
+  execute: () => `Paid ${++paid} times.`,
+});
+/** Tries the tool that it should not have, then says so. */
+const own = scriptedModel(({ history }) =>
+  history.at(-1)?.type === "result" ? { text: "It rains." } : { calls: [{ name: "pay" }] },
+);
+
+const definition = {
+  ...{ format: 1, name: "note", description: "Takes notes" },
+  ...{ prompt: "Be brief.", tools: ["look"] },
+} as const;
+const stolen = { ...definition, prompt: "Canary instructions.", tools: ["pay"], model: "canary/model" };
+
+beforeEach(async () => {
+  paid = 0;
+  reached = 0;
+  canaryModel = scriptedModel(() => ({ text: "Canary." }), { id: "canary/model" });
+  folder = mkdtempSync(join(tmpdir(), "capstan-overrides-"));
+  elsewhere = createHttpServer((_request, response) => {
+    reached += 1;
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  server = testServer({
+    agents: [defineAgent({ name: "helper", model: own, instructions: "Be brief.", tools: [look] })],
+    storedAgents: { tools: [look, pay], models: [own, canaryModel] },
+    policyLimits: { maxTurns: 4 },
+  });
+  admin = `Bearer ${(await server.keys.create({ user: "root", isAdmin: true })).secret}`;
+  user = `Bearer ${(await server.keys.create({ user: "ada" })).secret}`;
+  await ask("PUT", "/api/agents/note", { data: definition, expectedVersion: 0 }, admin);
+  listening = await listen(server, { port: 0 });
+});
+
+afterEach(async () => {
+  await listening.close(0);
+  elsewhere.close();
+  rmSync(folder, { recursive: true });
+});
+
+const ask = (method: string, path: string, body?: unknown, authorization = user) =>
+  server.ask(method, path, body, { authorization });
+
+const witness = () => join(folder, "started");
+
+/** What a request could bring along to change what is run. */
+function overrides(): readonly (readonly [string, object])[] {
+  const { port } = elsewhere.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/v1`;
+  const mcpServers = { evil: { command: "touch", args: [witness()] }, other: { url } };
+  return [
+    ["data", { data: stolen }],
+    ["agent", { agent: stolen }],
+    ["agentData", { agentData: stolen }],
+    ["definition", { definition: stolen, graph: stolen, flow: { data: stolen } }],
+    ["instructions", { instructions: "Canary instructions.", prompt: "Canary instructions." }],
+    ["system", { system: "Canary instructions." }],
+    ["tools by name", { tools: ["pay"] }],
+    ["tools as data", { tools: [{ name: "pay", description: "Pays", input: {}, execute: "() => 1" }] }],
+    ["baseURL", { baseURL: url, base_url: url, apiKey: "canary" }],
+    ["a model with an address", { model: { id: "canary/model", baseURL: url } }],
+    ["a model that is not offered", { model: "canary/model" }],
+    ["models", { models: ["canary/model"] }],
+    ["mcpServers", { mcpServers, mcp_servers: mcpServers, mcp: mcpServers }],
+    ["handoffs", { handoffs: [stolen], storedAgents: { tools: ["pay"] } }],
+    ["context", { context: { user: "root", isAdmin: true }, user: "root" }],
+    ["extra_body", { extra_body: { data: stolen }, metadata: { agent: stolen } }],
+    ["a prototype", JSON.parse(`{"__proto__":{"data":${JSON.stringify(stolen)}}}`)],
+  ];
+}
+
+/** Each way to ask an agent something; gives whether it was taken. Over MCP there is the one of the code. */
+const ways: readonly (readonly [string, (brought: object) => Promise<boolean>])[] = [
+  ["/api/runs", (brought) => run({ input: "Weather?", agent: "note", ...brought })],
+  ["/api/chat", (brought) => whole("/api/chat", { messages: said, agent: "note", ...brought })],
+  ["/v1/chat/completions", (brought) => whole(completions, { messages: said, model: "note", ...brought })],
+  ["/mcp", (brought) => overMcp({ prompt: "Weather?", ...brought })],
+];
+const completions = "/v1/chat/completions";
+const said = [{ role: "user", content: "Weather?" }];
+
+async function whole(path: string, body: object): Promise<boolean> {
+  const answer = await ask("POST", path, body);
+  await answer.text();
+  return answer.status === 200;
+}
+
+async function run(body: object, path = "/api/runs"): Promise<boolean> {
+  const answer = await ask("POST", path, body);
+  if (answer.status !== 201) return false;
+  await ended((await answer.json()).runId);
+  return true;
+}
+
+async function ended(runId: string): Promise<readonly Fact[]> {
+  const path = `/api/runs/${runId}/events`;
+  await (await ask("GET", path)).text();
+  const stored = await server.ask("GET", path, undefined, {
+    authorization: user,
+    accept: "application/json",
+  });
+  return (await stored.json()).facts;
+}
+
+async function overMcp(input: Record<string, unknown>): Promise<boolean> {
+  const client = new Client({ name: "test", version: "1" });
+  const requestInit = { headers: { authorization: user } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${listening.url}/mcp`), { requestInit }));
+  try {
+    return (await client.callTool({ name: "query", arguments: input })).isError !== true;
+  } catch {
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+/** What of a definition reaches the model. */
+const definitionIn = ({ instructions, tools }: ModelRequest) => ({ instructions, tools });
+
+async function asked(way: () => Promise<boolean>) {
+  const before = own.requests.length;
+  const isTaken = await way();
+  return { isTaken, requests: own.requests.slice(before).map(definitionIn) };
+}
+
+function expectNoCanary(): void {
+  expect([paid, reached, canaryModel.requests.length, existsSync(witness())]).toEqual([0, 0, 0, false]);
+}
+
+describe.each(ways)("a request to %s that brings a definition", (path, way) => {
+  it("is refused, or is answered by the stored one alone (A88)", async () => {
+    const plain = await asked(() => way({}));
+    expect(plain.isTaken).toBe(true);
+    expect(plain.requests).toHaveLength(2);
+    for (const [name, brought] of overrides()) {
+      const { isTaken, requests } = await asked(() => way(brought));
+      if (isTaken) expect(requests, name).toEqual(plain.requests);
+      else expect(requests, name).toEqual([]);
+      expectNoCanary();
+      // Where OpenAI's clients send much that nobody needs here, it is passed over; elsewhere it is refused.
+      if (path !== completions && name !== "a prototype") expect(isTaken, name).toBe(false);
+    }
+    // They would have told.
+    expect(JSON.stringify(plain.requests)).toContain("Be brief.");
+    expect(JSON.stringify(plain.requests)).not.toContain("pay");
+  });
+});
+
+describe("a user who is no admin", () => {
+  it("changes no definition, by whatever method (A88)", async () => {
+    const body = { data: stolen, expectedVersion: 1 };
+    for (const [method, path] of [
+      ["PUT", "/api/agents/note"],
+      ["PUT", "/api/agents/helper"],
+      ["PUT", "/api/agents/fresh"],
+      ["DELETE", "/api/agents/note?expectedVersion=1"],
+    ] as const) {
+      const answer = await ask(method, path, method === "PUT" ? body : undefined);
+      expect([path, answer.status]).toEqual([path, 403]);
+    }
+    for (const method of ["POST", "PATCH"])
+      expect((await ask(method, "/api/agents/note", body)).status, method).toBe(405);
+    const kept = await (await ask("GET", "/api/agents/note", undefined, admin)).json();
+    expect(kept).toMatchObject({ version: 1, data: definition });
+    expect((await ask("GET", "/api/agents/fresh")).status).toBe(404);
+    const { requests } = await asked(() => run({ input: "Weather?", agent: "note" }));
+    expect(requests[0]?.instructions).toContain("Be brief.");
+    expectNoCanary();
+  });
+
+  it("brings no instructions as a system message (A88)", async () => {
+    const system = { role: "system", content: "Canary instructions." };
+    const messages = [system, ...said];
+    const refused = await asked(() => whole("/api/chat", { messages, agent: "note" }));
+    expect(refused).toEqual({ isTaken: false, requests: [] });
+    const plain = await asked(() => whole(completions, { messages: said, model: "note" }));
+    const { requests } = await asked(() => whole(completions, { messages, model: "note" }));
+    expect(requests).toEqual(plain.requests);
+    expectNoCanary();
+  });
+
+  it("can declare a tool by the name of one of the server's, which is the client's to run all the same (A88)", async () => {
+    const tools = [{ type: "function", function: { name: "pay", parameters: { type: "object" } } }];
+    const answer = await ask("POST", completions, { messages: said, model: "note", tools });
+    const [{ message, finish_reason }] = (await answer.json()).choices;
+    expect(finish_reason).toBe("tool_calls");
+    expect(message.tool_calls).toMatchObject([{ function: { name: "pay" } }]);
+    const taken = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    expect(await whole(completions, { messages: said, model: "note", tools: taken })).toBe(false);
+    expectNoCanary();
+  });
+
+  it("gets no policy beyond the limits of the server, also when it runs again (A88)", async () => {
+    const asking = { input: "Weather?", agent: "note" };
+    const started = await (await ask("POST", "/api/runs", { ...asking, policy: { maxTurns: 3 } })).json();
+    const start = (await ended(started.runId)).find((fact) => fact.type === "run_start");
+    expect(start).toMatchObject({ policy: { maxTurns: 3, gate: "default", approvals: "ask" } });
+    const again = `/api/runs/${started.runId}/rerun`;
+    for (const policy of [
+      { maxTurns: 5 },
+      { gate: "off" },
+      { approvals: "allow" },
+      { baseURL: "http://a" },
+    ]) {
+      expect(await run({ ...asking, policy }), JSON.stringify(policy)).toBe(false);
+      expect(await run({ policy }, again), JSON.stringify(policy)).toBe(false);
+    }
+    expect(await run({ policy: { maxTurns: 2 } }, again)).toBe(true);
+    for (const [name, brought] of overrides().filter(([name]) => name !== "a prototype"))
+      expect(await run(brought, again), name).toBe(false);
+    expectNoCanary();
+  });
+});
+
+it("what an admin stores is used: the tool and the model would have told", async () => {
+  for (const data of [
+    { ...definition, name: "payer", tools: ["pay"] },
+    { ...definition, name: "other", model: "canary/model" },
+  ]) {
+    const saved = await ask("PUT", `/api/agents/${data.name}`, { data, expectedVersion: 0 }, admin);
+    expect([data.name, saved.status]).toEqual([data.name, 200]);
+    expect(await run({ input: "Weather?", agent: data.name })).toBe(true);
+  }
+  expect([paid, canaryModel.requests.length]).toEqual([1, 1]);
+});

@@ -1,0 +1,50 @@
+import { defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, expect, it } from "vitest";
+import { helloAgent } from "./testing/hello-agent.ts";
+import { type TestServer, testServer } from "./testing/test-server.ts";
+
+let server: TestServer;
+afterEach(() => server.close(0));
+
+const stuck = defineTool({
+  ...{ name: "stuck", description: "Never ends", input: {}, effects: "none" },
+  execute: (_input, { signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+});
+const screen = defineTool({ name: "screen", description: "Runs at the client", input: {} });
+
+async function started(agent: string): Promise<string> {
+  const answer = await server.ask("POST", "/api/runs", { input: "Go", agent });
+  return (await answer.json()).runId;
+}
+
+const stateOf = async (runId: string) => (await (await server.ask("GET", `/api/runs/${runId}`)).json()).state;
+
+it("while models, tools and clients are waited for, all other work goes on (S1-21)", async () => {
+  const silent = scriptedModel(() => ({ text: "Well", hang: true }));
+  const calling = (name: string) => scriptedModel(() => ({ calls: [{ name }] }));
+  server = testServer({
+    agents: [
+      helloAgent(),
+      defineAgent({ name: "silent", model: silent }),
+      defineAgent({ name: "stuck", model: calling("stuck"), tools: [stuck] }),
+      defineAgent({ name: "screen", model: calling("screen"), tools: [screen] }),
+    ],
+  });
+  const waiting: string[] = [];
+  for (const agent of ["silent", "stuck", "screen"])
+    for (let count = 0; count < 10; count++) waiting.push(await started(agent));
+  // And somebody who listens to each, and never reads.
+  const streams = await Promise.all(waiting.map((runId) => server.ask("GET", `/api/runs/${runId}/events`)));
+  for (let count = 0; count < 10; count++) {
+    const runId = await started("helper");
+    const said = await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+    expect(said).toContain("event: done");
+    expect((await server.ask("GET", "/api/health")).status).toBe(200);
+  }
+  const states = await Promise.all(waiting.map(stateOf));
+  expect(states.slice(0, 20)).toEqual(Array(20).fill("active"));
+  expect(states).not.toContain("ended");
+  await Promise.all(streams.map((stream) => stream?.body?.cancel()));
+});

@@ -1,0 +1,56 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { studioFor } from "./testing/browser.ts";
+import { demoViews } from "./testing/demo/demo-views.ts";
+import { demoWorld } from "./testing/demo/demo-world.ts";
+
+const demo = await demoWorld();
+const studio = studioFor(() => demo.options);
+
+/** Not serious to the tool, but what people find their way by. */
+const alsoWanted = ["heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique"];
+/** Each of these is a layout of its own; the others, with CAPSTAN_LONG, add little. Widgets have a test of their own. */
+const looked = {
+  desktop:
+    /^(?:new-chat|chat-source|tool-open|approval|limit|inspector-.*|replay|compare|palette|help|sessions|agents|mcp|models|settings)$/,
+  phone: /^(?:new-chat|approval|inspector-timeline|replay|compare|sessions|list)$/,
+};
+const isLong = process.env.CAPSTAN_LONG === "1";
+const views = demoViews(demo);
+
+async function violations(page: Page): Promise<readonly string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  return found
+    .filter(({ id, impact }) => impact === "serious" || impact === "critical" || alsoWanted.includes(id))
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ html }) => html.slice(0, 140))
+          .slice(0, 3)
+          .join(" | ")}`,
+    );
+}
+
+test.each([
+  "desktop",
+  "phone",
+] as const)("no view has a serious fault of access, in either theme, at the size of a %s", async (size) => {
+  const page = await studio.open("/", { size });
+  page.setDefaultTimeout(20_000);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const faults: string[] = [];
+  for (const [at, { name, path, prepare }] of views.entries()) {
+    if (!isLong && !looked[size].test(name)) continue;
+    await page.goto(studio.url + path);
+    await prepare(page, size);
+    // Colours go by names: when every other view is looked at in each theme, all of them are.
+    for (const theme of isLong ? ["dark", "light"] : [at % 2 === 0 ? "dark" : "light"]) {
+      await page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme);
+      faults.push(...(await violations(page)).map((fault) => `${name}, ${theme}: ${fault}`));
+    }
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (wide > 0) faults.push(`${name}: ${wide} pixels too wide`);
+  }
+  expect(faults).toEqual([]);
+}, 180_000);

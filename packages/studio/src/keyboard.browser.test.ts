@@ -1,0 +1,123 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { studioFor } from "./testing/browser.ts";
+import { chatAgents, introductions } from "./testing/chat-agents.ts";
+
+const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+
+const conversation = (page: Page) => page.getByRole("region", { name: "Conversation" });
+const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const one = document.activeElement;
+    return one?.getAttribute("aria-label") ?? one?.textContent ?? "";
+  });
+
+/** Goes on with the Tab key until what has this name is reached; everything on the way must show that it has the focus. */
+async function tabTo(page: Page, name: string | RegExp, key = "Tab"): Promise<void> {
+  for (let step = 0; step < 80; step++) {
+    const at = await focused(page);
+    if (typeof name === "string" ? at === name : name.test(at)) return;
+    await page.keyboard.press(key);
+    expect(await page.evaluate(focusIsVisible)).toBe(true);
+  }
+  throw new Error(`The keyboard does not come to ${name}.`);
+}
+
+/** On the element itself, or on what is around a field. */
+function focusIsVisible(): boolean {
+  const one = document.activeElement;
+  if (!one || one === document.body) return true;
+  const marks = (element: Element) => {
+    const { outlineStyle, outlineWidth, boxShadow, opacity } = getComputedStyle(element);
+    return opacity !== "0" && ((outlineStyle !== "none" && outlineWidth !== "0px") || boxShadow !== "none");
+  };
+  const { width, height } = one.getBoundingClientRect();
+  return marks(one) || one.matches("textarea, section[tabindex], [role=tabpanel]") || width * height === 0;
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("/");
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+test("a chat is started, an approval answered, a run stopped and a branch made by keyboard alone", async () => {
+  const page = await studio.open("/");
+  await page.locator("[data-prompt]").waitFor();
+  await page.keyboard.type("Save a better greeting");
+  await page.keyboard.press("Enter");
+  await page.locator("[data-approval]").waitFor();
+  await page.waitForTimeout(600);
+  await tabTo(page, "Allow", "Shift+Tab");
+  await page.keyboard.press("Enter");
+  await conversation(page).getByText("The greeting is changed.").waitFor();
+  await isAtRest(page);
+  await conversation(page).focus();
+  await say(page, "Count");
+  await page.locator("[data-live]").getByText("word12").waitFor();
+  await page.keyboard.press("Escape");
+  await isAtRest(page);
+  await page.keyboard.press("ArrowUp");
+  await page.getByLabel("Edit what you said").waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("Other words");
+  await page.keyboard.press("Enter");
+  await conversation(page).getByText("You said: Other words").waitFor();
+  await conversation(page).getByText("2/2").waitFor();
+}, 30_000);
+
+test("the inspector, replay, the palette, the help and the sessions are used by keyboard alone", async () => {
+  const page = await studio.open("/");
+  await page.locator("[data-prompt]").waitFor();
+  await page.keyboard.type("Look up how to begin");
+  await page.keyboard.press("Enter");
+  await conversation(page).getByText("The guide names two ways").waitFor();
+  await isAtRest(page);
+
+  await page.keyboard.press("Control+i");
+  await page.getByRole("tab", { name: "Timeline" }).waitFor();
+  await tabTo(page, "Timeline");
+  for (const tab of ["Messages", "Prompt", "Events", "Policy"]) {
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("tab", { name: tab, selected: true }).waitFor();
+  }
+  await page.keyboard.press("Control+i");
+
+  await conversation(page).focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => focused(page)).toBe("Conversation");
+
+  const { pathname } = new URL(page.url());
+  await page.goto(`${studio.url}${pathname}/replay`);
+  await page.getByRole("slider", { name: "Moment" }).waitFor();
+  await page.getByRole("slider", { name: "Moment" }).focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("End");
+
+  await page.keyboard.press("Control+k");
+  await expect.poll(() => focused(page)).toBe("Find");
+  await page.keyboard.type("sessions");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/sessions$/);
+  await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+  await tabTo(page, /^More about Look up/);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("menuitem", { name: "Rename" }).press("Enter");
+  await page.getByRole("dialog", { name: "Rename" }).waitFor();
+  await expect.poll(() => focused(page)).toBe("Title");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("A better name");
+  await page.keyboard.press("Enter");
+  await page.getByRole("main").getByText("A better name").waitFor();
+  await tabTo(page, /^More about A better name/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
+  await page.getByRole("dialog", { name: /Delete/ }).waitFor();
+  await tabTo(page, "Delete");
+  await page.keyboard.press("Enter");
+  await page.getByRole("main").getByText("A better name").waitFor({ state: "detached" });
+}, 60_000);

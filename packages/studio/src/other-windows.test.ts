@@ -1,0 +1,56 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+type Source = { readonly path: string; readonly text: string };
+
+const uses: Readonly<Record<string, RegExp>> = {
+  "messages of other windows":
+    /\bpostMessage\b|\bonmessage(?:error)?\b|["'`]message["'`]\s*,\s*(?:\(|\w+\s*=>|function\b|on)/,
+  "a listener to messages": /addEventListener\(\s*["'`]message(?:error)?["'`]/,
+  "channels between windows": /\bnew\s+(?:BroadcastChannel|MessageChannel|SharedWorker)\b/,
+  "windows that it opens, or was opened by": /\bwindow\.open\b|\bopener\b|\bwindow\.(?:parent|top)\b/,
+};
+
+/** Each tag that opens another window, up to its end. */
+const openings = /<\w+\b[^<>]*\btarget=[^<>]*>/g;
+
+function problemsIn({ path, text }: Source): string[] {
+  const used = Object.entries(uses).filter(([, use]) => use.test(text));
+  const open = [...text.matchAll(openings)].filter(
+    ([tag]) => !/\brel="[^"]*\bnoopener\b[^"]*\bnoreferrer\b[^"]*"/.test(tag),
+  );
+  return [
+    ...used.map(([name]) => `${path} uses ${name}.`),
+    ...open.map(([tag]) => `${path} opens a window that keeps its opener: ${tag}`),
+  ];
+}
+
+describe("the studio and other windows", () => {
+  const sources = globSync("**/*.{ts,tsx,html}", { cwd: import.meta.dirname })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !/\.test\.tsx?$/.test(path) && !path.startsWith("testing/"))
+    .map((path) => ({ path, text: readFileSync(`${import.meta.dirname}/${path}`, "utf8") }));
+
+  it("listens to none, speaks to none, and what it opens gets no opener (A73)", () => {
+    expect(sources.length).toBeGreaterThan(100);
+    expect(sources.flatMap(problemsIn)).toEqual([]);
+    const opening = sources.filter(({ text }) => text.includes("_blank"));
+    // Every place that opens a window has been looked at.
+    expect(opening.length).toBeGreaterThan(2);
+    for (const { path, text } of opening)
+      expect([path, text.split("_blank").length - 1]).toEqual([path, [...text.matchAll(openings)].length]);
+  });
+
+  it.each([
+    'window.addEventListener("message", hear);',
+    "window.onmessage = hear;",
+    'frame.contentWindow.postMessage(secret, "*");',
+    'new BroadcastChannel("studio");',
+    "window.open(url);",
+    "const from = window.opener;",
+    '<a href={url} target="_blank">',
+    '<a href={url} target="_blank" rel="noreferrer">',
+  ])("would be found: %s (A73)", (text) => {
+    expect(problemsIn({ path: "a.tsx", text })).toHaveLength(1);
+  });
+});

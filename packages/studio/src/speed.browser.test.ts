@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { studioFolder } from "./index.ts";
+import { studioFor } from "./testing/browser.ts";
+import { chatAgents, introductions } from "./testing/chat-agents.ts";
+
+const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+
+test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing of the widgets", () => {
+  const html = readFileSync(join(studioFolder, "index.html"), "utf8");
+  const files = new Set(
+    [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file ?? ""),
+  );
+  // What those import at once counts too, whether or not the page names it.
+  for (const file of files)
+    for (const [, name] of readFileSync(join(studioFolder, file), "utf8").matchAll(
+      /(?:from|import)\s*"\.\/([^"]+\.js)"/g,
+    ))
+      files.add(`assets/${name}`);
+  const bytes = [...files].map((file) => gzipSync(readFileSync(join(studioFolder, file))).length);
+  expect(files.size).toBeGreaterThan(0);
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(220_000);
+  expect([...files].filter((file) => /widget|sigma|inspector|page-/.test(file))).toEqual([]);
+});
+
+test("while text streams in nothing that is finished is drawn again, and nothing jumps", async () => {
+  const page = await studio.open("/");
+  const prompt = page.locator("[data-prompt]");
+  for (const text of ["Look up how to begin", "Only words"]) {
+    await prompt.fill(text);
+    await prompt.press("Enter");
+    await page.waitForURL(/sessions\//);
+    await page.getByRole("button", { name: "Send" }).waitFor();
+  }
+  await prompt.fill("Count");
+  await prompt.press("Enter");
+  await page.locator("[data-live]").getByText("word12").waitFor();
+  const { outside, inside, shift } = await page.evaluate(async () => {
+    let [outside, inside, shift] = [0, 0, 0];
+    const list = document.querySelector('[aria-label="Conversation"]');
+    const changes = new MutationObserver((all) => {
+      for (const { target } of all) {
+        const element = target instanceof Element ? target : target.parentElement;
+        if (element?.closest("[data-live]")) inside++;
+        else if (element?.closest("article")) outside++;
+      }
+    });
+    if (list)
+      changes.observe(list, { subtree: true, childList: true, characterData: true, attributes: true });
+    new PerformanceObserver((entries) => {
+      for (const entry of entries.getEntries())
+        shift += (entry as unknown as { readonly value: number }).value;
+    }).observe({ type: "layout-shift" });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    changes.disconnect();
+    return { outside, inside, shift };
+  });
+  expect(inside).toBeGreaterThan(10);
+  expect(outside).toBe(0);
+  expect(shift).toBeLessThan(0.01);
+});

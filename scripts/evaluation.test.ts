@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { importsOf, readSources, type Source, worldProblems } from "./architecture.ts";
+
+// Nobody makes code of a text. There is no sandbox in this process, because none has ever held: code that a model
+// writes would need another process, without network and keys, and no package has a tool for it.
+const evaluators =
+  /^(?:node:)?(?:vm|repl)$|^(?:vm2|isolated-vm|jsep|jexl|mathjs|expr-eval|quickjs-emscripten)(?:\/|$)/;
+const uses = {
+  "eval()": /(?<![\w$.])eval\s*\(|(?<![\w$])(?:globalThis|window|self)\.eval\b|\(\s*0\s*,\s*eval\s*\)/,
+  "new Function()": /(?<![\w$.])Function\s*\(|\bnew\s+(?:Async|Generator)?Function\b/,
+  "the constructor of a constructor": /\.constructor\s*\.\s*constructor\b|\bconstructor["'`]\s*\]\s*\[/,
+  "a timer with a text": /\bset(?:Timeout|Interval)\s*\(\s*["'`]/,
+  "a worker made of a text": /\beval\s*:\s*true\b|\bnew\s+Worker\s*\(\s*["'`](?:data|blob):/,
+  "an interpreter for a text": /["'`](?:--eval|--print)["'`]/,
+  "a module whose name is computed": /(?<![\w$.])import\s*\((?!\s*["']|\s*\w+\??:)/,
+};
+/** Load what the user has written into a trusted folder, the driver of a database, and our own pages. */
+const loaders = ["config/load-project.ts", "config/open-store.ts", "serving/studio.ts"].map(
+  (file) => `packages/cli/src/${file}`,
+);
+
+function evaluationProblems(sources: readonly Source[]): string[] {
+  const imported = sources.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((specifier) => evaluators.test(specifier))
+      .map((specifier) => `${path} must not import "${specifier}".`),
+  );
+  const { "a module whose name is computed": computed, ...others } = uses;
+  return [
+    ...imported,
+    ...worldProblems(sources, "", { uses: others, allowedIn: [] }),
+    ...worldProblems(sources, "", {
+      uses: { "a module whose name is computed": computed },
+      allowedIn: loaders,
+    }),
+  ];
+}
+
+describe("the sources of this workspace", () => {
+  const root = `${import.meta.dirname}/..`;
+  const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]).filter(
+    ({ path }) => !path.includes("/testing/"),
+  );
+
+  it("make code of no text: there is no sandbox in this process, and the documentation says so (A63)", () => {
+    expect(sources.length).toBeGreaterThan(300);
+    expect(evaluationProblems(sources)).toEqual([]);
+    expect(readFileSync(`${root}/docs/safety.md`, "utf8")).toContain("there is no sandbox");
+  });
+
+  it("still have every place that loads a module by a computed name", () => {
+    expect(loaders.filter((place) => !sources.some(({ path }) => path === place))).toEqual([]);
+  });
+});
+
+describe("the check of evaluation", () => {
+  const path = "packages/tools/src/plan-tool.ts";
+
+  it.each([
+    "eval(text);",
+    "globalThis.eval(text);",
+    "(0, eval)(text);",
+    'new Function("a", text);',
+    "const made = Function(text);",
+    "(() => {}).constructor.constructor(text)();",
+    'setTimeout("alert(1)", 1);',
+    "new Worker(text, { eval: true });",
+    'spawn(process.execPath, ["--eval", text]);',
+    "await import(name);",
+    "await import(`data:text/javascript,alert(1)`);",
+    'import { runInNewContext } from "node:vm";',
+    'import vm from "vm";',
+    'const { VM } = await import("vm2");',
+  ])("finds %s", (text) => {
+    expect(evaluationProblems([{ path, text }])).not.toEqual([]);
+  });
+
+  it.each([
+    "// never eval(text)",
+    "function appendFunction(schema: string) {}",
+    "type Handler = Function;",
+    "interface Sessions { import(text: string): Promise<void> }",
+    "await sessions.import(text);",
+    'await import("./sqlite.ts");',
+    "setTimeout(() => undefined, 1);",
+    "evaluate(text);",
+  ])("lets %s pass", (text) => {
+    expect(evaluationProblems([{ path, text }])).toEqual([]);
+  });
+});

@@ -1,0 +1,17 @@
+// Sets up and opens the studio: builds its pages if they are older than their sources, and runs `capstan dev`.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
+
+const root = join(import.meta.dirname, "..");
+
+console.error("Building the studio, if it has changed …");
+await withBuiltStudio(() => undefined);
+const cli = join(root, "packages/cli/src/bin.ts");
+const child = spawn(process.execPath, ["--conditions=capstan-source", cli, "dev", ...process.argv.slice(2)], {
+  stdio: "inherit",
+  cwd: root,
+});
+// A signal to the terminal reaches both: this one waits for the other to leave in order.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
