@@ -184,7 +184,7 @@ async function main(): Promise<void> {
   const marks = /(<!-- studio -->\n).*?(<!-- end of studio -->)/s;
   writeFileSync(
     readme,
-    readFileSync(readme, "utf8").replace(marks, (_, before, after) => `${before}\n${table}\n${after}`),
+    readFileSync(readme, "utf8").replace(marks, (_, before, after) => `${before}\n${table}\n\n${after}`),
   );
   process.exit(0);
 }

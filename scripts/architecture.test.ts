@@ -109,7 +109,7 @@ const layers: readonly Layer[] = [
   leaf("stores/"),
   leaf("engines/", loop),
   leaf("safety/"),
-  leaf("trace/"),
+  leaf("trace/", ["secrets/"]),
   leaf("secrets/"),
   leaf("logs/", ["secrets/"]),
   leaf("client/", ["state.ts", "result.ts", "sessions/", "agents/"]), // of the last three types alone: see browser.test.ts
@@ -251,6 +251,7 @@ describe("the check of packages", () => {
     ["packages/server/src/http/sse.ts", "capstan/client"],
     ["packages/server/src/index.ts", "@capstan/mcp"],
     ["packages/studio/src/testing/browser.ts", "@capstan/server"],
+    ["bench/studio.ts", "../packages/studio/src/testing/browser.ts"],
     ["packages/server/src/http/sse.ts", "../index.ts"],
     ["packages/mcp/src/index.ts", "@modelcontextprotocol/client"],
     ["packages/capstan/src/testing/index.ts", "capstan"],

@@ -20,6 +20,7 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   dev: async () => (await import("./commands/dev.ts")).addDev,
   serve: async () => (await import("./commands/serve.ts")).addServe,
   mcp: async () => (await import("./commands/mcp.ts")).addMcp,
+  acp: async () => (await import("./commands/acp.ts")).addAcp,
 };
 
 /** Runs the command that the arguments name; without one, the chat or a script. Never rejects. */

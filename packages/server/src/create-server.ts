@@ -28,7 +28,9 @@ import { withOpenaiProblems } from "./protocols/openai-problem.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
 import { agentFinder, modelChoices } from "./runs/agent-variants.ts";
+import { withToolsets } from "./runs/client-toolsets.ts";
 import { passing } from "./runs/passing.ts";
+import { metrics } from "./telemetry/metrics.ts";
 
 export type ServerOptions = GuardOptions & {
   /** The first one answers when a request names none. */
@@ -138,15 +140,20 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const agents = storedAgents({ ...options.storedAgents, store, coded });
   const models = modelChoices(options.models ?? []);
-  const finder = agentFinder(agents, models);
+  const finder = withToolsets(agentFinder(agents, models), store);
   const spent = spending(store);
   const allowed = allowance();
+  const counts = metrics({
+    openStreams: () => allowed.taken("streams"),
+    runsAtWork: () => allowed.taken("runs"),
+  });
   const calls = mcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
     if (event.type === "done" && event.parentRunId === undefined)
       spent.add(scopeOf(event.sessionId), { ...event.usage, cost: event.cost }).catch(report);
     calls.hear(event);
+    counts.hear(event);
     options.onEvent?.(event);
   }
   const optionsFor: Deployment["optionsFor"] = async ({ scope, sessionId }) => ({
@@ -188,6 +195,7 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
     mcp: mountedMcp({ ...counted, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
     signIns: signIns(store, { keys }),
+    metrics: counts,
     leaving,
     optionsFor,
     report,

@@ -11,6 +11,7 @@ import type { McpCalls } from "./mcp-servers/mcp-calls.ts";
 import type { MountedMcp } from "./protocols/mcp-service.ts";
 import type { ModelChoices } from "./runs/agent-variants.ts";
 import type { Passing } from "./runs/passing.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 /** What the routes work on: the one server behind all requests. */
 export type Deployment = {
@@ -42,6 +43,7 @@ export type Deployment = {
   assertRoom(): void;
   readonly spending: Spending;
   readonly signIns: SignIns;
+  readonly metrics: Metrics;
   /** Aborted when the server is about to leave. */
   readonly leaving: AbortSignal;
   /** What a run needs that is not stored: its context, hooks and secrets. */

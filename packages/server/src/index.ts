@@ -5,3 +5,5 @@ export { createServer, type RunOf, type Server, type ServerOptions } from "./cre
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export { defaultPort, type Listening, type ListenOptions, listen } from "./listen.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat-events.ts";
+export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";
+export type { TelemetryVariables } from "./telemetry/telemetry-variables.ts";

@@ -44,6 +44,8 @@ test.each([
     if (!isLong && !looked[size].test(name)) continue;
     await page.goto(studio.url + path);
     await prepare(page, size);
+    // The list hides entries until it has measured them, and what is hidden has no name.
+    await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
     // Colours go by names: when every other view is looked at in each theme, all of them are.
     for (const theme of isLong ? ["dark", "light"] : [at % 2 === 0 ? "dark" : "light"]) {
       await page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme);

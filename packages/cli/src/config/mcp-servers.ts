@@ -53,7 +53,8 @@ export function mcpNotices(mcp: McpTools | undefined): readonly string[] {
   ]);
 }
 
-function givenServers(given: string, io: Io): Servers {
+/** Those of `--mcp-config`: a file, or JSON. */
+export function givenServers(given: string, io: Io): Servers {
   return given.trimStart().startsWith("{")
     ? parseServers(given, "--mcp-config")
     : readServers(resolve(io.cwd, given));

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "@capstan/server";
+import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
 import type { Event } from "capstan";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
@@ -26,16 +26,28 @@ export async function openGeneration(options: GenerationOptions): Promise<Genera
   const { flags, io } = options;
   const workspace = await openWorkspace(flags, io);
   const work = underWay();
+  let tracing: Telemetry | undefined;
   try {
-    const server = serverOn(workspace, options, work.heard);
+    const onError = errorLog(workspace.home, io);
+    tracing = await telemetry(io.env, { onError: (error) => onError(error, "tracing") });
+    const { onEvent, close: endTracing } = tracing;
+    const heard = (event: Event) => {
+      work.heard(event);
+      onEvent(event);
+    };
+    const server = serverOn(workspace, options, heard);
     let closed: Promise<void> | undefined;
     const close = (patienceMs?: number): Promise<void> => {
-      closed ??= server.close(patienceMs).finally(() => workspace.close());
+      closed ??= server
+        .close(patienceMs)
+        .finally(endTracing)
+        .finally(() => workspace.close());
       return closed;
     };
     const fetch: Server["fetch"] = (...request) => work.during(() => server.fetch(...request));
     return { workspace, server: { ...server, fetch, close }, idle: work.idle, close };
   } catch (error) {
+    await tracing?.close();
     await workspace.close();
     throw error;
   }

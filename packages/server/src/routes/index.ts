@@ -1,4 +1,5 @@
 import type { Route } from "../route.ts";
+import { a2aRoutes } from "./a2a.ts";
 import { aboutRoutes } from "./about.ts";
 import { agentPartRoutes } from "./agent-parts.ts";
 import { agentRoutes } from "./agents.ts";
@@ -6,6 +7,7 @@ import { chatRoutes } from "./chat.ts";
 import { healthRoutes } from "./health.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { mcpServerRoutes } from "./mcp-servers.ts";
+import { metricsRoutes } from "./metrics.ts";
 import { modelRoutes } from "./models.ts";
 import { openaiRoutes } from "./openai.ts";
 import { openApiRoutes } from "./openapi.ts";
@@ -18,6 +20,7 @@ import { sessionEventRoutes } from "./session-events.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { turnRoutes } from "./turns.ts";
+import { uiChatRoutes } from "./ui-chat.ts";
 
 const described: readonly Route[] = [
   ...aboutRoutes,
@@ -34,10 +37,13 @@ const described: readonly Route[] = [
   ...runAgainRoutes,
   ...turnRoutes,
   ...healthRoutes,
+  ...metricsRoutes,
   ...signInRoutes,
   ...chatRoutes,
   ...openaiRoutes,
   ...mcpRoutes,
+  ...a2aRoutes,
+  ...uiChatRoutes,
 ];
 
 /** Everything that can be asked of a server. */

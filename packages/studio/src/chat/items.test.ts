@@ -1,9 +1,10 @@
-import { type Agent, defineAgent, defineTool, type Event, type Fact, isFact, run } from "capstan";
+import { type Agent, agentTool, defineAgent, defineTool, type Event, type Fact, isFact, run } from "capstan";
 import { viewOf } from "capstan/client";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { factIndex } from "../connection/fact-index.ts";
 import { type Item, itemsOf, keepItems } from "./items.ts";
+import { placeOfFact } from "./place-of-fact.ts";
 
 const look = defineTool({ name: "look", description: "Looks", input: {}, execute: () => "seen" });
 
@@ -52,4 +53,36 @@ test("what has not changed stays the same object when more is known", async () =
   const after = keepItems(before, itemsOf({ entries }, factIndex(facts)));
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]); // it was the last one, and is not any more
+});
+
+test("an item has the position of the fact that it comes from, and every fact has its item", async () => {
+  const nested = agentTool(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }]), { name: "ask" });
+  const model = scriptedModel([
+    { text: "I ask.", calls: [{ name: "ask", input: { prompt: "Look" } }] },
+    { calls: [{ name: "look" }] },
+    { calls: [{ name: "look", input: { again: true } }] },
+  ]);
+  const policy = { maxTurns: 2, finalTurn: "keep-tools" } as const;
+  const facts = await factsOf(defineAgent({ name: "asker", model, tools: [look, nested], policy }));
+  const items = itemsIn(facts);
+  const factAt = (seq: number) => facts.find((fact) => fact.seq === seq);
+  expect(items.map(({ type, seq }) => `${type} ${factAt(seq)?.type}`)).toMatchInlineSnapshot(`
+    [
+      "user run_start",
+      "assistant message",
+      "assistant message",
+      "notice limit_reached",
+      "assistant done",
+      "end done",
+    ]
+  `);
+  const index = factIndex(facts);
+  const placed = facts.map(({ seq }) => placeOfFact(items, { facts, index }, seq)?.at);
+  expect(placed.every((at, place) => at !== undefined && at >= (placed[place - 1] ?? 0))).toBe(true);
+  const inside = facts.find(
+    ({ type, parentRunId }) => type === "tool_call_start" && parentRunId !== undefined,
+  );
+  const place = placeOfFact(items, { facts, index }, inside?.seq ?? 0);
+  expect(items[place?.at ?? -1]).toMatchObject({ type: "assistant", entry: { text: "I ask." } });
+  expect(place?.callId).toBe(inside?.type === "tool_call_start" && inside.id);
 });

@@ -47,8 +47,7 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
     if (!next) return;
     onSelect(next);
     list.current?.scrollToIndex(rowIndexOf(rows, next.id), { align: "nearest" });
-    const frame = event.currentTarget;
-    requestAnimationFrame(() => frame.querySelector<HTMLElement>(`[data-bar="${next.id}"]`)?.focus());
+    focusWhenDrawn(event.currentTarget, next.id);
   }
 
   const scaleOf = useScales({ timeline, now, scale });
@@ -82,6 +81,18 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
       </div>
     </div>
   );
+}
+
+const mostFrames = 12;
+
+/** What was far away is drawn, and then seen, only some pictures later; what is not seen takes no focus. */
+function focusWhenDrawn(frame: HTMLElement, id: string, left: number = mostFrames): void {
+  requestAnimationFrame(() => {
+    const bar = frame.querySelector<HTMLElement>(`[data-bar="${CSS.escape(id)}"]`);
+    bar?.focus();
+    const isThere = bar && bar === document.activeElement;
+    if (!isThere && left > 0) focusWhenDrawn(frame, id, left - 1);
+  });
 }
 
 type Scaled = Pick<TimelineChartProps, "timeline" | "now" | "scale">;

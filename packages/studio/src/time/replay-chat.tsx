@@ -71,7 +71,7 @@ type Shown = { readonly most: number; readonly settled: number; readonly showMor
 
 /** How many of the newest are drawn. `settled` is another number when more are, because one has stopped. */
 function useShown(length: number): Shown {
-  const [shown, setShown] = useState({ length, most: firstShown });
+  const [shown, setShown] = useState({ length: Number.NEGATIVE_INFINITY, most: firstShown });
   const isFar = Math.abs(length - shown.length) > nearShown;
   useEffect(() => {
     const timer = setTimeout(() => {

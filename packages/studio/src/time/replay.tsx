@@ -36,6 +36,7 @@ function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
   const playback = usePlayback(facts, total);
   // The slider never waits for the picture: what it has passed by need not be drawn.
   const count = useDeferredValue(playback.count);
+  const shownTotal = useDeferredValue(total);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; its length says when
   const starts = useMemo(() => turnStarts(facts), [facts, total]);
   return (
@@ -45,7 +46,7 @@ function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
         sessionId={id}
         facts={facts}
         newest={watch.view}
-        total={total}
+        total={shownTotal}
         count={count}
         onGoTo={playback.goTo}
       />
@@ -72,29 +73,36 @@ const Scene = memo(function Scene(props: SceneProps): ReactNode {
   const hasTimeline = useDeferredValue(true, false);
   const view = useMemo(() => views.viewAt(count), [views, count]);
   const index = useMemo(() => views.indexAt(count), [views, count]);
-  const now = facts[count - 1];
   return (
     <div className="flex min-h-0 flex-1 max-lg:flex-col">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ReplayChat sessionId={sessionId} view={view} index={index} onShowFact={onGoTo} />
       </div>
       <div className="flex w-[27rem] shrink-0 flex-col border-l max-lg:h-40 max-lg:w-full max-lg:border-l-0 max-lg:border-t">
-        {hasTimeline && (
-          <TimelineChart
-            timeline={timelineOf(facts)}
-            version={total}
-            now={now?.at ?? 0}
-            scale="run"
-            isBare
-            upTo={now?.seq ?? 0}
-            factSeq={now?.seq}
-            onSelect={({ seq }) => onGoTo(seq)}
-          />
-        )}
+        {hasTimeline && <SceneTimeline facts={facts} total={total} count={count} onGoTo={onGoTo} />}
       </div>
     </div>
   );
 });
+
+type SceneTimelineProps = Pick<SceneProps, "facts" | "total" | "count" | "onGoTo">;
+
+/** Apart from the chat, so that the browser can breathe between the two. */
+function SceneTimeline({ facts, total, count, onGoTo }: SceneTimelineProps): ReactNode {
+  const now = facts[count - 1];
+  return (
+    <TimelineChart
+      timeline={timelineOf(facts)}
+      version={total}
+      now={now?.at ?? 0}
+      scale="run"
+      isBare
+      upTo={now?.seq ?? 0}
+      factSeq={now?.seq}
+      onSelect={({ seq }) => onGoTo(seq)}
+    />
+  );
+}
 
 type ReplayHeaderProps = { readonly session: OpenSession; readonly count: number };
 

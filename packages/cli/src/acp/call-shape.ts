@@ -1,0 +1,129 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { Json, Part, UiHint } from "capstan";
+import { argumentsLine } from "../chat/tool-arguments.ts";
+import { harmlessLine } from "../terminal/harmless.ts";
+
+const kinds: { readonly [name: string]: ToolKind } = {
+  read_file: "read",
+  read_result: "read",
+  list_files: "search",
+  search_files: "search",
+  write_file: "edit",
+  edit_file: "edit",
+  web_fetch: "fetch",
+  plan: "think",
+  handoff: "switch_mode",
+};
+
+/** What an editor shows a call as. */
+export function kindOf(name: string): ToolKind {
+  return Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other";
+}
+
+const longestArguments = 100;
+
+/**
+ * A call in one line. Editors draw titles as Markdown, and a model can make up the name of a tool: neither may become a
+ * link or a picture.
+ */
+export function titleOf(name: string, input: Json, agent?: string): string {
+  const plain = harmlessLine(name)
+    .slice(0, 80)
+    .replace(/[^\p{L}\p{N}_.-]+/gu, "_");
+  const line = argumentsLine(input, longestArguments).replaceAll("`", "'");
+  const who = agent === undefined ? "" : `${harmlessLine(agent).replace(/[^\p{L}\p{N}_. -]+/gu, "_")}: `;
+  return `${who}${plain || "tool"}${line === "" || line === "{}" ? "" : ` \`${line}\``}`;
+}
+
+/** Where a call reads or writes, when that is inside of the folder: editors open such files by themselves. */
+export function locationsOf(input: Json, cwd: string): ToolCallLocation[] {
+  const path = isFields(input) && typeof input.path === "string" ? inside(input.path, cwd) : undefined;
+  if (path === undefined || !isFields(input)) return [];
+  const line = typeof input.from === "number" && Number.isInteger(input.from) ? input.from : undefined;
+  return [{ path, ...(line !== undefined && line > 0 && { line }) }];
+}
+
+/** What a call of a file tool is about to change, as far as its arguments say so. */
+export function proposedChanges(name: string, input: Json, cwd: string): ToolCallContent[] {
+  if (kindOf(name) !== "edit" || !isFields(input) || typeof input.path !== "string") return [];
+  const path = inside(input.path, cwd);
+  if (path === undefined) return [];
+  if (typeof input.content === "string") return [{ type: "diff", path, newText: input.content }];
+  const edits: readonly Json[] = Array.isArray(input.edits) ? input.edits : [];
+  return edits.flatMap((edit) =>
+    isFields(edit) && typeof edit.find === "string" && typeof edit.replace === "string"
+      ? [{ type: "diff" as const, path, oldText: edit.find, newText: edit.replace }]
+      : [],
+  );
+}
+
+/** What a call gave: the difference it made, or its text and its pictures. */
+export function contentOf(
+  result: string | readonly Part[],
+  ui: UiHint | undefined,
+  cwd: string,
+): ToolCallContent[] {
+  const changes = ui?.kind === "diff" && isFields(ui.props) ? changesIn(ui.props, cwd) : [];
+  if (changes.length > 0) return changes;
+  const parts = typeof result === "string" ? [{ type: "text" as const, text: result }] : result;
+  return parts.flatMap((part): ToolCallContent[] => {
+    if (part.type === "text") return part.text === "" ? [] : [quoted(part.text)];
+    if (part.type === "image" && part.data !== undefined)
+      return [{ type: "content", content: { type: "image", mimeType: part.mediaType, data: part.data } }];
+    return [quoted(`[${part.type} ${part.mediaType}]`)];
+  });
+}
+
+/** A strange text, to be shown as it is: in a block of code no link, no picture and no heading of it is drawn. */
+export function quoted(text: string): ToolCallContent {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return { type: "content", content: { type: "text", text: `${fence}\n${text}\n${fence}` } };
+}
+
+/** The text of a result; what is not text is named. */
+export function textOfResult(result: string | readonly Part[]): string {
+  if (typeof result === "string") return result;
+  return result
+    .map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.mediaType}]`))
+    .join("\n");
+}
+
+/** One change for each hunk of a unified diff. */
+function changesIn({ path, diff }: { readonly [name: string]: Json }, cwd: string): ToolCallContent[] {
+  const place = typeof path === "string" ? inside(path, cwd) : undefined;
+  if (place === undefined || typeof diff !== "string") return [];
+  const [head = "", ...hunks] = diff.split(/^@@.*@@.*\n/m);
+  return hunks.map((hunk) => {
+    const [oldText, newText] = [side(hunk, "-"), side(hunk, "+")];
+    return {
+      type: "diff" as const,
+      path: place,
+      newText,
+      ...(!head.startsWith("--- /dev/null") && { oldText }),
+    };
+  });
+}
+
+function side(hunk: string, sign: "-" | "+"): string {
+  let text = "";
+  let isLast = false;
+  for (const line of hunk.replace(/\n$/, "").split("\n")) {
+    if (line.startsWith("\\") && isLast) text = text.replace(/\n$/, "");
+    isLast = line.startsWith(" ") || line.startsWith(sign);
+    if (isLast) text += `${line.slice(1)}\n`;
+  }
+  return text;
+}
+
+function inside(path: string, cwd: string): string | undefined {
+  if (path.includes("\0")) return undefined;
+  const whole = resolve(cwd, path);
+  const way = relative(cwd, whole);
+  return way.startsWith("..") || isAbsolute(way) ? undefined : whole;
+}
+
+function isFields(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

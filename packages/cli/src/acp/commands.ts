@@ -1,0 +1,40 @@
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { RunInput } from "capstan";
+import { harmlessLine } from "../terminal/harmless.ts";
+import type { AcpSession } from "./open-session.ts";
+
+const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =
+  {
+    tools: { about: "List what the agent can use", run: tools },
+    mcp: { about: "List the MCP servers and their state", run: servers },
+  };
+
+/** What can be typed with a slash. No model is asked. */
+export const availableCommands: readonly AvailableCommand[] = Object.entries(commands).map(
+  ([name, { about }]) => ({ name, description: about }),
+);
+
+/** What the command answers that a prompt consists of; undefined when it is something to say. */
+export function commandAnswer(session: AcpSession, input: RunInput): string | undefined {
+  const name = typeof input === "string" ? /^\s*\/(\w+)\s*$/.exec(input)?.[1] : undefined;
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  return command?.run(session).join("\n");
+}
+
+function tools({ agent }: AcpSession): string[] {
+  const own = agent.toolSource?.() ?? [...agent.tools.values()];
+  if (own.length === 0) return [`${harmlessLine(agent.name)} has no tools.`];
+  // Of a server's words nothing is drawn as a link.
+  return own.map(({ name, description }) => `- \`${code(name)}\`: \`${code(description).slice(0, 160)}\``);
+}
+
+function servers({ workspace }: AcpSession): string[] {
+  const all = workspace.mcp?.status() ?? [];
+  if (all.length === 0) return ["There are no MCP servers."];
+  return all.map(({ name, state, tools: offered, error }) => {
+    const trouble = error ? `: \`${code(error.message)}\`` : "";
+    return `- \`${code(name)}\`: ${state}, ${offered.length} tools${trouble}`;
+  });
+}
+
+const code = (text: string): string => harmlessLine(text).replaceAll("`", "'");

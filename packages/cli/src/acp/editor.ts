@@ -1,0 +1,45 @@
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  methods,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { harmless } from "../terminal/harmless.ts";
+import { availableCommands } from "./commands.ts";
+import type { AcpSession } from "./open-session.ts";
+import type { Editor } from "./prompt-turn.ts";
+
+/** The editor at the other end of a connection. */
+export function editorOf(client: AgentContext): Editor {
+  return {
+    update: (sessionId, update) => client.notify(methods.client.session.update, { sessionId, update }),
+    async ask(request, cancellationSignal) {
+      const waiting = { cancellationSignal, stopWaitingOnCancel: true };
+      return (await client.request(methods.client.session.requestPermission, request, waiting)).outcome;
+    },
+  };
+}
+
+/** What is told of a session when it is opened. Those who can show no notices get them with the first answer. */
+export async function introduce(
+  session: AcpSession,
+  editor: Editor,
+  { session: abilities }: ClientCapabilities,
+): Promise<void> {
+  const tell = (update: SessionUpdate) => editor.update(session.id, update);
+  await tell({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
+  if (!abilities?.notices) return;
+  for (const title of session.notices)
+    await tell({ sessionUpdate: "notice", severity: "warning", title: harmless(title) });
+  session.notices = [];
+}
+
+/** Tells them as the beginning of an answer. */
+export async function tellNotices(session: AcpSession, editor: Editor): Promise<void> {
+  const { notices } = session;
+  session.notices = [];
+  const text = notices.map((notice) => `> ${harmless(notice).replaceAll("\n", " ")}\n\n`).join("");
+  if (text === "") return;
+  const content = { type: "text" as const, text };
+  await editor.update(session.id, { sessionUpdate: "agent_message_chunk", content, messageId: "notices" });
+}

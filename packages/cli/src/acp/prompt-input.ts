@@ -1,0 +1,63 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { AgentError, type Part } from "capstan";
+
+const pictures: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/** What a run is asked with the blocks of a prompt: a text when there is nothing but text. */
+export function promptInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
+  const parts = prompt.map((block) => partOf(block, cwd));
+  const texts = parts.map((part) => (part.type === "text" ? part.text : "")).filter((text) => text !== "");
+  const others = parts.filter((part) => part.type !== "text");
+  const text = texts.join("\n\n");
+  if (text.trim() === "" && others.length === 0)
+    throw new AgentError("invalid_input", "There is nothing to say: the prompt is empty.");
+  if (others.length === 0) return text;
+  return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...others];
+}
+
+function partOf(block: ContentBlock, cwd: string): Part {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return picture(block.mimeType, block.data);
+    case "resource_link":
+      return { type: "text", text: `<resource ${namesOf(block.uri, cwd)} />` };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) {
+        const text = `<resource ${namesOf(resource.uri, cwd)}>\n${resource.text}\n</resource>`;
+        return { type: "text", text };
+      }
+      const mediaType = resource.mimeType ?? "application/octet-stream";
+      if (mediaType.startsWith("image/")) return picture(mediaType, resource.blob);
+      return { type: "file", mediaType, data: resource.blob };
+    }
+    case "audio":
+      throw new AgentError("invalid_input", "Sound cannot be understood here: send text or pictures.");
+  }
+}
+
+function picture(mediaType: string, data: string): Part {
+  if (pictures.includes(mediaType)) return { type: "image", mediaType, data };
+  const message = `A picture of the type ${JSON.stringify(mediaType)} cannot be used: send PNG, JPEG, GIF or WebP.`;
+  throw new AgentError("invalid_input", message);
+}
+
+/** A file is named as the file tools know it. */
+function namesOf(uri: string, cwd: string): string {
+  const way = wayTo(uri, cwd);
+  return way === undefined ? `uri=${JSON.stringify(uri)}` : `path=${JSON.stringify(way)}`;
+}
+
+function wayTo(uri: string, cwd: string): string | undefined {
+  if (!uri.startsWith("file://") || !URL.canParse(uri)) return undefined;
+  try {
+    const way = relative(cwd, fileURLToPath(new URL(uri).href.replace(/[?#].*$/, "")));
+    return way === "" || way.startsWith("..") ? undefined : way.replaceAll("\\", "/");
+  } catch {
+    return undefined; // of another machine
+  }
+}

@@ -1,0 +1,38 @@
+import { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { AgentError } from "capstan";
+import type { Outcome } from "../command.ts";
+import { exitCodes } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { takeStdout } from "../serving/take-stdout.ts";
+import type { WorkspaceFlags } from "../workspace.ts";
+import { acpAgent } from "./acp-agent.ts";
+import { acpSessions } from "./sessions.ts";
+
+// So long a step that is under way may take to end by itself; what it has not said by then is asked for again.
+const patienceMs = 1_000;
+
+/** Serves the agent to one editor, until it leaves or a signal comes. */
+export async function serveAcp(flags: WorkspaceFlags, io: Io, outcome: Outcome): Promise<void> {
+  if (flags.trust)
+    throw new AgentError(
+      "invalid_input",
+      "`capstan acp` takes no --trust: an editor would say it for every folder that is opened. Look at a folder, then run `capstan --trust` in it once.",
+    );
+  // Before a configuration is imported, which may print something.
+  const stdout = takeStdout();
+  const sessions = acpSessions(flags, io);
+  const input = Readable.toWeb(io.stdin) as ReadableStream<Uint8Array>;
+  const connection = acpAgent(sessions, io).connect(ndJsonStream(Writable.toWeb(stdout), input));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => connection.close());
+  if (io.stdin.isTTY)
+    io.stderr.write(
+      "This speaks ACP over stdin and stdout, for an editor that starts it; Ctrl-C leaves. `capstan` alone is the chat.\n",
+    );
+  await connection.closed;
+  const closed = sessions.close().catch((error: Error) => io.stderr.write(`${error.message}\n`));
+  // What is put down goes on where the session is loaded again.
+  await Promise.race([closed, delay(patienceMs, undefined, { ref: false })]);
+  outcome.exitCode = exitCodes.ok;
+}

@@ -1,0 +1,91 @@
+import { Readable, Writable } from "node:stream";
+import {
+  type ClientConnection,
+  client,
+  methods,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { type CliProcess, type ScratchProject, startCli } from "./cli-process.ts";
+
+/** An editor that has started `capstan acp`, as the SDK's client. */
+export interface AcpEditor {
+  readonly cli: CliProcess;
+  readonly agent: ClientConnection["agent"];
+  /** Everything it was told, in order. */
+  readonly told: SessionNotification[];
+  /** Every permission that it was asked for. */
+  readonly asked: RequestPermissionRequest[];
+  updates(sessionId: string): readonly SessionUpdate[];
+  /** What the agent has said, without what it thought. */
+  text(sessionId: string): string;
+  newSession(): Promise<string>;
+  say(sessionId: string, text: string): Promise<string>;
+  /** Closes stdin, as an editor does that leaves; gives what the command left with. */
+  leave(): Promise<number | string>;
+}
+
+export type EditorOptions = {
+  readonly flags?: readonly string[];
+  /** What the person chooses; the first option when left out. */
+  choose?(request: RequestPermissionRequest): RequestPermissionResponse | Promise<RequestPermissionResponse>;
+  readonly notices?: boolean;
+};
+
+/** Starts it, and says hello. */
+export async function startEditor(
+  project: Pick<ScratchProject, "folder" | "env">,
+  { flags = [], choose, notices = false }: EditorOptions = {},
+): Promise<AcpEditor> {
+  const cli = startCli(["acp", ...flags], project);
+  const told: SessionNotification[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const app = client({ name: "test" })
+    .onNotification(methods.client.session.update, ({ params }) => void told.push(params))
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      asked.push(params);
+      if (choose) return choose(params);
+      return { outcome: { outcome: "selected", optionId: params.options[0]?.optionId ?? "" } };
+    });
+  // The process reads its output too: as text, which the SDK gets as bytes.
+  const output = new Readable({ read: () => undefined });
+  cli.child.stdout.on("data", (text: string) => output.push(Buffer.from(text)));
+  cli.child.stdout.on("end", () => output.push(null));
+  const input = Writable.toWeb(cli.child.stdin);
+  const stream = ndJsonStream(input, Readable.toWeb(output) as ReadableStream<Uint8Array>);
+  const { agent } = app.connect(stream);
+  const clientCapabilities = notices ? { session: { notices: {} } } : {};
+  await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+  const updates = (sessionId: string) =>
+    told.filter((one) => one.sessionId === sessionId).map(({ update }) => update);
+  return {
+    ...{ cli, agent, told, asked, updates },
+    text: (sessionId) => spoken(updates(sessionId)),
+    async newSession() {
+      const request = { cwd: project.folder, mcpServers: [] };
+      return (await agent.request(methods.agent.session.new, request)).sessionId;
+    },
+    async say(sessionId, text) {
+      const prompt = [{ type: "text" as const, text }];
+      return (await agent.request(methods.agent.session.prompt, { sessionId, prompt })).stopReason;
+    },
+    leave() {
+      cli.child.stdin.end();
+      return cli.exit;
+    },
+  };
+}
+
+/** The words of the agent in a list of updates. */
+export function spoken(updates: readonly SessionUpdate[]): string {
+  return updates
+    .map((update) =>
+      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
+        ? update.content.text
+        : "",
+    )
+    .join("");
+}
