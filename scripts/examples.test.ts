@@ -35,6 +35,7 @@ describe("the examples", () => {
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
     tools: "500 departures, the last from gate B19.",
+    tracing: "in one trace: true",
     widgets: "widget: map",
   };
 

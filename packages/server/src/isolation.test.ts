@@ -112,8 +112,9 @@ describe("the table of routes", () => {
   });
 });
 
-/** Words of other protocols that name nothing here. */
+/** Words of other protocols that name nothing here, or are read as a `runId` before they are checked. */
 function isOfProtocol({ path }: Route, name: string): boolean {
+  if (path === "/v1/responses") return name === "previous_response_id";
   return path === "/v1/chat/completions" && ["user", "safety_identifier"].includes(name);
 }
 

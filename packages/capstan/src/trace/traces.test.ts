@@ -162,9 +162,9 @@ describe("the spans of a run", () => {
       ...{ name: "broken", description: "Fails", input: { type: "object" } },
       execute: () => ({ error: "canary-content" }),
     });
-    const failing = scriptedModel(() => ({ error: "model_auth" as const }), { id: "openai/first" });
+    const failing = scriptedModel(() => ({ error: "model_auth" }), { id: "openai/first" });
     const model = scriptedModel([
-      { error: "provider_unavailable" as never },
+      { error: "model_overloaded" },
       { calls: [{ name: "broken" }] },
       { text: "No." },
     ]);
@@ -251,7 +251,7 @@ function talkative(): Agent {
   ]);
   return defineAgent({ name: "talker", model, tools: [tell] });
 }
-const asked = { session: `ses-${secret}`, runId: "r" };
+const asked = () => ({ session: `ses-${secret}`, runId: "r", store: memory() });
 const input = [
   { role: "system" as const, content: "canary-instructions" },
   { role: "user" as const, content: `canary-question ${secret}` },
@@ -260,18 +260,18 @@ const input = [
 describe("content", () => {
   it("is in no span unless it is asked for, and a secret is not even in an id (A113)", async () => {
     const { sink, spans } = recorder({ secrets: [secret] });
-    await run(talkative(), input as never, { ...asked, hooks: { onEvent: sink } });
+    await run(talkative(), input as never, { ...asked(), hooks: { onEvent: sink } });
     expect(spans()).toHaveLength(4);
     expect(JSON.stringify(spans().map(seen))).not.toContain("canary");
   });
 
   it("is there in the convention's form when it is asked for, without secrets (A113)", async () => {
     const { sink, spans } = recorder({ secrets: [secret], content: true });
-    await run(talkative(), input as never, { ...asked, hooks: { onEvent: sink } });
+    await run(talkative(), input as never, { ...asked(), hooks: { onEvent: sink } });
     expect(JSON.stringify(spans().map(seen))).not.toContain(secret);
-    console.log(JSON.stringify(spans().map(seen), null, 1));
     const [chat, last] = named(spans(), "chat scripted");
-    const read = (span: ReadableSpan | undefined, key: string) => JSON.parse(String(span?.attributes[key] ?? `"no ${key}"`));
+    const read = (span: ReadableSpan | undefined, key: string) =>
+      JSON.parse(String(span?.attributes[key] ?? `"no ${key}"`));
     expect(read(chat, "gen_ai.input.messages")).toEqual([
       { role: "user", parts: [{ type: "text", content: "canary-question ***" }] },
     ]);
@@ -390,4 +390,8 @@ describe("the sink", () => {
     const links = spans().flatMap(({ links: each }) => each.map((link) => link.context.spanId));
     expect(links).toEqual(["b".repeat(16)]);
   });
+});
+
+it("the public exports of tracing are these", async () => {
+  expect(Object.keys(await import("./index.ts")).sort()).toEqual(["runIds", "traceIdOf", "traces"]);
 });

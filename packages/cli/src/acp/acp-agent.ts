@@ -5,6 +5,7 @@ import {
   type InitializeResponse,
   methods,
   PROTOCOL_VERSION,
+  RequestError,
 } from "@agentclientprotocol/sdk";
 import type { Io } from "../io.ts";
 import { version } from "../version.ts";
@@ -71,12 +72,15 @@ export function acpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, "env" 
         }),
       )
       .onRequest(session.prompt, ({ params, client, signal }) => {
-        signal.addEventListener("abort", () => sessions.stop(params.sessionId));
+        signal.addEventListener("abort", () => {
+          // Also aborted when the editor is gone: what it began is then put down, not stopped.
+          if (isCancelled(signal.reason)) sessions.stop(params.sessionId);
+        });
         return plain(async () => ({ stopReason: await sessions.prompt(params, editorOf(client)) }));
       })
       .onNotification(session.cancel, ({ params }) => sessions.stop(params.sessionId))
-      .onRequest(session.setMode, ({ params }) =>
-        plain(() => sessions.chooseAgent(params.sessionId, params.modeId)).then(() => ({})),
+      .onRequest(session.setMode, ({ params: { sessionId, modeId }, client }) =>
+        plain(() => sessions.chooseAgent(sessionId, modeId, editorOf(client))).then(() => ({})),
       )
       .onRequest(session.setConfigOption, ({ params }) =>
         plain(async () => ({ configOptions: optionsOf(await sessions.choose(params)).configOptions ?? [] })),
@@ -86,5 +90,9 @@ export function acpAgent(sessions: AcpSessions, { env, stderr }: Pick<Io, "env" 
       )
   );
 }
+
+const cancelledCode = -32800;
+const isCancelled = (reason: unknown): boolean =>
+  reason instanceof RequestError && reason.code === cancelledCode;
 
 const choicesOf = (one: AcpSession) => ({ ...modesOf(one), ...optionsOf(one) });

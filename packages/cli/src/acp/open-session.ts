@@ -28,7 +28,7 @@ export type AcpSession = {
   notices: readonly string[];
   /** Aborted to stop what is under way; left out while nothing is. */
   turn?: AbortController | undefined;
-  /** Opens the same with another model. */
+  /** Opens the same with another model for the agent that answers. */
   reopen(model: string): Promise<void>;
 };
 
@@ -49,8 +49,9 @@ export async function openSession(flags: WorkspaceFlags, given: Io, opening: Ope
   const all = { ...(mcpConfig !== undefined && givenServers(mcpConfig, given)), ...servers };
   const more = Object.keys(all).length > 0 && { mcpConfig: JSON.stringify({ mcpServers: all }) };
   // Nobody sits at its terminal, if it has one: the editor asks.
-  const open = (model: string | undefined) => openWorkspace({ ...flags, ...more, model, isScript: true }, io);
-  const workspace = await open(flags.model);
+  const open = (chosen: Pick<WorkspaceFlags, "agent" | "model">) =>
+    openWorkspace({ ...flags, ...more, ...chosen, isScript: true }, io);
+  const workspace = await open({});
   const session: AcpSession = {
     ...{ id: opening.id ?? `ses_${randomUUID()}`, cwd, workspace, agent: workspace.agent },
     model: flags.model ?? modelNameOf(workspace.agent),
@@ -59,10 +60,9 @@ export async function openSession(flags: WorkspaceFlags, given: Io, opening: Ope
     allowed: new Set(),
     notices: [...workspace.notices, ...notices],
     async reopen(model) {
-      const next = await open(model);
+      const next = await open({ agent: session.agent.name, model });
       const old = session.workspace;
-      const agent = next.agents.find(({ name }) => name === session.agent.name) ?? next.agent;
-      Object.assign(session, { workspace: next, agent, model });
+      Object.assign(session, { workspace: next, agent: next.agent, model });
       await old.close();
     },
   };

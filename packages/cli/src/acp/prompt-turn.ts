@@ -107,6 +107,7 @@ async function settle(turn: Turn, pending: readonly PendingCall[]): Promise<void
     if (decision === "always") session.allowed.add(call.name);
     decisions.push(decision);
   }
+  if (turn.stopped.aborted) return;
   for (const [index, call] of pending.entries()) tell(turn.run, call, decisions[index] ?? "reject");
 }
 

@@ -8,6 +8,7 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import { AgentError } from "capstan";
+import { modelNameOf } from "../config/make-agents.ts";
 import type { Io } from "../io.ts";
 import { harmless } from "../terminal/harmless.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
@@ -24,7 +25,7 @@ export interface AcpSessions {
   load(request: LoadSessionRequest, editor: Editor): Promise<AcpSession>;
   prompt(request: PromptRequest, editor: Editor): Promise<StopReason>;
   stop(sessionId: string): void;
-  chooseAgent(sessionId: string, name: string): void;
+  chooseAgent(sessionId: string, name: string, editor: Editor): Promise<void>;
   choose(request: SetSessionConfigOptionRequest): Promise<AcpSession>;
   /** Forgets one; what is under way in it is stopped. */
   leave(sessionId: string): Promise<void>;
@@ -87,11 +88,13 @@ export function acpSessions(given: WorkspaceFlags, io: Io): AcpSessions {
       return "end_turn";
     },
     stop: (id) => open.get(id)?.turn?.abort(),
-    chooseAgent(id, name) {
+    async chooseAgent(id, name, editor) {
       const session = found(id);
       const agent = session.workspace.agents.find((one) => one.name === name);
       if (!agent) throw new AgentError("invalid_input", `There is no agent ${JSON.stringify(name)} here.`);
-      session.agent = agent;
+      Object.assign(session, { agent, model: modelNameOf(agent) });
+      const { configOptions } = optionsOf(session);
+      if (configOptions) await editor.update(id, { sessionUpdate: "config_option_update", configOptions });
     },
     async choose(request) {
       const session = found(request.sessionId);

@@ -3,7 +3,9 @@ import {
   type ClientConnection,
   client,
   methods,
+  type NewSessionResponse,
   ndJsonStream,
+  type PromptResponse,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
@@ -66,11 +68,12 @@ export async function startEditor(
     text: (sessionId) => spoken(updates(sessionId)),
     async newSession() {
       const request = { cwd: project.folder, mcpServers: [] };
-      return (await agent.request(methods.agent.session.new, request)).sessionId;
+      return (await agent.request<NewSessionResponse>(methods.agent.session.new, request)).sessionId;
     },
     async say(sessionId, text) {
       const prompt = [{ type: "text" as const, text }];
-      return (await agent.request(methods.agent.session.prompt, { sessionId, prompt })).stopReason;
+      const request = { sessionId, prompt };
+      return (await agent.request<PromptResponse>(methods.agent.session.prompt, request)).stopReason;
     },
     leave() {
       cli.child.stdin.end();

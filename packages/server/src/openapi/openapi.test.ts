@@ -101,6 +101,7 @@ const json = { accept: "application/json" };
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /openapi.json": () => ({ path: "/openapi.json" }),
   "GET /api/health": () => ({ path: "/api/health" }),
+  "GET /metrics": () => ({ path: "/metrics" }),
   "GET /api/about": () => ({ path: "/api/about" }),
   "GET /api/models": () => ({ path: "/api/models" }),
   "GET /api/agent-parts": () => ({ path: "/api/agent-parts" }),

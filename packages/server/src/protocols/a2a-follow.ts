@@ -1,4 +1,4 @@
-import { AgentError, type Fact } from "capstan";
+import { AgentError, type Fact, isFact } from "capstan";
 import { scopeOf, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -52,30 +52,34 @@ export async function followTask(
   const own = facts.filter((fact) => isOfRun(fact, runId));
   const read = from === "start" ? own.slice(0, 1) : own;
   const projection = folded(asking, place, read);
-  /** It waits for nothing that it has not been told already. */
-  let isTold = (await store.told(runId)).length > 0;
-  const rests = () => projection.state() === "TASK_STATE_INPUT_REQUIRED";
+  let position = read.at(-1)?.seq ?? 0;
+  const waits = () => projection.state() === "TASK_STATE_INPUT_REQUIRED";
+  /** What it was told is either unheard or behind here in the log: looked for in this order, it cannot be missed. */
+  async function isAnswered(): Promise<boolean> {
+    if ((await store.told(runId)).length > 0) return true;
+    return (await store.read(sessionId, position)).some((fact) => isOfRun(fact, runId));
+  }
   async function isOver(until: "rest" | "end"): Promise<boolean> {
     if (isTerminal(projection.state())) return true;
-    if (until === "end" || !rests()) return false;
-    isTold = (await store.told(runId)).length > 0;
-    return !isTold;
+    return until === "rest" && waits() && !(await isAnswered());
   }
+  const isWoken = waits() && (await isAnswered());
 
   return {
     task() {
       const task = projection.task();
-      if (!rests() || !isTold) return task;
+      if (!waits() || !isWoken) return task;
       return { ...task, status: { state: "TASK_STATE_WORKING", timestamp: task.status.timestamp } };
     },
     async *frames(until) {
-      if (await isOver(until)) return;
+      if (!isWoken && (await isOver(until))) return;
       const signal = AbortSignal.any([leaving, asking.signal]);
-      const after = read.at(-1)?.seq ?? 0;
-      for await (const event of subscribe(store, { runId, sessionId, after }, { signal })) {
+      for await (const event of subscribe(store, { runId, sessionId, after: position }, { signal })) {
+        if (isFact(event)) position = event.seq;
         const frames = projection.hear(event);
         const isEnd = frames.length > 0 && (await isOver(until));
-        if (isEnd || !rests() || until === "end") yield* frames;
+        // Somebody who is told that input is required would go away, though it is on its way.
+        if (isEnd || !waits() || until === "end") yield* frames;
         if (isEnd) return;
       }
     },

@@ -20,23 +20,24 @@ export async function sendMessage(asking: A2aAsking, message: Sent): Promise<Fol
 
 async function begin(asking: A2aAsking, message: Sent): Promise<FollowedTask> {
   const { deployment, caller, agent } = asking;
-  const { contextId } = message;
-  if (contextId !== undefined) await assertContext(asking, contextId);
-  const { isNew, ...place } = await startRun(deployment, caller, {
-    input: contentOf(message.parts),
-    agent,
-    sessionId: contextId,
-    key: asking.key ?? keyOf(message, [caller.scope, agent ?? "", contextId ?? ""]),
-  });
+  const { contextId: sessionId } = message;
+  const key = asking.key ?? keyOf(message, [caller.scope, agent ?? "", sessionId ?? ""]);
+  if (sessionId !== undefined) await assertContext(asking, sessionId, key);
+  const input = contentOf(message.parts);
+  const { isNew, ...place } = await startRun(deployment, caller, { input, agent, sessionId, key });
   return followTask(asking, place, isNew ? "start" : "now");
 }
 
-async function assertContext({ deployment, caller }: A2aAsking, contextId: string): Promise<void> {
-  const isTheirs =
-    scopeOf(contextId) === caller.scope && (await deployment.store.info(contextId)) !== undefined;
-  if (isTheirs) return;
-  const message = `There is no context "${contextId}": leave it out to begin one.`;
-  throw new AgentError("not_found", message);
+/** One that is at work says so at once: with a key, `startRun` would first wait for whoever sends the same message. */
+async function assertContext(asking: A2aAsking, contextId: string, key: string): Promise<void> {
+  const { store } = asking.deployment;
+  if (scopeOf(contextId) !== asking.caller.scope || (await store.info(contextId)) === undefined)
+    throw new AgentError("not_found", `There is no context "${contextId}": leave it out to begin one.`);
+  const runs = await store.runs(contextId);
+  const open = runs.find(({ state }) => state !== "ended");
+  if (!open || runs.some(({ runId }) => runId === `run_${key}`)) return;
+  const message = `The context "${contextId}" has a task that is not over, "${open.runId}": answer it, wait for its end, or cancel it.`;
+  throw new AgentError("session_busy", message);
 }
 
 async function goOn(asking: A2aAsking, message: Sent, place: TaskPlace): Promise<FollowedTask> {

@@ -26,8 +26,7 @@ export const a2aMapping: { readonly [event: string]: string } = {
   "waiting (client tool)": "INPUT_REQUIRED: text, a data part `client_call`",
   "waiting until": "WORKING: text",
   "approval_resolved, woken": "WORKING",
-  handoff: "WORKING: text, data part `handoff`",
-  handoff_return: "WORKING: data part `tool_result` of the call that handed over",
+  "handoff, handoff_return": "WORKING: text, data part of that name",
   steered: "in the history of the task",
   "done: done, limit":
     "the rest and the `output` as `artifactUpdate` (`lastChunk`), COMPLETED; `metadata`: usage, cost, status",
@@ -66,16 +65,10 @@ export function taskProjection(place: A2aPlace, showError: ShowError): TaskProje
         return known.has(fact.id) ? [] : works(record, fact, [callPart(fact)]);
       case "tool_call_result":
         return works(record, fact, resultParts(fact));
-      case "handoff": {
-        const { from, to, callId } = fact;
-        const parts = [{ text: `"${to}" takes over.` }, dataPart({ type: "handoff", from, to, callId })];
-        return works(record, fact, parts);
-      }
+      case "handoff":
       case "handoff_return": {
-        const { callId: id, text: result, error } = fact;
-        return works(record, fact, [
-          dataPart({ type: "tool_result", id, result, is_error: error !== undefined }),
-        ]);
+        const { type, from, to, callId } = fact;
+        return works(record, fact, [{ text: `"${to}" takes over.` }, dataPart({ type, from, to, callId })]);
       }
       case "steered":
         record.note(fact, "ROLE_USER", sentParts(fact.entry.content));

@@ -95,7 +95,8 @@ export function callsOf({ runId, output, functions }: CallsOptions): ResponseCal
   };
 }
 
-const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+const unseen =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
 
 /** What a person agrees to is what there is: what the eye does not see is written out, and it is still JSON. */
 function visibleJson(input: Json): string {

@@ -12,7 +12,12 @@ const part = z.union([
   z.object({ type: z.literal("input_image"), image_url: z.string() }),
   z.object({ type: z.literal("input_file"), file_data: z.string() }),
 ]);
-type InputPart = z.output<typeof part>;
+type InputPart =
+  | { readonly type: "input_text" | "output_text" | "text"; readonly text: string }
+  | { readonly type: "refusal"; readonly refusal: string }
+  | { readonly type: "input_image"; readonly image_url: string }
+  | { readonly type: "input_file"; readonly file_data: string };
+type InputContent = string | readonly InputPart[];
 
 const content = z.union([text, z.array(part).max(100)]);
 
@@ -35,7 +40,6 @@ const ownCall = z.object({
   name,
   arguments: text,
   output: text.nullish(),
-  error: z.unknown().optional(),
 });
 /** Said by this server before, and of no use to it. */
 const echoed = z.looseObject({ type: z.enum(["reasoning", "mcp_approval_request", "mcp_list_tools"]) });
@@ -46,7 +50,36 @@ const item = z.union(
 );
 
 /** An item of the input of a response. */
-export type InputItem = z.output<typeof item>;
+export type InputItem =
+  | {
+      readonly type?: "message" | undefined;
+      readonly role: "user" | "assistant" | "system" | "developer";
+      readonly content: InputContent;
+    }
+  | ({ readonly type: "function_call" } & Called)
+  | FunctionOutput
+  | ApprovalResponse
+  | {
+      readonly type: "mcp_call";
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly output?: string | null | undefined;
+    }
+  | { readonly type: "reasoning" | "mcp_approval_request" | "mcp_list_tools" };
+
+type Called = { readonly call_id: string; readonly name: string; readonly arguments: string };
+type FunctionOutput = {
+  readonly type: "function_call_output";
+  readonly call_id: string;
+  readonly output: InputContent;
+};
+type ApprovalResponse = {
+  readonly type: "mcp_approval_response";
+  readonly approval_request_id: string;
+  readonly approve: boolean;
+  readonly reason?: string | null | undefined;
+};
 
 /** What is new for an agent: a text, or items. */
 export const responseInput: z.ZodType<string | readonly InputItem[]> = z.union([
@@ -55,12 +88,9 @@ export const responseInput: z.ZodType<string | readonly InputItem[]> = z.union([
 ]);
 
 /** An answer to something that a run waits for. */
-export type InputAnswer = Extract<
-  InputItem,
-  { readonly type: "function_call_output" | "mcp_approval_response" }
->;
+export type InputAnswer = FunctionOutput | ApprovalResponse;
 
-export function isAnswer(given: InputItem): given is InputAnswer {
+function isAnswer(given: InputItem): given is InputAnswer {
   return given.type === "function_call_output" || given.type === "mcp_approval_response";
 }
 
@@ -74,26 +104,19 @@ export function messagesOf(items: readonly InputItem[]): readonly ChatMessage[] 
     else if (given.type === "mcp_call") {
       pushCall(messages, { ...given, call_id: given.id });
       messages.push({ role: "tool", tool_call_id: given.id, content: given.output ?? "It came to nothing." });
-    } else if ("role" in given && (given.type === undefined || given.type === "message"))
-      messages.push({ role: given.role, content: contentOf(given.content) } as ChatMessage);
+    } else if ("role" in given) messages.push({ role: given.role, content: contentOf(given.content) });
   }
   return messages;
 }
 
 /** The words that a client's function gave. */
-export function outputOf(given: Extract<InputItem, { readonly type: "function_call_output" }>): string {
+export function outputOf(given: FunctionOutput): string {
   return wordsOf(contentOf(given.output), "The output of a function");
 }
 
-function resultOf(
-  given: Extract<InputItem, { readonly type: "function_call_output" }>,
-  where: string,
-): ChatMessage {
-  const words = wordsOf(contentOf(given.output), where);
-  return { role: "tool", tool_call_id: given.call_id, content: words };
+function resultOf({ call_id, output }: FunctionOutput, where: string): ChatMessage {
+  return { role: "tool", tool_call_id: call_id, content: wordsOf(contentOf(output), where) };
 }
-
-type Called = { readonly call_id: string; readonly name: string; readonly arguments: string };
 
 /** Calls that follow on what the assistant said are of the same message. */
 function pushCall(messages: ChatMessage[], { call_id, name, arguments: given }: Called): void {
@@ -104,7 +127,7 @@ function pushCall(messages: ChatMessage[], { call_id, name, arguments: given }: 
   else messages.push({ role: "assistant", tool_calls: [call] });
 }
 
-function contentOf(given: string | readonly InputPart[]): ChatContent {
+function contentOf(given: InputContent): ChatContent {
   if (typeof given === "string") return given;
   return given.map((each): ChatPart => {
     if (each.type === "refusal") return { type: "text", text: each.refusal };

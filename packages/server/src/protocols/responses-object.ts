@@ -1,11 +1,10 @@
 import type { Fact, Usage } from "capstan";
 import { openaiProblem } from "./openai-problem.ts";
-import { type RunLeg, responseId } from "./responses-ids.ts";
 import type { OutputItem } from "./responses-output.ts";
 
 /** What does not change while a response comes about. */
 export type ResponseInfo = {
-  readonly place: RunLeg;
+  readonly id: string;
   readonly model: string;
   /** Of the response that this one goes on from. */
   readonly previousId?: string | undefined;
@@ -42,12 +41,12 @@ type Contents = {
 
 /** What the client did not choose is said as the API's own default. */
 export function responseObject(
-  { place, model, previousId, sessionId }: ResponseInfo,
+  { id, model, previousId, sessionId }: ResponseInfo,
   { status, error, reason }: Standing,
   { createdAt, output, usage }: Contents,
 ): ResponseObject {
   return {
-    id: responseId(place),
+    id,
     object: "response",
     created_at: Math.floor(createdAt / 1000),
     status,

@@ -19,10 +19,7 @@ const tool = z.union(
 );
 
 const named = z.object({ type: z.literal("function"), name: z.string() });
-const conversation = z.union([
-  z.string().min(1).max(200),
-  z.object({ id: z.string().min(1).max(200) }),
-]);
+const conversation = z.union([z.string().min(1).max(200), z.object({ id: z.string().min(1).max(200) })]);
 
 const fields = z.object({
   model: z.string().min(1).max(400),
@@ -93,7 +90,9 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = fields
       isStreamed: given.stream === true,
       isInBackground: given.background === true,
       tools: declaredTools(given),
-      demandsTool: given.tool_choice === "required" || typeof given.tool_choice === "object" && given.tool_choice !== null,
+      demandsTool:
+        given.tool_choice === "required" ||
+        (typeof given.tool_choice === "object" && given.tool_choice !== null),
       output: given.text?.format?.type === "json_schema" ? given.text.format.schema : undefined,
     };
   });

@@ -1,7 +1,9 @@
 import type { Event, Fact, Usage } from "capstan";
 import { type ShowError, unsaid } from "./chat-events.ts";
 import { textOf } from "./entry-text.ts";
+import { openaiProblem } from "./openai-problem.ts";
 import { callsOf } from "./responses-calls.ts";
+import type { RunLeg } from "./responses-ids.ts";
 import {
   endingOf,
   type ResponseInfo,
@@ -21,8 +23,7 @@ import { speechOf } from "./responses-speech.ts";
 /** What each of our events becomes; those that are left out become nothing. */
 export const responsesMapping: Readonly<Partial<Record<Event["type"], string>>> = {
   run_start: "`response.created`, `response.in_progress`",
-  content_delta:
-    "`output_item.added` (`message`) and `content_part.added` at the first, `output_text.delta`",
+  content_delta: "`output_item.added` (`message`) and `content_part.added` at the first, `output_text.delta`",
   reasoning_delta:
     "`output_item.added` (`reasoning`) and `reasoning_summary_part.added` at the first, `reasoning_summary_text.delta`",
   message: "what is missing of the text, then `output_text.done`, `content_part.done`, `output_item.done`",
@@ -39,6 +40,8 @@ export const responsesMapping: Readonly<Partial<Record<Event["type"], string>>> 
 export type ResponseEvent = Said & { readonly sequence_number: number };
 
 export type ResponseOptions = ResponseInfo & {
+  /** The leg of the run that it is. */
+  readonly place: RunLeg;
   /** The tools that the client runs. */
   readonly functions: ReadonlySet<string>;
   /** The answer must have a form. */
@@ -51,6 +54,8 @@ export interface ResponseEvents {
   /** Events of earlier legs are heard and not told of. */
   hear(event: Event): readonly ResponseEvent[];
   isOver(): boolean;
+  /** It cannot be told to its end: why. */
+  fail(error: { readonly code: string; readonly message: string }): ResponseEvent;
   /** As it stands. */
   response(): ResponseObject;
 }
@@ -101,6 +106,10 @@ export function responseEvents(options: ResponseOptions): ResponseEvents {
       return told;
     },
     isOver: () => standing.status !== "in_progress",
+    fail(error) {
+      const { code, message, param } = openaiProblem(error).error;
+      return { type: "error", code, message, param, sequence_number: count++ };
+    },
     response,
   };
 }
@@ -140,34 +149,24 @@ function teller(options: ResponseOptions, { output, end }: Telling) {
       finish = event.finish;
     },
     tell(event: Event): void {
-      switch (event.type) {
-        case "content_delta":
-          return speech.speak("text", event.delta, event.turn);
-        case "reasoning_delta":
-          return speech.speak("reasoning", event.delta, event.turn);
-        case "tool_call_delta":
-          return speech.pause();
-        case "message_restart":
-        case "recovered":
-        case "turn_start":
-          return speech.withdraw();
-        case "message":
-          return speech.settle(event.entry, event.turn);
-        case "tool_call_start":
-          return calls.begin(event.id, { name: event.name, arguments: writtenOf(event.arguments) });
-        case "handoff":
-          return calls.begin(event.callId);
-        case "tool_call_result":
-          return calls.settle(event);
-        case "waiting":
-          return event.until === undefined ? wait(event) : undefined;
-        case "done":
-          return finished(event);
-        default:
-          return;
-      }
+      if (event.type === "content_delta") speech.speak("text", event.delta, event.turn);
+      if (event.type === "reasoning_delta") speech.speak("reasoning", event.delta, event.turn);
+      if (event.type === "tool_call_delta") speech.pause();
+      if (isAnew(event)) speech.withdraw();
+      if (event.type === "message") speech.settle(event.entry, event.turn);
+      if (event.type === "tool_call_start")
+        calls.begin(event.id, { name: event.name, arguments: writtenOf(event.arguments) });
+      if (event.type === "handoff") calls.begin(event.callId);
+      if (event.type === "tool_call_result") calls.settle(event);
+      if (event.type === "waiting" && event.until === undefined) wait(event);
+      if (event.type === "done") finished(event);
     },
   };
+}
+
+/** What was shown of a message that is not whole is void. */
+function isAnew({ type }: Event): boolean {
+  return type === "message_restart" || type === "recovered" || type === "turn_start";
 }
 
 /** Where a run waits for somebody: one leg of it is over. */

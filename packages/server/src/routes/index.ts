@@ -1,6 +1,7 @@
 import type { Route } from "../route.ts";
 import { a2aRoutes } from "./a2a.ts";
 import { aboutRoutes } from "./about.ts";
+import { agUiRoutes } from "./ag-ui.ts";
 import { agentPartRoutes } from "./agent-parts.ts";
 import { agentRoutes } from "./agents.ts";
 import { chatRoutes } from "./chat.ts";
@@ -11,6 +12,7 @@ import { metricsRoutes } from "./metrics.ts";
 import { modelRoutes } from "./models.ts";
 import { openaiRoutes } from "./openai.ts";
 import { openApiRoutes } from "./openapi.ts";
+import { responseRoutes } from "./responses.ts";
 import { runAgainRoutes } from "./run-again.ts";
 import { runAnswerRoutes } from "./run-answers.ts";
 import { runEventRoutes } from "./run-events.ts";
@@ -41,9 +43,11 @@ const described: readonly Route[] = [
   ...signInRoutes,
   ...chatRoutes,
   ...openaiRoutes,
+  ...responseRoutes,
   ...mcpRoutes,
   ...a2aRoutes,
   ...uiChatRoutes,
+  ...agUiRoutes,
 ];
 
 /** Everything that can be asked of a server. */

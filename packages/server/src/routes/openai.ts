@@ -1,4 +1,4 @@
-import { type Agent, AgentError, type Result } from "capstan";
+import type { Agent, Result } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -19,6 +19,7 @@ import { frameStream } from "../protocols/frame-stream.ts";
 import { openaiProblem, openaiStatus } from "../protocols/openai-problem.ts";
 import { shownError, shownThrown } from "../protocols/shown-error.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { chosenAgent, unknownModel } from "../runs/chosen-agent.ts";
 import type { PassingLeg, PassingResults } from "../runs/passing.ts";
 
 const modelView = z.object({
@@ -83,17 +84,8 @@ async function modelNames({ agents, models }: Deployment): Promise<readonly stri
 }
 
 async function agentOf(id: string, deployment: Deployment): Promise<Agent> {
-  const names = (await deployment.agents.list()).map(({ name }) => name);
-  if (names.includes(id)) return deployment.agent(id);
-  const name = names.find(
-    (each) => id.startsWith(`${each}@`) && deployment.models.has(id.slice(each.length + 1)),
-  );
-  if (name === undefined) throw unknownModel(id);
-  return deployment.agent(name, id.slice(name.length + 1));
-}
-
-function unknownModel(id: string): AgentError {
-  return new AgentError("unknown_agent", `There is no model "${id}". \`GET /v1/models\` lists them.`);
+  const { agent, model } = await chosenAgent(id, deployment);
+  return deployment.agent(agent, model);
 }
 
 type AskedFor = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Agent, Json, Store } from "capstan";
-import { type ClientTool, clientAgent } from "../protocols/client-agent.ts";
+import { type ClientTool, type ClientWishes, clientAgent } from "../protocols/client-agent.ts";
 import type { AgentFinder } from "./agent-variants.ts";
 
 const kind = "client-tools";
@@ -8,11 +8,15 @@ const mark = "+tools_";
 const form = /^(.+)\+tools_([\w-]{43})$/;
 
 /**
- * Stores the tools that a client declares for a run that is kept, by what they are. Gives what the name of an agent must
- * end with to have them too: so whoever goes on with the run, in any process, has them.
+ * Stores the tools that a client declares for a run that is kept, or all that it wants otherwise of the agent, by what they
+ * are. Gives what the name of an agent must end with to have them too: so whoever goes on with the run, in any process, has
+ * them.
  */
-export async function keepToolset(store: Store, tools: readonly ClientTool[]): Promise<string> {
-  const written = JSON.stringify(tools);
+export async function keepToolset(
+  store: Store,
+  wishes: readonly ClientTool[] | ClientWishes,
+): Promise<string> {
+  const written = JSON.stringify(wishes);
   const id = createHash("sha256").update(written).digest("base64url");
   if (!(await store.record(kind, id)))
     await store.putRecord({ kind, id, body: JSON.parse(written) as Json }, 0).catch(async (thrown) => {
@@ -25,8 +29,10 @@ export async function keepToolset(store: Store, tools: readonly ClientTool[]): P
 /** Finds agents with the tools of a client as well, under the names that `keepToolset` makes. */
 export function withToolsets({ get, find }: AgentFinder, store: Store): AgentFinder {
   async function added(agent: Agent, id: string): Promise<Agent | undefined> {
-    const tools = (await store.record(kind, id))?.body as readonly ClientTool[] | undefined;
-    return tools && { ...clientAgent(agent, { tools }), name: `${agent.name}${mark}${id}` };
+    const kept = (await store.record(kind, id))?.body;
+    if (kept === undefined) return undefined;
+    const wishes = (Array.isArray(kept) ? { tools: kept } : kept) as ClientWishes;
+    return { ...clientAgent(agent, wishes), name: `${agent.name}${mark}${id}` };
   }
   return {
     async get(name, model) {

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Agent, AgentError, type Fact, type Run, type RunOptions, type UserEntry } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  type Entry,
+  type Fact,
+  type Run,
+  type RunOptions,
+  type UserEntry,
+} from "capstan";
 import { policyWithin } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -8,7 +16,8 @@ import { newSessionId } from "./session-id.ts";
 
 /** What somebody asks a run for. */
 export type RunRequest = {
-  readonly input: UserEntry["content"];
+  /** What a person says; or a history that the client has kept, as its word. */
+  readonly input: UserEntry["content"] | { readonly history: readonly Entry[] };
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
   /** The conversation it belongs to; a new one when left out. */
@@ -66,10 +75,9 @@ async function begin(deployment: Deployment, caller: Caller, planned: Planned): 
   const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
   const release = deployment.allowance.take(caller, "runs");
-  const entry: UserEntry = { type: "user", content: input };
   await whenStored({ ...options, session: sessionId, runId, policy }, (given) => {
     try {
-      const handle = deployment.engine.run(agent, [entry], given);
+      const handle = deployment.engine.run(agent, entriesOf(input), given);
       handle.then(release, release);
       return handle;
     } catch (thrown) {
@@ -77,6 +85,11 @@ async function begin(deployment: Deployment, caller: Caller, planned: Planned): 
       throw thrown;
     }
   });
+}
+
+function entriesOf(input: RunRequest["input"]): readonly Entry[] {
+  if (typeof input === "object" && "history" in input) return input.history;
+  return [{ type: "user", content: input }];
 }
 
 /** Resolves at the first event of a run: what an event says is stored. */
@@ -112,7 +125,7 @@ async function alreadyStarted({ store }: Deployment, planned: Planned): Promise<
     start !== undefined &&
     sessionId === planned.sessionId &&
     start.agent === agent.name &&
-    isDeepStrictEqual(start.input, [{ type: "user", content: input }]) &&
+    isDeepStrictEqual(start.input, entriesOf(input)) &&
     says(start.policy, withoutBudget(planned.policy));
   if (!isSame) throw otherRequest();
   return true;

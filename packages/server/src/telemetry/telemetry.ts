@@ -37,7 +37,8 @@ export async function telemetry(env: TelemetryVariables, options: TelemetryOptio
   const { samplerOf } = await import("./sampler.ts");
   const secrets = [...(options.secrets ?? []), ...target.secrets];
   const { url, headers } = target;
-  const exporter = watched(new OTLPTraceExporter({ url, headers: { ...headers } }), target, options);
+  const tell = lossReport(target, options);
+  const exporter = watched(new OTLPTraceExporter({ url, headers: { ...headers } }), tell);
   const ids = runIds(new RandomIdGenerator());
   const provider = new TracerProvider({
     idGenerator: ids,
@@ -51,31 +52,33 @@ export async function telemetry(env: TelemetryVariables, options: TelemetryOptio
     onEvent: sink,
     async close() {
       sink.close();
-      const sent = provider.shutdown().catch(() => options.onError?.(unsent(target)));
+      const sent = provider.shutdown().catch((thrown: unknown) => tell(String(thrown)));
       await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
     },
   };
 }
 
 /** Says when spans begin to be lost: the SDK keeps it to itself. */
-function watched(exporter: SpanExporter, target: Export, { onError }: TelemetryOptions): SpanExporter {
-  const mask = maskSecrets(target.secrets);
-  let isLost = false;
-  return {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        if (result.code !== 0 && !isLost) onError?.(unsent(target, mask(result.error?.message ?? "")));
-        isLost = result.code !== 0;
-        done(result);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+function lossReport({ url, secrets }: Export, { onError }: TelemetryOptions): (lost?: string) => void {
+  const mask = maskSecrets(secrets);
+  let isTold = false;
+  return (lost) => {
+    if (lost !== undefined && !isTold)
+      onError?.(new Error(`Spans could not be sent to ${new URL(url).origin}: ${mask(lost)}`));
+    isTold = lost !== undefined;
   };
 }
 
-function unsent({ url }: Export, why = ""): Error {
-  return new Error(`Spans could not be sent to ${new URL(url).origin}${why && `: ${why}`}`);
+function watched(exporter: SpanExporter, tell: (lost?: string) => void): SpanExporter {
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        tell(result.code === 0 ? undefined : (result.error?.message ?? "they were refused"));
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+  };
 }
 
 type Resource = NonNullable<TracerProviderOptions["resource"]>;

@@ -42,7 +42,10 @@ export const goodBodies: Readonly<Record<string, object>> = {
   "POST /api/runs/{runId}/approvals/{callId}": { approved: true },
   "POST /api/runs/{runId}/results/{callId}": { value: 1 },
   "POST /api/chat": { messages: text },
+  "POST /api/ui/chat": { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },
+  "POST /ag-ui": { threadId: "thread", runId: "run", messages: text },
   "POST /v1/chat/completions": { model: "helper", messages: text },
+  "POST /v1/responses": { model: "helper", input: "Hi" },
 };
 
 /** A name for a route. */

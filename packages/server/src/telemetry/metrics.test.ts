@@ -1,0 +1,125 @@
+import { type Agent, defineAgent, defineTool, type Event } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+import { metrics } from "./metrics.ts";
+
+let server: TestServer | undefined;
+afterEach(() => server?.close(0));
+
+type Sample = { readonly name: string; readonly labels: Record<string, string>; readonly value: number };
+
+/** Reads the text format as Prometheus does: a page for each metric, then its samples and no others. */
+function parse(text: string): Sample[] {
+  expect(text.endsWith("\n")).toBe(true);
+  const samples: Sample[] = [];
+  let metric = { name: "", type: "" };
+  for (const line of text.slice(0, -1).split("\n")) {
+    const page = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.+)$/.exec(line);
+    if (page) {
+      if (page[1] === "TYPE") metric = { name: page[2] ?? "", type: page[3] ?? "" };
+      continue;
+    }
+    const sample = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+)$/.exec(line);
+    expect(sample, line).not.toBeNull();
+    const [, name = "", labels = "", value] = sample ?? [];
+    const suffixes = metric.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
+    expect(suffixes.map((suffix) => metric.name + suffix)).toContain(name);
+    const pairs = [...labels.matchAll(/(?:^|,)([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"/g)];
+    expect(pairs.map(([pair]) => pair).join("")).toBe(labels);
+    samples.push({
+      name,
+      labels: Object.fromEntries(pairs.map(([, key, text]) => [key, text])),
+      value: Number(value),
+    });
+  }
+  return samples;
+}
+
+function agent(): Agent {
+  const tell = defineTool({
+    ...{ name: "tell", description: "Tells", input: { type: "object" } },
+    execute: () => "canary-result",
+  });
+  const usage = { inputTokens: 30, outputTokens: 7, cachedTokens: 20 };
+  const model = scriptedModel(
+    ({ history }) =>
+      history.at(-1)?.type === "result"
+        ? { text: "canary-text", usage }
+        : { usage, calls: [{ name: "tell" }, { name: "canary-made-up" }] },
+    { id: "openai/gpt" },
+  );
+  return defineAgent({ name: "talker", model, tools: [tell] });
+}
+
+const localKey = "canary-local-key-0123456789";
+
+describe("GET /metrics", () => {
+  it("counts runs, tokens, calls and times in the text format of Prometheus, and no content or names (S4-62) (A113)", async () => {
+    server = testServer({ agents: [agent()], apiKey: localKey });
+    const { secret } = await server.keys.create({ user: "canary-user" });
+    const headers = { authorization: `Bearer ${secret}` };
+    const asking = { messages: [{ role: "user", content: "canary-question" }], model: "talker" };
+    expect((await server.ask("POST", "/v1/chat/completions", asking, headers)).status).toBe(200);
+    const answer = await server.ask("GET", "/metrics", undefined, { authorization: `Bearer ${localKey}` });
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const text = await answer.text();
+    expect(text).not.toContain("canary");
+    const samples = parse(text);
+    const value = (name: string, labels: Record<string, string> = {}) =>
+      samples.find(
+        (sample) =>
+          sample.name === name && Object.entries(labels).every(([key, each]) => sample.labels[key] === each),
+      )?.value;
+    expect(value("capstan_runs_total", { status: "done" })).toBe(1);
+    const model = { gen_ai_request_model: "openai/gpt" };
+    expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "input" })).toBe(60);
+    expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "output" })).toBe(14);
+    expect(value("gen_ai_client_token_usage_total", { ...model, gen_ai_token_type: "cache_read" })).toBe(40);
+    expect(value("capstan_tool_calls_total", { gen_ai_tool_name: "tell", status: "ok" })).toBe(1);
+    expect(value("capstan_tool_calls_total", { gen_ai_tool_name: "unknown", status: "error" })).toBe(1);
+    expect(value("gen_ai_client_operation_duration_seconds_count", model)).toBe(2);
+    expect(value("gen_ai_client_operation_duration_seconds_bucket", { ...model, le: "+Inf" })).toBe(2);
+    expect(value("capstan_open_streams")).toBe(0);
+    expect(value("nodejs_heap_size_used_bytes")).toBeGreaterThan(1_000_000);
+    expect(
+      value("nodejs_eventloop_time_seconds_total", { nodejs_eventloop_state: "active" }),
+    ).toBeGreaterThan(0);
+  });
+
+  it("is for admins alone (A84)", async () => {
+    server = testServer({ agents: [agent()], apiKey: localKey });
+    const { secret } = await server.keys.create({ user: "ada" });
+    expect((await server.ask("GET", "/metrics")).status).toBe(401);
+    const answer = await server.ask("GET", "/metrics", undefined, { authorization: `Bearer ${secret}` });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe("the figures", () => {
+  const told = (event: object) =>
+    ({ runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0, id: "i", ...event }) as Event;
+
+  it("have buckets that grow, up to all that was seen", () => {
+    const counts = metrics({ openStreams: () => 3, runsAtWork: () => 2 });
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    for (const ms of [5, 50, 500, 5000, 500_000])
+      counts.hear(told({ type: "message", model: "m", usage, ms }));
+    const samples = parse(counts.text());
+    const buckets = samples.filter(({ name }) => name.endsWith("_bucket")).map(({ value }) => value);
+    expect(buckets).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 5]);
+    expect(samples.find(({ name }) => name === "capstan_open_streams")?.value).toBe(3);
+  });
+
+  it("stay few and readable, whatever names are made up (A113)", () => {
+    const counts = metrics({ openStreams: () => 0, runsAtWork: () => 0 });
+    for (let index = 0; index < 2000; index++) {
+      const name = `tool "${index}"\n\\ ${"x".repeat(500)}`;
+      counts.hear(told({ type: "tool_call_result", name, status: "ok" }));
+    }
+    const calls = parse(counts.text()).filter(({ name }) => name === "capstan_tool_calls_total");
+    expect(calls.length).toBeLessThan(310);
+    expect(calls.reduce((sum, { value }) => sum + value, 0)).toBe(2000);
+    for (const { labels } of calls) expect(labels.gen_ai_tool_name?.length).toBeLessThan(150);
+  });
+});

@@ -1,0 +1,167 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Agent, defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { traceIdOf } from "capstan/trace";
+import { afterEach, describe, expect, it } from "vitest";
+import { type SpanReceiver, spanReceiver } from "../testing/span-receiver.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+import { type TelemetryOptions, telemetry } from "./telemetry.ts";
+import type { TelemetryVariables } from "./telemetry-variables.ts";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+async function receiving(status?: number): Promise<SpanReceiver> {
+  const receiver = await spanReceiver(status);
+  open.push(receiver);
+  return receiver;
+}
+
+const secret = "canary-secret-7d1a";
+function agent(): Agent {
+  const tell = defineTool({
+    ...{ name: "tell", description: "Tells", input: { type: "object" } },
+    execute: () => `canary-result ${secret}`,
+  });
+  const model = scriptedModel(({ history }) =>
+    history.at(-1)?.type === "result"
+      ? { text: `canary-text ${secret}` }
+      : { calls: [{ name: "tell", input: { words: `canary-words ${secret}` } }] },
+  );
+  return defineAgent({ name: "talker", model, tools: [tell] });
+}
+
+/** A run on a server whose events are traced, until everything is sent. Gives the run's id, and the metrics. */
+async function traced(
+  env: TelemetryVariables,
+  options: TelemetryOptions = {},
+): Promise<{ runId: string; metrics: string }> {
+  const { onEvent, close } = await telemetry(env, options);
+  const server: TestServer = testServer({ agents: [agent()], secrets: [secret], onEvent });
+  const started = await server.ask("POST", "/api/runs", { input: `canary-question ${secret}` });
+  const { runId } = await started.json();
+  for (let state = ""; state !== "ended"; ) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    state = (await (await server.ask("GET", `/api/runs/${runId}`)).json()).state;
+  }
+  const metrics = await (await server.ask("GET", "/metrics")).text();
+  await server.close(0);
+  await close();
+  return { runId, metrics };
+}
+
+describe("tracing by the standard variables", () => {
+  it("sends the spans of a run to the endpoint, with its headers and name, and without content (A113)", async () => {
+    const receiver = await receiving();
+    const { runId, metrics } = await traced({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/otel/`,
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20canary-key-0123,x-tenant=one",
+      OTEL_SERVICE_NAME: "harbour",
+    });
+    const [{ path, headers, body } = { path: "", headers: {}, body: Buffer.of() }] = receiver.received;
+    expect(path).toBe("/otel/v1/traces");
+    expect(headers).toMatchObject({
+      "content-type": "application/x-protobuf",
+      authorization: "Basic canary-key-0123",
+      "x-tenant": "one",
+    });
+    const text = receiver.text();
+    for (const word of ["invoke_agent talker", "chat scripted", "execute_tool tell", "harbour"])
+      expect(text).toContain(word);
+    expect(body.includes(Buffer.from(traceIdOf(runId), "hex"))).toBe(true);
+    expect(text).not.toContain("canary");
+    expect(metrics).not.toContain("canary");
+  });
+
+  it("sends content when it is asked for, and no secret even then (A113)", async () => {
+    const receiver = await receiving();
+    await traced({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/spans`,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
+      CAPSTAN_TRACE_EXTRA_KEYS: "true",
+    });
+    expect(receiver.received[0]?.path).toBe("/spans");
+    const text = receiver.text();
+    for (const word of ["canary-question ***", "canary-words ***", "canary-result ***", "canary-text ***"])
+      expect(text).toContain(word);
+    expect(text).toContain("openinference.span.kind");
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(Buffer.from(secret).toString("base64").slice(0, 20));
+  });
+
+  it.each([
+    ["is disabled", { OTEL_SDK_DISABLED: "true" }],
+    ["has no exporter", { OTEL_TRACES_EXPORTER: "none" }],
+    ["samples nothing", { OTEL_TRACES_SAMPLER: "always_off" }],
+    ["samples none of a hundred", { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }],
+  ])("sends nothing when it %s", async (_, variables) => {
+    const receiver = await receiving();
+    await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...variables });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it("says once that spans are lost, without a key, and no run is the worse for it (A113)", async () => {
+    const receiver = await receiving(401);
+    const problems: string[] = [];
+    await traced(
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.replace("//", "//user:canary-password@"),
+        OTEL_EXPORTER_OTLP_HEADERS: "dd-api-key=canary-key-0123",
+      },
+      { onError: ({ message }) => problems.push(message) },
+    );
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(`Spans could not be sent to ${receiver.url}`);
+    expect(problems[0]).not.toContain("canary");
+  });
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, /OTEL_EXPORTER_OTLP_ENDPOINT is not an address/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: "canary-key" }, /OTEL_EXPORTER_OTLP_HEADERS cannot be read/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: "a=%zz-canary" }, /OTEL_EXPORTER_OTLP_HEADERS cannot be read/],
+    [{ OTEL_TRACES_SAMPLER: "sometimes" }, /OTEL_TRACES_SAMPLER cannot be "sometimes"/],
+    [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" }, /from 0 to 1/],
+  ])("refuses %j, and shows no value of a header", async (variables, message) => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", ...variables };
+    const problem: Error = await telemetry(env).then(
+      () => new Error("none"),
+      (error) => error,
+    );
+    expect(problem.message).toMatch(message);
+    expect(problem.message).not.toContain("canary");
+  });
+});
+
+const program = `
+import { registerHooks } from "node:module";
+const asked = [];
+registerHooks({ resolve(specifier, context, next) {
+  if (specifier.includes("opentelemetry")) asked.push(specifier);
+  return next(specifier, context);
+} });
+const { telemetry } = await import(${JSON.stringify(join(import.meta.dirname, "../index.ts"))});
+const { onEvent, close } = await telemetry(process.env);
+onEvent({ type: "content_delta", delta: "Hi" });
+await close();
+console.log(JSON.stringify(asked));
+`;
+
+async function loadedWith(env: TelemetryVariables): Promise<string[]> {
+  const node = ["--conditions=capstan-source", "--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, node, {
+    env: { PATH: process.env.PATH, NODE_OPTIONS: "", ...env },
+    cwd: import.meta.dirname,
+  });
+  return JSON.parse(stdout);
+}
+
+it("without an endpoint nothing of OpenTelemetry is loaded (A113)", { timeout: 30_000 }, async () => {
+  expect(await loadedWith({})).toEqual([]);
+  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })).toContain(
+    "@opentelemetry/exporter-trace-otlp-proto",
+  );
+});
