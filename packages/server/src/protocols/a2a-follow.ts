@@ -63,12 +63,13 @@ export async function followTask(
     if (isTerminal(projection.state())) return true;
     return until === "rest" && waits() && !(await isAnswered());
   }
-  const isWoken = waits() && (await isAnswered());
+  /** It waits in what was read, and has been answered since. */
+  let isWoken = waits() && (await isAnswered());
 
   return {
     task() {
       const task = projection.task();
-      if (!waits() || !isWoken) return task;
+      if (!isWoken) return task;
       return { ...task, status: { state: "TASK_STATE_WORKING", timestamp: task.status.timestamp } };
     },
     async *frames(until) {
@@ -76,6 +77,7 @@ export async function followTask(
       const signal = AbortSignal.any([leaving, asking.signal]);
       for await (const event of subscribe(store, { runId, sessionId, after: position }, { signal })) {
         if (isFact(event)) position = event.seq;
+        isWoken = false;
         const frames = projection.hear(event);
         const isEnd = frames.length > 0 && (await isOver(until));
         // Somebody who is told that input is required would go away, though it is on its way.

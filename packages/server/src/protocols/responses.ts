@@ -124,9 +124,12 @@ function teller(options: ResponseOptions, { output, end }: Telling) {
   let last = "";
   let finish: Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
 
-  function wait({ callIds }: Extract<Fact, { readonly type: "waiting" }>): void {
+  function wait({ callIds, until }: Extract<Fact, { readonly type: "waiting" }>): void {
+    // It goes on by itself where it is kept.
+    if (until !== undefined && options.sessionId !== undefined) return;
     speech.add(calls.questions(callIds).join("\n\n"));
-    if (calls.rest(callIds) === 0) speech.add("Waiting for an answer from outside.");
+    const time = until === undefined ? "for an answer from outside" : `until ${new Date(until).toISOString()}`;
+    if (calls.rest(callIds) === 0) speech.add(`Waiting ${time}.`);
     end({ status: "completed" });
   }
   function finished(fact: Extract<Fact, { readonly type: "done" }>): void {
@@ -158,7 +161,7 @@ function teller(options: ResponseOptions, { output, end }: Telling) {
         calls.begin(event.id, { name: event.name, arguments: writtenOf(event.arguments) });
       if (event.type === "handoff") calls.begin(event.callId);
       if (event.type === "tool_call_result") calls.settle(event);
-      if (event.type === "waiting" && event.until === undefined) wait(event);
+      if (event.type === "waiting") wait(event);
       if (event.type === "done") finished(event);
     },
   };

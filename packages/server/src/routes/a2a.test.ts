@@ -336,6 +336,28 @@ describe("a task that waits", () => {
     expect(seen.text || answerOf(seen.task as Task)).toContain("too much");
   });
 
+  it("waits again when the next call needs an answer too, and an old answer is none to it (F57)", async () => {
+    const script: Script = ({ history }) => {
+      const paid = history.filter(({ type }) => type === "result").length;
+      return paid < 2
+        ? { calls: [{ id: `p${paid}`, name: "pay", input: { amount: paid } }] }
+        : { text: "Paid." };
+    };
+    await serve([agentOf(script)]);
+    const client = await connect();
+    const first = await sent(client, send("Pay"));
+    const [shown] = dataOf(first.status?.message?.parts) as { callId: string; digest: string }[];
+    const { callId, digest } = shown ?? {};
+    const answer = { data: { callId, digest, approved: true } };
+    const second = await sent(client, send([answer], { taskId: first.id }));
+    expect(second.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    expect(dataOf(second.status?.message?.parts)).toMatchObject([{ callId: "p1", input: { amount: 1 } }]);
+    await expect(sent(client, send([answer], { taskId: first.id }))).rejects.toEqual(hasCode(-32602));
+    const old = { taskId: first.id, metadata: { digest } };
+    await expect(sent(client, send("yes", old))).rejects.toEqual(hasCode(-32602));
+    expect(answerOf(await sent(client, send("yes", { taskId: first.id })))).toBe("Paid.");
+  });
+
   it("takes data that is bound to the digest, and nothing else (A109)", async () => {
     await serve([agentOf(payFirst)]);
     const client = await connect();

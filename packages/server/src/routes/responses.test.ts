@@ -307,7 +307,7 @@ describe("the client `openai`", () => {
 
     const poet = defineAgent({ name: "poet", model: scriptedModel([{ text: "Roses." }]) });
     const handing = scriptedModel([
-      { calls: [{ name: "handoff", input: { to: "poet", message: "A poem" } }] },
+      { calls: [{ name: "handoff", input: { agent: "poet", message: "A poem" } }] },
     ]);
     const other = await serve(defineAgent({ name: "helper", model: handing, handoffs: () => [poet] }));
     const handed = await asker(other, true)({ model: "helper", input: "A poem" });
@@ -445,6 +445,14 @@ describe("the client `openai`", () => {
     expect((await ada.responses.create({ model: "helper", input: [approval] })).output_text).toContain(
       "Paid",
     );
+  });
+
+  it("has limits like everybody, and nothing is begun beyond them", async () => {
+    const model = scriptedModel([]);
+    const client = await serve(helper(model), { limits: { streams: 0 } });
+    const stream = client.responses.create({ model: "helper", input: "?", stream: true });
+    await expect(stream).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+    expect(model.requests).toEqual([]);
   });
 
   it("starts one run for one Idempotency-Key", async () => {

@@ -45,13 +45,18 @@ export const responseRoutes: readonly Route[] = [
       200: { description: "The response, or its events as `text/event-stream`.", schema: responseView },
     },
     async handle({ body, caller, request, key }, deployment) {
-      const asked: ResponseAsked = { body, caller, key };
-      const told = (await keptResponse(asked, deployment)) ?? (await passingResponse(asked, deployment));
-      if (request.signal.aborted) told.onGone();
-      else request.signal.addEventListener("abort", told.onGone, { once: true });
-      if (body.isStreamed) return streamed(told, caller, deployment);
-      if (body.isInBackground) return begunOnly(told);
-      return whole(told);
+      const onClose = body.isStreamed ? deployment.allowance.take(caller, "streams") : undefined;
+      try {
+        const asked: ResponseAsked = { body, caller, key };
+        const told = (await keptResponse(asked, deployment)) ?? (await passingResponse(asked, deployment));
+        if (request.signal.aborted) told.onGone();
+        else request.signal.addEventListener("abort", told.onGone, { once: true });
+        if (onClose) return streamed(told, onClose, deployment);
+        return await (body.isInBackground ? begunOnly(told) : whole(told));
+      } catch (thrown) {
+        onClose?.();
+        throw thrown;
+      }
     },
   }),
   defineRoute({
@@ -70,8 +75,9 @@ export const responseRoutes: readonly Route[] = [
         for (const fact of facts) projection.hear(fact);
         return Response.json(projection.response());
       }
+      const onClose = deployment.allowance.take(caller, "streams");
       const { events, stop } = await followLeg(deployment, options.sessionId ?? "", async () => place);
-      return streamed({ events, projection, onGone: stop }, caller, deployment);
+      return streamed({ events, projection, onGone: stop }, onClose, deployment);
     },
   }),
   defineRoute({
@@ -186,14 +192,12 @@ function resultsIn({ items }: ResponsesRequest): PassingResults | undefined {
   return run === undefined ? undefined : { runId: run, results };
 }
 
-function streamed({ events, projection, onGone }: Telling, caller: Caller, deployment: Deployment): Response {
-  try {
-    const onClose = deployment.allowance.take(caller, "streams");
-    return frameStream({ frames: frames(events, projection, deployment), onClose, onGone });
-  } catch (thrown) {
-    onGone();
-    throw thrown;
-  }
+function streamed(
+  { events, projection, onGone }: Telling,
+  onClose: () => void,
+  deployment: Deployment,
+): Response {
+  return frameStream({ frames: frames(events, projection, deployment), onClose, onGone });
 }
 
 async function* frames(
