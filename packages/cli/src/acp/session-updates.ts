@@ -1,17 +1,5 @@
 // The wire of ACP v1: what an editor is told of a run, as `session/update` notifications. Pure: events in, updates out.
 //
-// | event                  | session/update                                                              |
-// | ---------------------- | --------------------------------------------------------------------------- |
-// | run_start, steered     | user_message_chunk, only when a session is loaded                             |
-// | content_delta, message | agent_message_chunk; a message that is said again gets another messageId      |
-// | reasoning_delta        | agent_thought_chunk                                                           |
-// | message (its calls)    | tool_call, pending                                                            |
-// | tool_call_start        | tool_call_update, in_progress                                                 |
-// | tool_progress          | tool_call_update with content                                                 |
-// | tool_call_result       | tool_call_update, completed or failed; plan, of the plan tool                 |
-// | handoff                | tool_call_update, in_progress                                                 |
-// | done                   | what the model has not said itself: agent_message_chunk; usage_update         |
-//
 // A nested run is the inside of a call: of it only its calls are told, with the name of their agent. What a run waits
 // for is asked with session/request_permission, and how it ends is the answer to session/prompt: see `prompt-turn.ts`.
 import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
@@ -25,6 +13,22 @@ import {
   textOfResult,
   titleOf,
 } from "./call-shape.ts";
+
+/** What becomes of each event. */
+export const acpMapping: Readonly<Record<string, string>> = {
+  run_start: "`user_message_chunk`, only when a session is loaded",
+  steered: "`user_message_chunk`, only when a session is loaded",
+  content_delta: "`agent_message_chunk`",
+  message_restart: "the next chunks have another `messageId`",
+  reasoning_delta: "`agent_thought_chunk`",
+  message: "`tool_call` (pending) for each of its calls",
+  tool_call_start: "`tool_call_update` (in_progress)",
+  tool_progress: "`tool_call_update` with content",
+  tool_call_result: "`tool_call_update` (completed, failed); `plan`, of the plan tool",
+  handoff: "`tool_call_update` (in_progress)",
+  waiting: "`session/request_permission`",
+  done: "what the model has not said itself as `agent_message_chunk`, `usage_update`; the stop reason answers `session/prompt`",
+};
 
 /** What is told of one session, in the order of its events. */
 export interface SessionUpdates {

@@ -96,6 +96,7 @@ type Request = { readonly path: string; readonly body?: object; readonly headers
 const data = { format: 1, name: "note" };
 const messages = [{ role: "user", content: "Hi" }];
 const json = { accept: "application/json" };
+const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
 
 /** One good request for each route. */
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
@@ -193,6 +194,23 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
     path: "/v1/chat/completions",
     body: { model: "helper", messages },
   }),
+  "POST /v1/responses": () => ({ path: "/v1/responses", body: { model: "helper", input: "Hi" } }),
+  "GET /v1/responses/{runId}": async () => ({
+    path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}`,
+  }),
+  "POST /v1/responses/{runId}/cancel": async () => ({
+    path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}/cancel`,
+  }),
+  "POST /api/ui/chat": () => ({
+    path: "/api/ui/chat",
+    body: { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },
+  }),
+  "GET /api/ui/chat/{chatId}/stream": () => ({ path: "/api/ui/chat/none/stream" }),
+  "POST /ag-ui": () => ({ path: "/ag-ui", body: { threadId: "thread", runId: "one", messages } }),
+  "GET /.well-known/agent-card.json": () => ({ path: "/.well-known/agent-card.json" }),
+  "GET /a2a/{name}/agent-card.json": () => ({ path: "/a2a/helper/agent-card.json" }),
+  "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),
+  "POST /a2a/{name}": () => ({ path: "/a2a/helper", body: listTasks, headers: { "a2a-version": "1.0" } }),
 };
 /** Those need a connection of a client, which has tests of its own. */
 const elsewhere = ["GET /mcp", "DELETE /mcp", "POST /mcp", "POST /api/mcp-servers/{server}/trust"];

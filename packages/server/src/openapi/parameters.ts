@@ -14,6 +14,7 @@ type Fields = Readonly<Record<string, z.ZodType>>;
 
 /** The fields of a schema of parameters; none for one that is no object. */
 export function fieldsOf(schema: z.ZodType): Fields {
+  if (schema instanceof z.ZodPipe) return fieldsOf(schema.in as z.ZodType);
   return schema instanceof z.ZodObject ? (schema.shape as Fields) : {};
 }
 

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { readBody } from "../http/read-body.ts";
-import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a-card.ts";
-import type { A2aAsking } from "../protocols/a2a-follow.ts";
-import { a2aMethods, lastingMethods } from "../protocols/a2a-methods.ts";
+import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a/card.ts";
+import type { A2aAsking } from "../protocols/a2a/follow.ts";
+import { a2aMethods, lastingMethods } from "../protocols/a2a/methods.ts";
 import {
   type RpcError,
   type RpcId,
@@ -13,8 +13,8 @@ import {
   rpcError,
   rpcRequest,
   thrownError,
-} from "../protocols/a2a-rpc.ts";
-import { type A2aFrame, a2aVersion } from "../protocols/a2a-wire.ts";
+} from "../protocols/a2a/rpc.ts";
+import { type A2aFrame, a2aVersion } from "../protocols/a2a/wire.ts";
 import { frameStream } from "../protocols/frame-stream.ts";
 import { type Asked, defineRoute, type Route } from "../route.ts";
 
@@ -26,7 +26,7 @@ const answers = {
     description:
       "As A2A 1.0 says, errors too: JSON-RPC, and for `SendStreamingMessage` and `SubscribeToTask` a stream of it.",
     schema: z.looseObject({ jsonrpc: z.literal("2.0") }),
-    type: "application/json, text/event-stream",
+    type: "text/event-stream",
   },
 };
 

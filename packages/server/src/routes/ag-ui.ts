@@ -3,7 +3,7 @@ import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { type AgUiStream, agUiFrame, agUiStream } from "../protocols/ag-ui.ts";
+import { type AgUiStream, agUiFrame, agUiStream } from "../protocols/ag-ui/ag-ui.ts";
 import {
   type AgUiInput,
   agUiRequest,
@@ -11,7 +11,7 @@ import {
   callsSeen,
   isAnswering,
   newestInput,
-} from "../protocols/ag-ui-request.ts";
+} from "../protocols/ag-ui/request.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
 import { frameStream } from "../protocols/frame-stream.ts";
 import { shownError, shownThrown } from "../protocols/shown-error.ts";

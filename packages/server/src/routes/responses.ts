@@ -1,16 +1,15 @@
 import { AgentError, type Event } from "capstan";
 import { z } from "zod";
-import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { formatSseEvent } from "../protocols/chat-events.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
 import { clientHistory } from "../protocols/client-history.ts";
 import { frameStream } from "../protocols/frame-stream.ts";
 import { openaiProblem, openaiStatus } from "../protocols/openai-problem.ts";
-import { type ResponseEvents, responseEvents } from "../protocols/responses.ts";
-import { type RunLeg, readFunctionCallId, readResponseId } from "../protocols/responses-ids.ts";
-import { answersIn, lastAnswers, outputOf } from "../protocols/responses-items.ts";
-import { type ResponsesRequest, responsesRequest } from "../protocols/responses-request.ts";
+import { type RunLeg, readFunctionCallId, readResponseId } from "../protocols/responses/ids.ts";
+import { answersIn, lastAnswers, outputOf } from "../protocols/responses/items.ts";
+import { type ResponsesRequest, responsesRequest } from "../protocols/responses/request.ts";
+import { type ResponseEvents, responseEvents } from "../protocols/responses/responses.ts";
 import { shownError, shownThrown } from "../protocols/shown-error.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { chosenAgent } from "../runs/chosen-agent.ts";
@@ -75,8 +74,11 @@ export const responseRoutes: readonly Route[] = [
         for (const fact of facts) projection.hear(fact);
         return Response.json(projection.response());
       }
-      const onClose = deployment.allowance.take(caller, "streams");
-      const { events, stop } = await followLeg(deployment, options.sessionId ?? "", async () => place);
+      let onClose: () => void = () => undefined;
+      const { events, stop } = await followLeg(deployment, options.sessionId ?? "", async () => {
+        onClose = deployment.allowance.take(caller, "streams");
+        return place;
+      });
       return streamed({ events, projection, onGone: stop }, onClose, deployment);
     },
   }),

@@ -1,8 +1,16 @@
-import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import {
+  AbstractChat,
+  type ChatState,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
 import { type Agent, agentTool, defineAgent, defineTool, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Listening, listen } from "../listen.ts";
 import { slowAgent } from "../testing/slow-agent.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
@@ -95,16 +103,8 @@ const pay = defineTool({
   execute: () => "paid",
 });
 
-const agentOf = (
-  script: Script,
-  tools: Agent["tools"] extends never ? never : object[] = [look, pay],
-): Agent =>
-  defineAgent({
-    name: "helper",
-    model: scriptedModel(script),
-    tools: tools as never,
-    policy: { gate: "off" },
-  });
+const agentOf = (script: Script): Agent =>
+  defineAgent({ name: "helper", model: scriptedModel(script), tools: [look, pay], policy: { gate: "off" } });
 
 describe("useChat with its default transport", () => {
   it("gets the text, the reasoning, the calls, the sources and the hints of the run (S1-26)", async () => {
@@ -243,6 +243,45 @@ describe("an approval", () => {
     ]);
     expect(textOf(message)).toBe("All done.");
   });
+});
+
+/** What `useChat` is made of, with its state in a plain object. */
+class PlainChat extends AbstractChat<UIMessage> {
+  constructor() {
+    const state: ChatState<UIMessage> = {
+      status: "ready",
+      error: undefined,
+      messages: [],
+      pushMessage: (message) => void state.messages.push(message),
+      popMessage: () => void state.messages.pop(),
+      replaceMessage: (index, message) => void state.messages.splice(index, 1, message),
+      snapshot: (thing) => structuredClone(thing),
+    };
+    const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
+    super({ id: "chat-2", transport, state, sendAutomaticallyWhen });
+  }
+}
+
+it("the chat behind useChat sends, approves two calls, goes on by itself, and answers anew", async () => {
+  await serve(
+    agentOf([
+      { calls: [1, 2].map((n) => ({ id: `c${n}`, name: "pay", input: { n } })) },
+      { text: "Both paid." },
+      { text: "Nothing to pay." },
+    ]),
+  );
+  const chat = new PlainChat();
+  await chat.sendMessage({ text: "Pay both." });
+  const asked = toolsIn(chat.messages.at(-1) as UIMessage);
+  expect(asked.map(({ state }) => state)).toEqual(["approval-requested", "approval-requested"]);
+  for (const { approval } of asked)
+    await chat.addToolApprovalResponse({ id: approval?.id ?? "", approved: true });
+  await vi.waitFor(() => expect(textOf(chat.messages.at(-1) as UIMessage)).toBe("Both paid."));
+  await vi.waitFor(() => expect(chat.status).toBe("ready"));
+  expect(chat.messages).toHaveLength(2);
+  expect(toolsIn(chat.messages[1] as UIMessage)).toMatchObject([{ output: "paid" }, { output: "paid" }]);
+  await chat.regenerate();
+  expect(chat.messages.map(textOf)).toEqual(["Pay both.", "Nothing to pay."]);
 });
 
 it("a tool that the client runs gets its result with the next request", async () => {

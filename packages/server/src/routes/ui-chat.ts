@@ -3,8 +3,6 @@ import { AgentError, type Event, type Fact } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { frameStream } from "../protocols/frame-stream.ts";
-import { shownError, shownThrown } from "../protocols/shown-error.ts";
 import {
   answersIn,
   callIdsIn,
@@ -13,8 +11,10 @@ import {
   type UiChatRequest,
   type UiMessage,
   uiChatRequest,
-} from "../protocols/ui-chat-request.ts";
-import { lastUiFrame, uiFrame, uiMessageStream } from "../protocols/ui-message-stream.ts";
+} from "../protocols/ai-sdk/ui-chat-request.ts";
+import { lastUiFrame, uiFrame, uiMessageStream } from "../protocols/ai-sdk/ui-message-stream.ts";
+import { frameStream } from "../protocols/frame-stream.ts";
+import { shownError, shownThrown } from "../protocols/shown-error.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { startRun } from "../runs/start-run.ts";
@@ -38,13 +38,13 @@ export const uiChatRoutes: readonly Route[] = [
     body: uiChatRequest,
     beginsWork: true,
     answers: { 200: answer },
-    handle: ({ body, caller }, deployment) =>
+    handle: ({ body, caller, key }, deployment) =>
       streamed(caller, deployment, async () => {
         const message = continued(body);
         if (message) return answered({ body, message }, caller, deployment);
         return body.trigger === "submit-message"
-          ? asked(body, caller, deployment)
-          : askedAgain(body, caller, deployment);
+          ? asked({ body, key }, caller, deployment)
+          : askedAgain({ body, key }, caller, deployment);
       }),
   }),
   defineRoute({
@@ -74,15 +74,18 @@ type Leg = {
   readonly shown?: readonly string[];
 };
 
-async function asked(body: UiChatRequest, caller: Caller, deployment: Deployment): Promise<Leg> {
+type Asking = { readonly body: UiChatRequest; readonly key: string | undefined };
+
+async function asked({ body, key }: Asking, caller: Caller, deployment: Deployment): Promise<Leg> {
   const { agent, model, id: chatId } = body;
   const sessionId = await sessionOfThread(deployment.store, threadOf(caller, chatId));
-  return startRun(deployment, caller, { input: newestContent(body), agent, model, sessionId });
+  return startRun(deployment, caller, { input: newestContent(body), agent, model, sessionId, key });
 }
 
 /** Answers the newest message anew, in a fork from before it; the old answer stays where it was. */
-async function askedAgain(body: UiChatRequest, caller: Caller, deployment: Deployment): Promise<Leg> {
+async function askedAgain(asking: Asking, caller: Caller, deployment: Deployment): Promise<Leg> {
   const { store } = deployment;
+  const { body, key } = asking;
   const thread = threadOf(caller, body.id);
   const input = newestContent(body);
   const sessionId = await sessionOfThread(store, thread);
@@ -92,14 +95,14 @@ async function askedAgain(body: UiChatRequest, caller: Caller, deployment: Deplo
     throw new AgentError("session_busy", "The chat is not done with its last message: answer it, or wait.");
   const number = body.messages.filter(({ role }) => role === "user").length;
   // The request that would have begun it has not come through.
-  if (number === runs.length + 1) return asked(body, caller, deployment);
+  if (number === runs.length + 1) return asked(asking, caller, deployment);
   const { runId } = runs[number - 1] ?? {};
   const start = (await store.read(sessionId)).find(
     (fact): fact is Extract<Fact, { type: "run_start" }> => fact.type === "run_start" && fact.runId === runId,
   );
   if (!start || !isDeepStrictEqual(start.input, [{ type: "user", content: input }]))
     throw new AgentError("not_found", "The chat has no such message here: say it as a new one.");
-  const again = await rerunRun(deployment, caller, { runId: start.runId });
+  const again = await rerunRun(deployment, caller, { runId: start.runId, key });
   await moveThread(store, thread, again.sessionId);
   return again;
 }

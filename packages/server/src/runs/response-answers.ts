@@ -8,8 +8,8 @@ import {
   readApprovalRequestId,
   readFunctionCallId,
   responseId,
-} from "../protocols/responses-ids.ts";
-import { type InputAnswer, outputOf } from "../protocols/responses-items.ts";
+} from "../protocols/responses/ids.ts";
+import { type InputAnswer, outputOf } from "../protocols/responses/items.ts";
 import { type KeptLeg, restsOf } from "./response-legs.ts";
 import { tellRun } from "./tell-run.ts";
 

@@ -2,8 +2,8 @@ import { type Agent, AgentError, type Event, type Fact } from "capstan";
 import { subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { isRest, type ResponseOptions } from "../protocols/responses.ts";
-import { type RunLeg, responseId } from "../protocols/responses-ids.ts";
+import { type RunLeg, responseId } from "../protocols/responses/ids.ts";
+import { isRest, type ResponseOptions } from "../protocols/responses/responses.ts";
 import { shownError } from "../protocols/shown-error.ts";
 import { isOfRun } from "./is-of-run.ts";
 

@@ -1,0 +1,118 @@
+import { StreamResponse, Task } from "@a2a-js/sdk";
+import { type Event, type Fact, isFact } from "capstan";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { randomRun, randomScript } from "../../testing/random-run.ts";
+import { a2aMapping, taskProjection } from "./task.ts";
+import type { A2aFrame, A2aPart, A2aTask } from "./wire.ts";
+
+const place = { taskId: "run_1", contextId: "ses_1" };
+const projected = () => taskProjection(place, ({ code, message }) => ({ code, message }));
+
+function told(events: readonly Event[]): { frames: readonly A2aFrame[]; task: A2aTask } {
+  const projection = projected();
+  const frames = events.flatMap((event) => projection.hear(event));
+  return { frames, task: projection.task() };
+}
+
+/** What a client has that does with the frames as the protocol says. */
+function received(frames: readonly A2aFrame[]): { text: string; data: unknown[]; states: string[] } {
+  let parts: readonly A2aPart[] = [];
+  const data: unknown[] = [];
+  const states: string[] = [];
+  for (const frame of frames) {
+    if ("artifactUpdate" in frame) {
+      const { append, artifact } = frame.artifactUpdate;
+      parts = append ? [...parts, ...artifact.parts] : artifact.parts;
+    }
+    if (!("statusUpdate" in frame)) continue;
+    states.push(frame.statusUpdate.status.state);
+    for (const part of frame.statusUpdate.status.message?.parts ?? [])
+      if ("data" in part) data.push(part.data);
+  }
+  return { text: textIn(parts), data, states };
+}
+
+const textIn = (parts: readonly A2aPart[]) => parts.map((part) => ("text" in part ? part.text : "")).join("");
+
+/** What Protobuf leaves out is left out. */
+const withoutDefaults = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, member) =>
+      member === false || (Array.isArray(member) && member.length === 0) ? undefined : member,
+    ),
+  );
+
+const callsIn = (data: readonly unknown[], type: string) =>
+  (data as { type: string; id: string; name: string; arguments?: unknown }[]).filter(
+    (one) => one.type === type,
+  );
+
+describe("the projection", () => {
+  it("says what the protocol's own codec reads in full, and what reads back as the same text and calls (F81)", async () => {
+    await fc.assert(
+      fc.asyncProperty(randomScript, async (script) => {
+        const { events, result } = await randomRun(script);
+        const { frames, task } = told(events);
+        for (const frame of frames)
+          expect(withoutDefaults(StreamResponse.toJSON(StreamResponse.fromJSON(frame)))).toEqual(
+            withoutDefaults(frame),
+          );
+        expect(withoutDefaults(Task.toJSON(Task.fromJSON(task)))).toEqual(withoutDefaults(task));
+        const { text, data, states } = received(frames);
+        expect(text.trim()).toBe(result.text.trim());
+        expect(textIn(task.artifacts?.[0]?.parts ?? [])).toBe(text);
+        expect(states.at(-1)).toBe("TASK_STATE_COMPLETED");
+        const ids = result.toolCalls.map(({ id }) => id);
+        expect(new Set(callsIn(data, "tool_call").map(({ id }) => id))).toEqual(new Set(ids));
+        expect(
+          callsIn(data, "tool_result")
+            .map(({ id }) => id)
+            .toSorted(),
+        ).toEqual(ids.toSorted());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is the same task for whoever was there and for whoever reads the stored facts later (F81)", async () => {
+    await fc.assert(
+      fc.asyncProperty(randomScript, async (script) => {
+        const { events } = await randomRun(script);
+        expect(told(events).task).toEqual(told(events.filter(isFact)).task);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("says a message again from its beginning when the model does", () => {
+    const origin = { runId: "run_1", sessionId: "ses_1", agent: "a", turn: 1 };
+    const say = (delta: string): Event => ({ ...origin, type: "content_delta", delta });
+    const again: Event = { ...origin, type: "message_restart", reason: "cut off" };
+    const { text } = received(told([say("Hel"), say("p"), again, say("Hel"), say("lo")]).frames);
+    expect(text).toBe("Hello");
+  });
+
+  it("tells a refusal from a failure, and shows no more of an error than it may", () => {
+    const ends = (code: string) => {
+      const projection = taskProjection(place, (error) => ({ ...error, message: "hidden" }));
+      const done = {
+        type: "done",
+        status: "failed",
+        text: "secret",
+        usage: {},
+        cost: 0,
+        at: 5,
+        seq: 1,
+        id: "d",
+      };
+      const fact = { ...done, runId: "run_1", error: { code, message: "secret", retryable: false } };
+      projection.hear(fact as unknown as Fact);
+      expect(JSON.stringify(projection.task())).not.toContain("secret");
+      return projection.task().status.state;
+    };
+    expect(ends("content_filter")).toBe("TASK_STATE_REJECTED");
+    expect(ends("model_failed")).toBe("TASK_STATE_FAILED");
+    expect(Object.keys(a2aMapping).length).toBeLessThanOrEqual(20);
+  });
+});

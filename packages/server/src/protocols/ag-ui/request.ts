@@ -1,0 +1,176 @@
+import { AgentError, type PendingCall, type UserEntry } from "capstan";
+import { z } from "zod";
+import type { CallAnswer } from "../ai-sdk/ui-chat-request.ts";
+import { approvalId, approvalMismatch } from "../approval-id.ts";
+import type { ChatPart } from "../chat-messages.ts";
+import type { ClientTool } from "../client-agent.ts";
+import { clientHistory } from "../client-history.ts";
+
+/** What a client of AG-UI sends. */
+export type AgUiInput = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content?: unknown;
+    readonly toolCallId?: string | undefined;
+    readonly error?: string | undefined;
+    readonly toolCalls?: readonly { readonly id: string }[] | undefined;
+  }[];
+  readonly tools: readonly ClientTool[];
+  readonly context: readonly { readonly description: string; readonly value: string }[];
+  readonly state?: unknown;
+  readonly resume: readonly {
+    readonly interruptId: string;
+    readonly status: "resolved" | "cancelled";
+    readonly payload?: unknown;
+  }[];
+};
+
+const name = z.string().min(1).max(200);
+
+const message = z.object({
+  id: z.string().max(500).optional(),
+  role: z.string().max(50),
+  content: z.unknown().optional(),
+  toolCallId: z.string().max(500).optional(),
+  error: z.string().max(100_000).optional(),
+  toolCalls: z.array(z.looseObject({ id: z.string().max(500) })).optional(),
+});
+
+const tool = z.object({
+  name: z.string().min(1).max(128),
+  description: z.string().max(20_000).default(""),
+  parameters: z.record(z.string(), z.unknown()).optional(),
+});
+
+const resumed = z.object({
+  interruptId: z.string().max(1000),
+  status: z.enum(["resolved", "cancelled"]),
+  payload: z.unknown().optional(),
+});
+
+const input: z.ZodType<AgUiInput> = z.object({
+  threadId: name,
+  runId: name,
+  messages: z.array(message).max(10_000),
+  tools: z.array(tool).max(128).default([]),
+  context: z
+    .array(z.object({ description: z.string().max(20_000), value: z.string().max(200_000) }))
+    .max(100)
+    .default([]),
+  state: z.unknown().optional(),
+  forwardedProps: z.unknown().optional(),
+  resume: z.array(resumed).max(1000).default([]),
+  parentRunId: z.string().max(200).optional(),
+  protocolVersion: z.string().max(50).optional(),
+});
+
+/** Its ids are the client's own: they name no run of ours, so they are not where one would be looked for. */
+export const agUiRequest: z.ZodType<{ readonly input: AgUiInput }> = input.transform((given) => ({
+  input: given,
+}));
+
+type Message = AgUiInput["messages"][number];
+
+/** What the newest message says, and what the application adds. Of all messages, nothing else is taken. */
+export function newestInput({ messages, context, state }: AgUiInput): UserEntry["content"] {
+  const last = messages.at(-1);
+  if (last?.role !== "user")
+    throw new AgentError("invalid_input", "The last message must be the user's, or the result of a call.");
+  const aside = asideOf(context, state);
+  const parts = contentParts(last.content);
+  if (parts.length === 0)
+    throw new AgentError("invalid_input", "The last message has neither text nor a file.");
+  const content: ChatPart[] = aside ? [...parts, { type: "text", text: aside }] : parts;
+  const [entry] = clientHistory([{ role: "user", content }]);
+  const [only] = content;
+  if (content.length === 1 && only?.type === "text") return only.text;
+  return entry?.type === "user" ? entry.content : "";
+}
+
+/** What the application says beside the person: it is the client's word like the message. */
+function asideOf(context: AgUiInput["context"], state: unknown): string {
+  const isEmpty = state === null || state === undefined || JSON.stringify(state) === "{}";
+  const lines = context.map(({ description, value }) => `- ${description}: ${value}`);
+  if (!isEmpty) lines.push(`- State of the application: ${JSON.stringify(state)}`);
+  return lines.length > 0 ? `Context given by the application:\n${lines.join("\n")}` : "";
+}
+
+const part = z.union([
+  z.object({ type: z.literal("text"), text: z.string().max(1_000_000) }),
+  z.object({
+    type: z.enum(["image", "document", "audio", "video"]),
+    source: z.object({ type: z.literal("data"), value: z.string(), mimeType: z.string().max(200) }),
+  }),
+]);
+
+function contentParts(content: unknown): ChatPart[] {
+  if (typeof content === "string") return content ? [{ type: "text", text: content }] : [];
+  const { success, data } = z.array(part).max(100).safeParse(content);
+  if (!success)
+    throw new AgentError(
+      "invalid_input",
+      "A message has text, and files that are in it: send them as `data`.",
+    );
+  return data.map((each): ChatPart => {
+    if (each.type === "text") return each;
+    const url = `data:${each.source.mimeType};base64,${each.source.value}`;
+    return each.type === "image"
+      ? { type: "image_url", image_url: { url } }
+      : { type: "file", file: { file_data: url } };
+  });
+}
+
+/** Whether a request answers what a run has asked, rather than beginning one. */
+export function isAnswering({ messages, resume }: AgUiInput): boolean {
+  return resume.length > 0 || messages.at(-1)?.role === "tool";
+}
+
+/** The calls that the client has seen. */
+export function callsSeen({ messages }: AgUiInput): readonly string[] {
+  return messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
+}
+
+/** What a request says to the calls that wait. What it says of other calls is only its client's word, and not heard. */
+export function answersTo(
+  { messages, resume }: AgUiInput,
+  pending: readonly PendingCall[],
+): readonly CallAnswer[] {
+  const decisions = resume.map((entry): CallAnswer => {
+    const call = pending.find((one) => one.needs === "approval" && approvalId(one) === entry.interruptId);
+    if (!call) throw approvalMismatch(entry.interruptId.split(":")[0] ?? "");
+    return decisionIn(entry, call);
+  });
+  const results = pending.flatMap(({ callId, needs }): CallAnswer[] => {
+    const given = messages.findLast(({ role, toolCallId }) => role === "tool" && toolCallId === callId);
+    return needs === "answer" && given ? [{ type: "result", callId, value: resultIn(given) }] : [];
+  });
+  return [...decisions, ...results];
+}
+
+const decision = z.object({
+  approved: z.boolean(),
+  reason: z.string().max(10_000).optional(),
+  value: z.json().optional(),
+});
+
+function decisionIn({ status, payload }: AgUiInput["resume"][number], { callId }: PendingCall): CallAnswer {
+  if (status === "cancelled") return { type: "deny", callId, reason: "It was cancelled." };
+  const { success, data } = decision.safeParse(payload);
+  if (!success)
+    throw new AgentError(
+      "invalid_input",
+      `The answer to the call "${callId}" must say \`approved\`, true or false.`,
+    );
+  const { approved, reason, value } = data;
+  if (!approved) return { type: "deny", callId, ...(reason !== undefined && { reason }) };
+  return { type: "approve", callId, ...(value !== undefined && { value }) };
+}
+
+function resultIn({ content, error }: Message): string | { readonly error: string } {
+  if (error !== undefined) return { error };
+  return contentParts(content)
+    .map((each) => (each.type === "text" ? each.text : `[${each.type}]`))
+    .join("");
+}

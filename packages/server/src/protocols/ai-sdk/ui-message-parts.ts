@@ -1,0 +1,170 @@
+import type { AssistantEntry, Event, Json } from "capstan";
+import { approvalId } from "../approval-id.ts";
+import { plainText, textOf } from "../entry-text.ts";
+
+/** A chunk of the UI message stream. */
+export type UiChunk = { readonly type: string; readonly [field: string]: unknown };
+
+type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
+
+type Kind = "text" | "reasoning";
+
+/** The text and the reasoning of a message, piece by piece. */
+export interface SpokenParts {
+  say(kind: Kind, delta: string): readonly UiChunk[];
+  close(): readonly UiChunk[];
+  forget(): void;
+  /** Whether what was said so far is the beginning of the whole message. */
+  isStartOf(entry: AssistantEntry): boolean;
+  /** Says what is left of the message, and ends it. */
+  complete(entry: AssistantEntry): readonly UiChunk[];
+}
+
+/** Nothing said yet. */
+export function spokenParts(): SpokenParts {
+  let open: { readonly kind: Kind; readonly id: string } | undefined;
+  let count = 0;
+  let said: Record<Kind, string> = { text: "", reasoning: "" };
+
+  function close(): readonly UiChunk[] {
+    if (!open) return [];
+    const { kind, id } = open;
+    open = undefined;
+    return [{ type: `${kind}-end`, id }];
+  }
+  function say(kind: Kind, delta: string): readonly UiChunk[] {
+    if (!delta) return [];
+    said[kind] += delta;
+    if (open?.kind === kind) return [{ type: `${kind}-delta`, id: open.id, delta }];
+    const before = close();
+    const id = `${kind}-${++count}`;
+    open = { kind, id };
+    return [...before, { type: `${kind}-start`, id }, { type: `${kind}-delta`, id, delta }];
+  }
+  function forget(): void {
+    open = undefined;
+    said = { text: "", reasoning: "" };
+  }
+
+  return {
+    close,
+    say,
+    forget,
+    isStartOf: (entry) => textOf(entry).startsWith(said.text) && thoughtOf(entry).startsWith(said.reasoning),
+    complete(entry) {
+      const isNew = !said.text && !said.reasoning;
+      const rest = isNew
+        ? entry.parts.flatMap((part) =>
+            part.type === "text" || part.type === "reasoning" ? say(part.type, part.text) : [],
+          )
+        : [
+            ...say("reasoning", thoughtOf(entry).slice(said.reasoning.length)),
+            ...say("text", textOf(entry).slice(said.text.length)),
+          ];
+      const chunks = [...rest, ...close()];
+      forget();
+      return chunks;
+    },
+  };
+}
+
+function thoughtOf({ parts }: AssistantEntry): string {
+  return parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+}
+
+type Call = { readonly id: string; readonly name: string; readonly input: Json; readonly raw?: string };
+
+/** Calls, from their first letter to their result. */
+export interface ToolParts {
+  available(call: Call): readonly UiChunk[];
+  /** What was shown of this step is void. */
+  forgetStep(): void;
+  /** Of a nested run, only what a person was asked about. */
+  hear(event: Event, isNested?: boolean): readonly UiChunk[];
+}
+
+/** With those that the client has already. */
+export function toolParts(known: Iterable<string> = []): ToolParts {
+  const shown = new Set(known);
+  let ofStep: string[] = [];
+  /** Asked for in this stream, with the name of what was asked. */
+  const asked = new Map<string, string>();
+  const refused = new Set<string>();
+
+  function start(id: string, toolName: string): readonly UiChunk[] {
+    if (shown.has(id)) return [];
+    shown.add(id);
+    ofStep.push(id);
+    return [{ type: "tool-input-start", toolCallId: id, toolName, dynamic: true }];
+  }
+  function available({ id, name: toolName, input, raw }: Call): readonly UiChunk[] {
+    const part = { toolCallId: id, toolName, dynamic: true };
+    const chunk =
+      raw === undefined
+        ? { type: "tool-input-available", ...part, input }
+        : { type: "tool-input-error", ...part, input: raw, errorText: "These are no arguments." };
+    return [...start(id, toolName), chunk];
+  }
+  const shownOr = (call: Call) => (shown.has(call.id) ? [] : available(call));
+
+  function ask(event: EventOf<"approval_required">): readonly UiChunk[] {
+    const { callId: toolCallId, name, input, reason, shown: visible, question } = event;
+    const id = approvalId(event);
+    asked.set(toolCallId, id);
+    const { state: _, ...about } = question ?? {};
+    const data = { toolCallId, reason, shown: visible, ...(question && { question: about }) };
+    return [
+      ...shownOr({ id: toolCallId, name, input }),
+      { type: "tool-approval-request", approvalId: id, toolCallId },
+      { type: "data-approval", id, data },
+    ];
+  }
+  function resolve({ callId, approved, reason }: EventOf<"approval_resolved">): readonly UiChunk[] {
+    if (!approved) refused.add(callId);
+    const id = asked.get(callId);
+    const said = { approved, ...(reason !== undefined && { reason }) };
+    return id === undefined ? [] : [{ type: "tool-approval-response", approvalId: id, ...said }];
+  }
+  function settle(event: EventOf<"tool_call_result">): readonly UiChunk[] {
+    const { id: toolCallId, name, ui } = event;
+    return [
+      ...shownOr({ id: toolCallId, name, input: {} }),
+      outputOf(event, refused.has(toolCallId)),
+      ...(ui ? [{ type: "data-ui", id: toolCallId, data: { ...ui, toolCallId } }] : []),
+    ];
+  }
+
+  return {
+    available,
+    forgetStep() {
+      for (const id of ofStep) shown.delete(id);
+      ofStep = [];
+    },
+    hear(event, isNested = false) {
+      if (event.type === "turn_start") ofStep = [];
+      if (event.type === "approval_required") return ask(event);
+      if (event.type === "approval_resolved") return resolve(event);
+      if (!("id" in event) || (isNested && !shown.has(event.id))) return [];
+      if (event.type === "tool_call_delta")
+        return [
+          ...start(event.id, event.name),
+          { type: "tool-input-delta", toolCallId: event.id, inputTextDelta: event.delta },
+        ];
+      if (event.type === "tool_call_start") return shownOr({ ...event, input: event.arguments });
+      if (event.type === "tool_progress" && shown.has(event.id))
+        return [
+          { type: "tool-output-available", toolCallId: event.id, output: event.data, preliminary: true },
+        ];
+      return event.type === "tool_call_result" ? settle(event) : [];
+    },
+  };
+}
+
+/** What came of a call. */
+function outputOf(event: EventOf<"tool_call_result">, isRefused: boolean): UiChunk {
+  const { id: toolCallId, result, data, is_error, status } = event;
+  if (status === "denied" && isRefused) return { type: "tool-output-denied", toolCallId };
+  const part = { toolCallId, dynamic: true };
+  if (is_error) return { type: "tool-output-error", ...part, errorText: plainText(result) };
+  return { type: "tool-output-available", ...part, output: data ?? plainText(result) };
+}

@@ -1,0 +1,48 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { randomRun, randomScript } from "../../testing/random-run.ts";
+import { unsaid } from "../chat-events.ts";
+import { textOf } from "../entry-text.ts";
+import { uiMessageStream } from "./ui-message-stream.ts";
+
+it("says of any run what the AI SDK accepts and reads back as the same text and calls, also from the facts alone", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomScript, fc.boolean(), async (script, isReplay) => {
+      const { events, result } = await randomRun(script);
+      const { runId, sessionId } = result;
+      const stream = uiMessageStream({ runId, sessionId });
+      const heard = isReplay ? events.filter((event) => "seq" in event) : events;
+      const chunks = [...stream.begin(), ...heard.flatMap(stream.hear), ...stream.end()];
+      const schema = uiMessageChunkSchema();
+      for (const chunk of chunks)
+        expect(await schema.validate?.(JSON.parse(JSON.stringify(chunk)))).toMatchObject({ success: true });
+      const message = await read(chunks as UIMessageChunk[]);
+      const said = events.flatMap((event) => (event.type === "message" ? event.entry.parts : []));
+      const textIn = (parts: readonly { type: string; text?: unknown }[], type: string) =>
+        parts.map((part) => (part.type === type ? part.text : "")).join("");
+      const last = events.findLast((event) => event.type === "message");
+      // An answer that a limit gives is behind what the model has said.
+      const rest = unsaid(last?.type === "message" ? textOf(last.entry) : "", result.text);
+      expect(textIn(message.parts, "text")).toBe(textIn(said, "text") + rest);
+      expect(textIn(message.parts, "reasoning")).toBe(textIn(said, "reasoning"));
+      const calls = message.parts.flatMap((part) => (part.type === "dynamic-tool" ? [part] : []));
+      expect(
+        calls.map(({ toolName, input, state }) => [toolName, input, state === "output-available"]),
+      ).toEqual(result.toolCalls.map(({ name, input, status }) => [name, input, status === "ok"]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function read(chunks: readonly UIMessageChunk[]): Promise<UIMessage> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  let last: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) last = message;
+  return last as UIMessage;
+}
