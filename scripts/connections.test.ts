@@ -33,6 +33,7 @@ const testKits = [
   "packages/capstan/src/testing/model-suite.ts",
   "packages/capstan/src/stores/testing/",
   "packages/cli/src/testing/",
+  "packages/server/src/testing/",
 ];
 /** Hands the browser's own `fetch` to the client, and looks at what comes back. */
 const studio = ["packages/studio/src/connection/sign-in.ts"];

@@ -48,7 +48,12 @@ test.each([
     await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
     // Colours go by names: when every other view is looked at in each theme, all of them are.
     for (const theme of isLong ? ["dark", "light"] : [at % 2 === 0 ? "dark" : "light"]) {
-      await page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme);
+      await page.evaluate(async (value) => {
+        document.documentElement.setAttribute("data-theme", value);
+        // Until the last colour has changed over.
+        await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      }, theme);
       faults.push(...(await violations(page)).map((fault) => `${name}, ${theme}: ${fault}`));
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
