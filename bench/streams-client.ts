@@ -18,8 +18,8 @@ type Order = StreamOrder & {
 const order: Order = JSON.parse(process.argv[2] ?? "");
 const origin = { host: "127.0.0.1", port: order.port, agent: false as const };
 const delaysMs: number[] = [];
-/** While connections are being made nothing is measured. */
-let isSettled = false;
+/** Nothing is measured before everybody hears: whoever comes late is told at once what was said before. */
+let hearing = 0;
 let lost = 0;
 let events = 0;
 
@@ -31,7 +31,10 @@ function start(input: string): Promise<string> {
     response.on("data", (chunk: string) => {
       body += chunk;
     });
-    response.on("end", () => resolve(JSON.parse(body).runId));
+    response.on("end", () => {
+      if (response.statusCode !== 201) throw new Error(`A run was refused: ${response.statusCode} ${body}`);
+      resolve(JSON.parse(body).runId);
+    });
   });
   asked.on("error", reject);
   asked.end(JSON.stringify({ input }));
@@ -50,21 +53,28 @@ async function read(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let next = 0;
   let rest = "";
+  let isHearing = false;
   asked.on("response", (response) => {
+    if (response.statusCode !== 200) throw new Error(`A stream was refused: ${response.statusCode}`);
     response.setEncoding("latin1");
     response.on("data", (chunk: string) => {
       const now = process.hrtime.bigint();
       const text = rest + chunk;
       const end = text.lastIndexOf("\n\n");
       rest = text.slice(end + 1);
-      // The whole text comes once more with the fact, which has an id. Joined pieces may hold several.
-      for (const frame of text.slice(0, Math.max(0, end)).split("\n\n"))
-        if (frame.includes('"type":"content_delta"'))
-          for (const [, index, at] of frame.matchAll(/(\d+)@(\d+);/g)) {
-            if (Number(index) === next) next++;
-            events++;
-            if (isSettled) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
-          }
+      if (!isHearing) hearing++;
+      isHearing = true;
+      // Joined pieces hold several. The fact at the end has all of them once more: those that were heard count once.
+      for (const frame of text.slice(0, Math.max(0, end)).split("\n\n")) {
+        const isPiece = frame.includes('"type":"content_delta"');
+        if (!isPiece && !frame.includes('"type":"message"')) continue;
+        for (const [, index, at] of frame.matchAll(/(\d+)@(\d+);/g)) {
+          if (Number(index) === next) next++;
+          if (!isPiece) continue;
+          events++;
+          if (hearing === order.streams) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
+        }
+      }
     });
     response.on("end", resolve);
     response.on("error", () => resolve());
@@ -79,9 +89,6 @@ for (let index = 0; index < order.streams; index++) {
   readers.push(read());
   if (index % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 20));
 }
-setTimeout(() => {
-  isSettled = true;
-}, 1500);
 await Promise.all(readers);
 const readings: Readings = { delaysMs, lost, events };
 process.stdout.write(JSON.stringify(readings), () => process.exit(0));

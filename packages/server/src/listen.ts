@@ -32,6 +32,8 @@ export interface Listening {
 export const defaultPort = 4680;
 const mostHeaders = 100;
 const lastWordsMs = 1000;
+/** So many may knock at once, as after a restart; with fewer, some would be asked to try again a second later. */
+const backlog = 4096;
 
 /** Opens a port for a server. Rejects with `invalid_definition` when it is in use, or open to others without a key. */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
@@ -118,7 +120,7 @@ function bound(node: NodeServer, { port, host }: { port: number; host: string })
       const message = why[error.code ?? ""] ?? `Cannot listen on ${host}:${port}: ${error.message}`;
       reject(new AgentError("invalid_definition", message, { cause: error }));
     });
-    node.listen({ port, host }, () => resolve());
+    node.listen({ port, host, backlog }, () => resolve());
   });
 }
 
