@@ -11,26 +11,29 @@ export { type Clock, systemClock } from "./clock.ts";
 export { contextSection } from "./context-section.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
 export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
-export type {
-  AssistantEntry,
-  AssistantPart,
-  CallPart,
-  Citation,
-  Entry,
-  Fragment,
-  NumberedFragment,
-  Part,
-  ReasoningPart,
-  ResultEntry,
-  ResultStatus,
-  UiHint,
-  UserEntry,
+export {
+  type AssistantEntry,
+  type AssistantPart,
+  type CallPart,
+  type Citation,
+  type Entry,
+  type Fragment,
+  type NumberedFragment,
+  type Part,
+  plainText,
+  type ReasoningPart,
+  type ResultEntry,
+  type ResultStatus,
+  textOf,
+  type UiHint,
+  type UserEntry,
 } from "./history.ts";
 export type { ChatMessage, RunInput } from "./input.ts";
 export type { Json } from "./json.ts";
 export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
+export { nearest } from "./near-names.ts";
 export type { Hooks, ResumeOptions } from "./open-run.ts";
 export type { HookedCall } from "./perform/io.ts";
 export { errorText } from "./perform/tool-shapes.ts";

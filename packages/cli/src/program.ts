@@ -54,7 +54,7 @@ async function makeProgram(argv: readonly string[], io: Io, outcome: Outcome): P
     .argument("[prompt...]", "what to say first: more than one word, in quotes")
     .addHelpText("after", examples)
     .action(async (words: string[], options) => {
-      const said = promptOf(program, words, options);
+      const said = await promptOf(program, words, options);
       const { start } = await import("./script/start.ts");
       outcome.exitCode = await start({ ...options, ...(said !== undefined && { said }) }, io);
     });
@@ -68,13 +68,14 @@ async function makeProgram(argv: readonly string[], io: Io, outcome: Outcome): P
 }
 
 /** A single word is far more often a misspelt command than something to say. */
-function promptOf(
+async function promptOf(
   program: Command,
   words: readonly string[],
   options: { print?: unknown },
-): string | undefined {
+): Promise<string | undefined> {
   const [first] = words;
   if (first === undefined) return undefined;
-  if (options.print === undefined && !/\s/.test(first)) refuseUnknown(program, first, Object.keys(commands));
+  if (options.print === undefined && !/\s/.test(first))
+    await refuseUnknown(program, first, Object.keys(commands));
   return words.join(" ");
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool, type Event, isFact, type Store } from "capstan";
 import {
-  type AgentInfo,
   type Client,
   type ConnectionState,
   createClient,
@@ -14,7 +13,6 @@ import {
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
-import type { AgentView } from "./agents/agent-view.ts";
 import { createServer, type ServerOptions } from "./create-server.ts";
 import { type Listening, listen } from "./listen.ts";
 import { agentRoutes } from "./routes/agents.ts";
@@ -56,7 +54,6 @@ async function all(events: AsyncIterable<Event>): Promise<Event[]> {
 
 describe("the client and the server", () => {
   it("mean the same by their answers", () => {
-    expectTypeOf<AgentView>().toEqualTypeOf<AgentInfo>();
     expectTypeOf<RunView>().toEqualTypeOf<RunDetails>();
     expectTypeOf<Omit<Started, "isNew">>().toEqualTypeOf<StartedRun>();
     expectTypeOf<Health["status"]>().toEqualTypeOf<"ok" | "draining">();

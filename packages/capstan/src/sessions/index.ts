@@ -13,6 +13,7 @@ export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type ExportFormat, type Session, session } from "./session.ts";
 export { type FoundSession, type ListedSession, type Sessions, sessions } from "./sessions.ts";
+export { belongsTo } from "./stored-facts.ts";
 export {
   type Cursor,
   type SlowReader,

@@ -17,16 +17,6 @@ export function count(value: number): string {
   return `${shown < 100 ? shown.toFixed(1).replace(/\.0$/, "") : Math.round(shown)}${unit}`;
 }
 
-/** How long ago something was. */
-export function ago(at: number, now: number): string {
-  const minutes = Math.max(0, Math.floor((now - at) / 60_000));
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 60 * 24) return `${Math.floor(minutes / 60)} h ago`;
-  const days = Math.floor(minutes / 60 / 24);
-  return days === 1 ? "yesterday" : `${days} days ago`;
-}
-
 /** How full the context is: a bar when there is a budget, the tokens otherwise. */
 export function gauge({ tokens, budget }: Result["context"]): string {
   if (budget === undefined) return `context ${count(tokens)}`;

@@ -1,4 +1,5 @@
 import type { Json, JsonSchema } from "capstan";
+import { isRecord } from "../is-record.ts";
 import { harmlessLine } from "../terminal/harmless.ts";
 
 /** One thing to type in. */
@@ -107,8 +108,4 @@ export function jsonOr(typed: string): Json {
   } catch {
     return typed;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,13 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ExportFormat } from "capstan/sessions";
 import { session, sessions } from "capstan/sessions";
+import { ago } from "../ago.ts";
 import type { Io } from "../io.ts";
 import { findSession } from "../script/find-session.ts";
 import { harmlessLine } from "../terminal/harmless.ts";
 import { shortened, widthOf, wrapped } from "../terminal/wrap.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import type { Place } from "./conversation.ts";
-import { ago, shortId } from "./figures.ts";
+import { shortId } from "./figures.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Json, ResultStatus, UiHint } from "capstan";
+import { isRecord } from "../is-record.ts";
 import { harmless, harmlessLine } from "../terminal/harmless.ts";
 import type { Style } from "../terminal/style.ts";
 import { shortened, widthOf, wrappedAsIs } from "../terminal/wrap.ts";
@@ -107,10 +108,6 @@ function pretty(text: string): string {
 
 function cut(line: string, columns: number): string {
   return widthOf(line) > columns ? shortened(stripVTControlCharacters(line), columns) : line;
-}
-
-function isRecord(value: Json): value is { readonly [name: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function folded(card: Card, drawing: Drawing): string[] {

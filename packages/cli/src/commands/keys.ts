@@ -19,7 +19,7 @@ export const addKeys: AddCommand = (program, io) => {
     .addHelpText("after", examples)
     .allowExcessArguments()
     .action(async (_options, command) => {
-      refuseWords(command);
+      await refuseWords(command);
       await (await actions()).listKeys(command.optsWithGlobals(), io);
     });
   keys

@@ -22,7 +22,7 @@ export const addSessions: AddCommand = (program, io) => {
     .addHelpText("after", examples)
     .allowExcessArguments()
     .action(async (_options, command) => {
-      refuseWords(command);
+      await refuseWords(command);
       await (await actions()).list(command.optsWithGlobals(), io);
     });
   sessions

@@ -1,12 +1,10 @@
-import { AgentError } from "capstan";
+import { AgentError, nearest } from "capstan";
+import { isRecord } from "../is-record.ts";
 import type { Config } from "./config.ts";
-import { nearestName } from "./nearest-name.ts";
 
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string" && value !== "";
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isListOf =
   (check: Check): Check =>
   (value) =>
@@ -88,8 +86,7 @@ function checkFields(
     if (item === undefined) continue;
     const field = Object.hasOwn(known, name) ? known[name] : undefined;
     if (!field) {
-      const hint =
-        nearestName(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
+      const hint = nearest(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
       throw new AgentError("invalid_definition", `${file} has an unknown field "${path}${name}".${hint}`);
     }
     if (field.check(item)) continue;

@@ -1,9 +1,16 @@
-import { type Agent, AgentError, defineAgent, type Model, standardInstructions, type Tool } from "capstan";
+import {
+  type Agent,
+  AgentError,
+  defineAgent,
+  type Model,
+  nearest,
+  standardInstructions,
+  type Tool,
+} from "capstan";
 import { defaultModel } from "capstan/models";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { chooseTools, configured, type Shelf } from "./choose-tools.ts";
 import { namedChoice } from "./named-choice.ts";
-import { nearestName } from "./nearest-name.ts";
 
 /** The agents of a workspace. */
 export type Team = { readonly agents: readonly Agent[]; readonly agent: Agent };
@@ -43,7 +50,7 @@ function chosenAgent(agents: readonly Agent[], name: string | undefined): Agent 
   const found = name === undefined ? agents[0] : agents.find((agent) => agent.name === name);
   if (found) return found;
   const names = agents.map((agent) => agent.name);
-  const hint = nearestName(name ?? "", names) || ` There are: ${names.join(", ")}.`;
+  const hint = nearest(name ?? "", names) || ` There are: ${names.join(", ")}.`;
   throw new AgentError("unknown_agent", `There is no agent "${name}".${hint}`);
 }
 

@@ -1,6 +1,5 @@
-import { AgentError, type Model } from "capstan";
+import { AgentError, type Model, nearest } from "capstan";
 import { providerOf, providers } from "capstan/models";
-import { nearestName } from "./nearest-name.ts";
 
 /** How much a model is to think, behind the name: `openai/gpt-5:high`. Other words there belong to the name. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
@@ -11,7 +10,7 @@ export async function namedChoice(name: string): Promise<Model | string> {
     return (await import("capstan/models/offline")).offline();
   const [provider, known] = [providerOf(name), providers.map((one) => one.name)];
   if (!name.includes("/") || !known.includes(provider)) {
-    const hint = name.includes("/") ? nearestName(provider, known) : "";
+    const hint = name.includes("/") ? nearest(provider, known) : "";
     const message = `There is no model "${name}": write it as provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
     throw new AgentError("model_not_found", message);
   }

@@ -1,11 +1,15 @@
 import type { Command } from "commander";
 import { exitCodes } from "../exit-code.ts";
 import { harmlessLine } from "../terminal/harmless.ts";
-import { nearestName } from "./nearest-name.ts";
 
 /** Ends with what was probably meant, or with what there is. */
-export function refuseUnknown(command: Command, word: string, known: readonly string[]): never {
-  const hint = nearestName(word, known) || ` The commands are ${known.join(", ")}.`;
+export async function refuseUnknown(
+  command: Command,
+  word: string,
+  known: readonly string[],
+): Promise<never> {
+  const { nearest } = await import("capstan"); // only who mistypes waits for it
+  const hint = nearest(word, known) || ` The commands are ${known.join(", ")}.`;
   const said = harmlessLine(word);
   const advice = command.parent ? "" : ` To say something, use: capstan -p "${said}"`;
   return command.error(`error: unknown command '${said}'.${hint}${advice}`, {
@@ -15,10 +19,10 @@ export function refuseUnknown(command: Command, word: string, known: readonly st
 }
 
 /** Of a command that has others below it: a word that is none of them is a mistake. */
-export function refuseWords(command: Command): void {
+export async function refuseWords(command: Command): Promise<void> {
   const [word] = command.args;
   if (word === undefined) return;
-  refuseUnknown(
+  await refuseUnknown(
     command,
     word,
     command.commands.map((below) => below.name()),

@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
-import { AgentError, visible } from "capstan";
+import { AgentError, nearest, visible } from "capstan";
 import { userFolder } from "../config/data-folder.ts";
 import { findUpwards } from "../config/find-upwards.ts";
 import { configNames } from "../config/load-project.ts";
-import { nearestName } from "../config/nearest-name.ts";
 import { isTrusted } from "../config/trust.ts";
 import type { Io } from "../io.ts";
 import { changeMcpFile, readMcpFile } from "./mcp-file.ts";
@@ -67,7 +66,7 @@ export async function removeServer(name: string, io: Io): Promise<void> {
   if (!Object.hasOwn(servers, name))
     throw new AgentError(
       "invalid_input",
-      `${path} has no server "${name}".${nearestName(name, Object.keys(servers)) || " `capstan mcp list` shows those it has."}`,
+      `${path} has no server "${name}".${nearest(name, Object.keys(servers)) || " `capstan mcp list` shows those it has."}`,
     );
   await changeMcpFile(folder, name, undefined);
   io.stderr.write(`Removed ${name} from ${path}.\n`);

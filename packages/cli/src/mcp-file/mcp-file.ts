@@ -1,9 +1,11 @@
 // The project's `.mcp.json`, as people keep it: read, changed in one entry, and written back whole with its own
 // indentation, line ends and everything else that stands in it.
+
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError } from "capstan";
+import { isRecord } from "../is-record.ts";
 
 /** One entry of `mcpServers`, as it is written in the file. */
 export type McpEntry = Readonly<Record<string, unknown>>;
@@ -104,9 +106,4 @@ async function replaceFile(path: string, text: string): Promise<void> {
       { cause: error },
     );
   }
-}
-
-/** Whether a value is an object with fields. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 // What a person types behind `capstan mcp add`. Everything behind the command of a server is the server's own, so the
 // words are read here and not by the parser of the program, which would take a `-e` or `-y` for itself.
 import { AgentError } from "capstan";
-import { isRecord, type McpEntry } from "./mcp-file.ts";
+import { isRecord } from "../is-record.ts";
+import type { McpEntry } from "./mcp-file.ts";
 
 /** A server to be added. */
 export type NamedServer = { readonly name: string; readonly entry: McpEntry };

@@ -1,11 +1,12 @@
 import { type ApiKey, type ApiKeys, apiKeys } from "@capstan/server";
 import { AgentError } from "capstan";
+import { ago } from "../ago.ts";
 import { loadProject } from "../config/load-project.ts";
 import { databaseOf, openStore } from "../config/open-store.ts";
 import type { Io } from "../io.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { jsonText } from "./json-line.ts";
-import { ago, type Column, table } from "./table.ts";
+import { type Column, table } from "./table.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 

@@ -1,8 +1,8 @@
 import { AgentError, type Store } from "capstan";
+import { ago } from "../ago.ts";
 import type { Io } from "../io.ts";
 import { harmlessLine } from "../terminal/harmless.ts";
 import { listSessions } from "./find-session.ts";
-import { ago } from "./table.ts";
 
 /** Lets a person choose from the newest; undefined when they leave. */
 export async function pickSession(store: Store, io: Io): Promise<string | undefined> {

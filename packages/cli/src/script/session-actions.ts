@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AgentError } from "capstan";
 import { sessionFolder } from "capstan/logs/file";
 import { type FoundSession, session, sessions } from "capstan/sessions";
+import { ago } from "../ago.ts";
 import { forgetFolder } from "../config/session-folders.ts";
 import type { Io } from "../io.ts";
 import { logFolder } from "../open-workspace.ts";
@@ -13,7 +14,7 @@ import { findSession, listSessions, type PlacedSession } from "./find-session.ts
 import { jsonText } from "./json-line.ts";
 import { plainText } from "./plain-text.ts";
 import { readStore } from "./read-store.ts";
-import { ago, type Column, dollars, table } from "./table.ts";
+import { type Column, dollars, table } from "./table.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import stringWidth from "fast-string-width";
 import { describe, expect, it } from "vitest";
-import { ago, dollars, table } from "./table.ts";
+import { ago } from "../ago.ts";
+import { dollars, table } from "./table.ts";
 
 const at = (columns: number) => ({ stdout: { isTTY: true, columns } }) as never;
 

@@ -1,45 +1,15 @@
 import type { Agent, Tool } from "capstan";
-import type { AgentData, ListedAgent } from "capstan/agents";
+import type { ListedAgent } from "capstan/agents";
+import type { AgentInfo, ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-
-/** A tool as people choose agents by it. */
-export type ToolView = {
-  readonly name: string;
-  readonly description: string;
-  /** Left out: nobody has said what it changes. */
-  readonly effects?: Tool["effects"];
-  readonly reads?: Tool["reads"];
-  /** A person may have to agree to a call. */
-  readonly needsApproval: boolean;
-  /** The client runs it: the run waits for the result. */
-  readonly isClientSide: boolean;
-};
-
-/** An agent as clients see it: nothing of how it is made, and no key. */
-export type AgentView = {
-  readonly name: string;
-  readonly source: ListedAgent["source"];
-  readonly description?: string;
-  /** The names of those that are asked, the first one first. */
-  readonly models: readonly string[];
-  readonly tools: readonly ToolView[];
-  readonly handoffs: readonly string[];
-  /** Why it cannot run. */
-  readonly problem?: string;
-  readonly version?: number;
-  readonly createdAt?: number;
-  readonly updatedAt?: number;
-  /** Of a stored one what it is made of, for those who may change it. */
-  readonly data?: AgentData;
-};
 
 /** One of the agents, for somebody who asks. */
 export async function agentView(
   { agents }: Deployment,
   listed: ListedAgent,
   { isAdmin }: Caller,
-): Promise<AgentView> {
+): Promise<AgentInfo> {
   const { name } = listed;
   if (listed.source === "coded") return { name, source: "coded", ...madeOf(listed.agent) };
   const { source, version, data, createdAt, updatedAt, problem } = listed;
@@ -54,7 +24,7 @@ export async function agentView(
   };
 }
 
-function madeOf(agent: Agent): Pick<AgentView, "models" | "tools" | "handoffs"> {
+function madeOf(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
   return {
     models: agent.models.main.map((model) => (typeof model === "string" ? model : model.id)),
     tools: toolsOf(agent).map(toolView),
@@ -80,7 +50,7 @@ export function toolView({
   needsApproval,
   execute,
   agent,
-}: Tool): ToolView {
+}: Tool): ToolInfo {
   return {
     ...{ name, description },
     ...(effects !== undefined && { effects }),

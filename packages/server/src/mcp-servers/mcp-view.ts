@@ -1,7 +1,8 @@
 import type { McpTools, ServerStatus } from "@capstan/mcp";
 import type { Tool } from "capstan";
+import type { ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
-import { type ToolView, toolView } from "../agents/agent-view.ts";
+import { toolView } from "../agents/agent-view.ts";
 import type { McpCall, McpCalls } from "./mcp-calls.ts";
 
 /** An MCP server as people look after it. */
@@ -11,7 +12,7 @@ export type McpServerView = {
   readonly error?: { readonly code: string; readonly message: string };
   readonly restarts: number;
   /** By the server's names for them. */
-  readonly tools: readonly ToolView[];
+  readonly tools: readonly ToolInfo[];
   /** Off until they are trusted again. */
   readonly changed: readonly { readonly name: string; readonly was: unknown; readonly is: unknown }[];
   readonly problems: readonly string[];
@@ -40,6 +41,6 @@ export function mcpView(
   }));
 }
 
-function shownTool(tool: Tool | undefined, server: string): readonly ToolView[] {
+function shownTool(tool: Tool | undefined, server: string): readonly ToolInfo[] {
   return tool ? [{ ...toolView(tool), name: tool.name.slice(`mcp_${server}_`.length) }] : [];
 }

@@ -1,5 +1,5 @@
 import type { Event, Json } from "capstan";
-import { plainText, textOf } from "./entry-text.ts";
+import { plainText, textOf } from "capstan";
 import { shownCalls } from "./shown-calls.ts";
 
 /*

@@ -1,7 +1,7 @@
 import type { Event, Fact, Result, Usage } from "capstan";
+import { textOf } from "capstan";
 import { clientCallId } from "./call-ids.ts";
 import { unsaid } from "./chat-events.ts";
-import { textOf } from "./entry-text.ts";
 
 /*
  * Answers as `POST /v1/chat/completions` gives them. Calls of the agent's own tools are never shown: a client would try to

@@ -1,7 +1,7 @@
 import { AgentError } from "capstan";
 import type { AgentData } from "capstan/agents";
 import { z } from "zod";
-import { type AgentView, agentView } from "../agents/agent-view.ts";
+import { agentView } from "../agents/agent-view.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { json } from "../schemas.ts";
 
@@ -56,7 +56,7 @@ export const agentRoutes: readonly Route[] = [
     async handle({ params: { name }, query, caller }, deployment) {
       const listed = await deployment.agents.get(name, query.version);
       if (!listed) throw new AgentError("unknown_agent", `There is no agent ${JSON.stringify(name)}.`);
-      const view: AgentView = await agentView(deployment, listed, caller);
+      const view = await agentView(deployment, listed, caller);
       return Response.json(view);
     },
   }),

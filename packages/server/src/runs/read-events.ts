@@ -1,11 +1,10 @@
 import { AgentError, type Event, type Fact, type Store } from "capstan";
 import { type StreamMode, viewedAs } from "capstan/client";
-import { subscribe } from "capstan/sessions";
+import { belongsTo, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { eventFrame } from "../http/event-frame.ts";
 import { eventStream, mostUnread } from "../http/event-stream.ts";
-import { isOfRun } from "./is-of-run.ts";
 
 /** Which events somebody wants to read, and from where. */
 export type Reading = {
@@ -51,7 +50,7 @@ type Page = { readonly facts: readonly Fact[]; readonly next?: number };
 
 async function page(store: Store, { sessionId, runId, after }: Reading): Promise<Page> {
   const stored = await store.read(sessionId, after);
-  const wanted = runId === undefined ? stored : stored.filter((fact) => isOfRun(fact, runId));
+  const wanted = runId === undefined ? stored : stored.filter((fact) => belongsTo(fact, runId));
   const facts = wanted.slice(0, mostFacts);
   const last = facts.at(-1);
   return { facts, ...(facts.length < wanted.length && last && { next: last.seq }) };

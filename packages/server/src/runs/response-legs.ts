@@ -1,11 +1,10 @@
 import { type Agent, AgentError, type Event, type Fact } from "capstan";
-import { subscribe } from "capstan/sessions";
+import { belongsTo, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { type RunLeg, responseId } from "../protocols/responses/ids.ts";
 import { isRest, type ResponseOptions } from "../protocols/responses/responses.ts";
 import { shownError } from "../protocols/shown-error.ts";
-import { isOfRun } from "./is-of-run.ts";
 
 /** One leg of a run that is kept, and the session that keeps it. */
 export type KeptLeg = RunLeg & { readonly sessionId: string };
@@ -48,7 +47,7 @@ async function* eventsOf(
   runId: string,
   { past, live, first }: Sources,
 ): AsyncGenerator<Event, void, undefined> {
-  const isOf = (event: Event) => isOfRun(event as Fact, runId);
+  const isOf = (event: Event) => belongsTo(event as Fact, runId);
   try {
     yield* past.filter(isOf);
     for (let { done, value } = await first; !done && value; { done, value } = await live.next())
@@ -74,7 +73,7 @@ export async function responseOf(
   const starts = facts.filter((fact) => fact.type === "run_start" && fact.parentRunId === undefined);
   const index = starts.findIndex((fact) => fact.runId === runId);
   const start = starts[index];
-  const own = facts.filter((fact) => isOfRun(fact, runId));
+  const own = facts.filter((fact) => belongsTo(fact, runId));
   const rests = restsOf(facts, runId);
   const isBegun = leg <= rests || !own.at(-1) || !isRest(own.at(-1) as Fact) || (await isTold());
   if (!start || leg > rests + 1 || !isBegun)

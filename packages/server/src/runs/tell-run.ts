@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AgentError, type Fact, type Told } from "capstan";
+import { belongsTo } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { isOfRun } from "./is-of-run.ts";
 import { otherRequest } from "./once.ts";
 
 /**
@@ -33,7 +33,7 @@ async function isSaid({ store }: Deployment, { runId, sessionId }: Place, messag
     if (isSame) return true;
     throw answered(said.callId);
   }
-  const facts = (await store.read(sessionId)).filter((fact) => isOfRun(fact, runId));
+  const facts = (await store.read(sessionId)).filter((fact) => belongsTo(fact, runId));
   if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
   return "callId" in message && isSettled(facts, message);
 }

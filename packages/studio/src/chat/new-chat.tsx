@@ -1,7 +1,8 @@
 import type { Part } from "capstan";
+import type { About, AboutAgent } from "capstan/client";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { type About, type AboutAgent, useAbout } from "../connection/about.ts";
+import { useAbout } from "../connection/about.ts";
 import { client } from "../connection/client.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { classNames } from "../look/class-names.ts";

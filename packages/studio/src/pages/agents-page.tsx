@@ -1,7 +1,7 @@
-import type { AgentInfo, AgentParts } from "capstan/client";
-import { Plus, Upload } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { type AboutAgent, useAbout } from "../connection/about.ts";
+import type { AboutAgent, AgentInfo, AgentParts } from "capstan/client";
+import { Plus } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { useAbout } from "../connection/about.ts";
 import { client } from "../connection/client.ts";
 import { useAnswer } from "../inspector/use-answer.ts";
 import { Button } from "../look/button.tsx";
@@ -13,6 +13,7 @@ import { AgentDetails, AgentVersions } from "./agent-details.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentRow, type AgentTask } from "./agent-row.tsx";
 import { importAgent } from "./import-agent.ts";
+import { ImportButton } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
 
 type Open = { readonly task: AgentTask | "make"; readonly agent?: AgentInfo };
@@ -37,7 +38,7 @@ export function AgentsPage(): ReactNode {
       actions={
         about?.isAdmin && (
           <>
-            <ImportButton onDone={changed} />
+            <AgentImport onDone={changed} />
             <Button kind="main" onClick={() => setOpen({ task: "make" })}>
               <Plus size={15} aria-hidden="true" />
               New agent
@@ -112,35 +113,14 @@ function Agents({ agents, isAdmin, onTask }: AgentsProps): ReactNode {
   );
 }
 
-function ImportButton({ onDone }: { readonly onDone: () => void }): ReactNode {
-  const file = useRef<HTMLInputElement>(null);
-  async function read(chosen: File | undefined): Promise<void> {
-    if (!chosen) return;
-    const { name, version } = await importAgent(await chosen.text());
+/** Takes an agent from a file, and says so. */
+function AgentImport({ onDone }: { readonly onDone: () => void }): ReactNode {
+  async function take(text: string): Promise<void> {
+    const { name, version } = await importAgent(text);
     toast(`${name} is here, as version ${version}.`);
     onDone();
   }
-  return (
-    <>
-      <input
-        ref={file}
-        type="file"
-        accept="application/json,.json"
-        aria-label="An agent that was exported as JSON"
-        tabIndex={-1}
-        className="sr-only"
-        onChange={({ target }) => {
-          const [chosen] = target.files ?? [];
-          attempt(() => read(chosen));
-          target.value = "";
-        }}
-      />
-      <Button onClick={() => file.current?.click()}>
-        <Upload size={15} aria-hidden="true" />
-        Import
-      </Button>
-    </>
-  );
+  return <ImportButton label="An agent that was exported as JSON" onText={take} />;
 }
 
 type AgentDialogProps = {

@@ -1,16 +1,15 @@
 import type { FoundSession, ListedSession } from "capstan/client";
-import { Search, Upload } from "lucide-react";
-import { type ReactNode, useDeferredValue, useRef, useState } from "react";
+import { Search } from "lucide-react";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client } from "../connection/client.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { useAnswer } from "../inspector/use-answer.ts";
-import { Button } from "../look/button.tsx";
 import { Failure, Loading, Nothing } from "../look/state.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
 import { sessionGroups } from "../shell/session-groups.ts";
 import { SessionMenu } from "../shell/session-menu.tsx";
-import { attempt } from "../shell/toasts.tsx";
+import { ImportButton } from "./import-button.tsx";
 import { MarkedWords } from "./marked-words.tsx";
 import { Page, Section } from "./page.tsx";
 import { timeAgo } from "./times.ts";
@@ -20,7 +19,7 @@ export function SessionsPage(): ReactNode {
   const [words, setWords] = useState("");
   const asked = useDeferredValue(words.trim());
   return (
-    <Page title="Sessions" about="Everything you have talked about." actions={<ImportButton />}>
+    <Page title="Sessions" about="Everything you have talked about." actions={<SessionImport />}>
       <div className="relative mb-6">
         <Search
           size={15}
@@ -41,37 +40,16 @@ export function SessionsPage(): ReactNode {
   );
 }
 
-function ImportButton(): ReactNode {
-  const file = useRef<HTMLInputElement>(null);
+/** Takes a session from a file, and opens it. */
+function SessionImport(): ReactNode {
   const [, go] = useLocation();
   const refresh = useSessionList((list) => list.refresh);
-  async function read(chosen: File | undefined): Promise<void> {
-    if (!chosen) return;
-    const { id } = await client.sessions.import(await chosen.text());
+  async function take(text: string): Promise<void> {
+    const { id } = await client.sessions.import(text);
     await refresh();
     go(`/sessions/${encodeURIComponent(id)}`);
   }
-  return (
-    <>
-      <input
-        ref={file}
-        type="file"
-        accept="application/json,.json"
-        aria-label="A session that was exported as JSON"
-        tabIndex={-1}
-        className="sr-only"
-        onChange={({ target }) => {
-          const [chosen] = target.files ?? [];
-          attempt(() => read(chosen));
-          target.value = "";
-        }}
-      />
-      <Button onClick={() => file.current?.click()}>
-        <Upload size={15} aria-hidden="true" />
-        Import
-      </Button>
-    </>
-  );
+  return <ImportButton label="A session that was exported as JSON" onText={take} />;
 }
 
 function AllSessions(): ReactNode {

@@ -1,8 +1,7 @@
 import { AgentError, type Fact, isFact } from "capstan";
-import { scopeOf, subscribe } from "capstan/sessions";
+import { belongsTo, scopeOf, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
-import { isOfRun } from "../../runs/is-of-run.ts";
 import { shownError } from "../shown-error.ts";
 import { type TaskProjection, taskProjection } from "./task.ts";
 import { type A2aFrame, type A2aTask, isTerminal } from "./wire.ts";
@@ -49,7 +48,7 @@ export async function followTask(
   const { store, leaving } = asking.deployment;
   const { runId, sessionId } = place;
   const facts = await store.read(sessionId);
-  const own = facts.filter((fact) => isOfRun(fact, runId));
+  const own = facts.filter((fact) => belongsTo(fact, runId));
   const read = from === "start" ? own.slice(0, 1) : own;
   const projection = folded(asking, place, read);
   let position = read.at(-1)?.seq ?? 0;
@@ -57,7 +56,7 @@ export async function followTask(
   /** What it was told is either unheard or behind here in the log: looked for in this order, it cannot be missed. */
   async function isAnswered(): Promise<boolean> {
     if ((await store.told(runId)).length > 0) return true;
-    return (await store.read(sessionId, position)).some((fact) => isOfRun(fact, runId));
+    return (await store.read(sessionId, position)).some((fact) => belongsTo(fact, runId));
   }
   async function isOver(until: "rest" | "end"): Promise<boolean> {
     if (isTerminal(projection.state())) return true;

@@ -1,6 +1,5 @@
 import { AgentError, type RunInfo } from "capstan";
-import { scopeOf } from "capstan/sessions";
-import { isOfRun } from "../../runs/is-of-run.ts";
+import { belongsTo, scopeOf } from "capstan/sessions";
 import { listedRuns } from "../../runs/run-view.ts";
 import { type A2aAsking, folded } from "./follow.ts";
 import type { ListParams } from "./request.ts";
@@ -58,7 +57,7 @@ async function tasksIn(
 ): Promise<readonly A2aTask[]> {
   const facts = await asking.deployment.store.read(sessionId);
   return runs.map(({ runId }) => {
-    const own = facts.filter((fact) => isOfRun(fact, runId));
+    const own = facts.filter((fact) => belongsTo(fact, runId));
     return folded(asking, { runId, sessionId }, own).task();
   });
 }

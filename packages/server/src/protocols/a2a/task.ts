@@ -1,6 +1,5 @@
-import { type Event, type Fact, isFact, type Json } from "capstan";
+import { type Event, type Fact, isFact, type Json, plainText, textOf } from "capstan";
 import type { ShowError } from "../chat-events.ts";
-import { plainText, textOf } from "../entry-text.ts";
 import { openAsks } from "./asks.ts";
 import { dataPart, sentParts } from "./parts.ts";
 import { type TaskRecord, taskRecord } from "./task-record.ts";

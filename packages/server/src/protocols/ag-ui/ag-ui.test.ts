@@ -1,11 +1,11 @@
 import { HttpAgent } from "@ag-ui/client";
 import type { BaseEvent } from "@ag-ui/core";
 import { EventSchema } from "@ag-ui/core/schemas";
+import { textOf } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { randomRun, randomScript } from "../../testing/random-run.ts";
 import { unsaid } from "../chat-events.ts";
-import { textOf } from "../entry-text.ts";
 import { agUiFrame, agUiStream } from "./ag-ui.ts";
 
 /** Reads what is written as a client does, with its verifier. */

@@ -1,5 +1,5 @@
 import type { AssistantEntry, CallPart, Event, Json } from "capstan";
-import { plainText, textOf } from "../entry-text.ts";
+import { plainText, textOf } from "capstan";
 
 /** An event of AG-UI. */
 export type AgUiEvent = { readonly type: string; readonly [field: string]: unknown };

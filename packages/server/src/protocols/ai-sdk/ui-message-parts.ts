@@ -1,6 +1,6 @@
 import type { AssistantEntry, Event, Json } from "capstan";
+import { plainText, textOf } from "capstan";
 import { approvalId } from "../approval-id.ts";
-import { plainText, textOf } from "../entry-text.ts";
 
 /** A chunk of the UI message stream. */
 export type UiChunk = { readonly type: string; readonly [field: string]: unknown };

@@ -1,6 +1,6 @@
 import type { Citation, Event } from "capstan";
+import { plainText, textOf } from "capstan";
 import { type ShowError, unsaid } from "../chat-events.ts";
-import { plainText, textOf } from "../entry-text.ts";
 import { spokenParts, toolParts, type UiChunk } from "./ui-message-parts.ts";
 
 /*

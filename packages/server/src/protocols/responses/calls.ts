@@ -1,6 +1,6 @@
 import type { AssistantEntry, Fact, Json } from "capstan";
+import { plainText } from "capstan";
 import { clientCallId } from "../call-ids.ts";
-import { plainText } from "../entry-text.ts";
 import { approvalRequestId } from "./ids.ts";
 import type { ResponseOutput, ShownCall } from "./output.ts";
 

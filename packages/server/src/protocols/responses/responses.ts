@@ -1,6 +1,6 @@
 import type { Event, Fact, Usage } from "capstan";
+import { textOf } from "capstan";
 import { type ShowError, unsaid } from "../chat-events.ts";
-import { textOf } from "../entry-text.ts";
 import { openaiProblem } from "../openai-problem.ts";
 import { callsOf } from "./calls.ts";
 import type { RunLeg } from "./ids.ts";
