@@ -72,6 +72,7 @@ export {
   type Tool,
   type ToolContext,
   type ToolDefinition,
+  type ToolExample,
   type ToolReturn,
 } from "./tool.ts";
 export { visible } from "./visible.ts";

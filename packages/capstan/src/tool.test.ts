@@ -26,6 +26,18 @@ describe("defineTool", () => {
     });
   });
 
+  it("shows its examples to the model, beside the schema", () => {
+    const examples = [{ says: "weather in {city}", input: {} }];
+    const { schema } = defineTool({
+      name: "weather",
+      description: "Current weather",
+      input: { type: "object", properties: { city: { type: "string" } } },
+      examples,
+      execute: () => "rain",
+    });
+    expect(schema.json).toMatchObject({ properties: { city: { type: "string" } }, examples });
+  });
+
   it("keeps every setting (S4-34)", () => {
     const settings = {
       name: "pay",

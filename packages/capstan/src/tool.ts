@@ -66,9 +66,18 @@ export type ToolReturn = {
   readonly ask?: Question;
 };
 
+/** What a person might say, with `{slots}`, and the input it means: `{ says: "weather in {city}", input: {} }`. */
+export type ToolExample = {
+  readonly says: string;
+  /** A slot named like an argument becomes that argument; another is written into a value as `{slot}`. */
+  readonly input?: { readonly [name: string]: Json };
+};
+
 type ToolSettings = {
   readonly name: string;
   readonly description: string;
+  /** They are shown to the model beside the schema; the offline model understands sentences by them. */
+  readonly examples?: readonly ToolExample[];
   /** Left out: runs in parallel, is not retried, and is not run again after a crash. */
   readonly effects?: Effects;
   /** Left out: private, for what a program reads is seldom meant for all. Declare `untrusted` where strangers write. */
@@ -148,7 +157,9 @@ export function defineTool(
     );
   }
   const asks = typeof needsApproval === "function" ? needsApproval : () => needsApproval;
-  const schema = toSchema(input, { owner: `the tool "${name}"`, jsonSchema });
+  const plain = toSchema(input, { owner: `the tool "${name}"`, jsonSchema });
+  const { examples } = settings;
+  const schema = examples ? { ...plain, json: { ...plain.json, examples } } : plain;
   const outputSchema = output && toSchema(output, { owner: `the output of the tool "${name}"` });
   return {
     ...settings,
@@ -162,6 +173,7 @@ const toolFields: readonly string[] = [
   ...[
     "name",
     "description",
+    "examples",
     "input",
     "output",
     "jsonSchema",

@@ -45,7 +45,9 @@ function describe(tool: ToolSpec): string {
 function exampleOf(schema: unknown, depth: number): Json {
   if (!isRecord(schema)) return {};
   const { const: fixed, default: usual, examples, enum: values } = schema;
-  const given = [fixed, usual, ...listOf(examples), ...listOf(values)].find((value) => value !== undefined);
+  // An example of a tool tells what a person says; it is no value.
+  const shown = listOf(examples).filter((example) => !(isRecord(example) && "says" in example));
+  const given = [fixed, usual, ...shown, ...listOf(values)].find((value) => value !== undefined);
   if (given !== undefined) return given as Json;
   const [alternative] = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];
   if (alternative !== undefined && depth > 0) return exampleOf(alternative, depth - 1);

@@ -1,0 +1,66 @@
+// Conversations with an app as a person would have them, and what must come of each sentence. They are the measure of
+// the offline model: written first, from the app's point of view, and then the rules are tuned to them.
+
+import { type Agent, type Result, run } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { describe, expect, it } from "vitest";
+
+/** One sentence of a person. */
+export type Said = {
+  readonly says: string;
+  /** The calls that are made for it, in order: the tool, and what of its input matters. Left out: not looked at. */
+  readonly calls?: readonly (readonly [tool: string, input?: object])[];
+  /** What the answer has, in any case of letters. */
+  readonly answers?: readonly (string | RegExp)[];
+  /** What it must not have. */
+  readonly never?: readonly (string | RegExp)[];
+  /** By default `done`. */
+  readonly status?: Result["status"];
+};
+
+/** A conversation: later sentences go on from earlier ones. */
+export type Talk = readonly Said[];
+
+/** Has every talk with the agent that `make` makes, each in a session of its own; whatever needs approval is approved. */
+export function talksSuite(name: string, make: () => Agent | Promise<Agent>, talks: readonly Talk[]): void {
+  describe(`${name}, asked in words, with the offline model`, () => {
+    it("has at least 40 sentences to understand", () => {
+      expect(talks.flat().length).toBeGreaterThanOrEqual(40);
+    });
+
+    it.each(
+      talks.map((talk) => [talk.map(({ says }) => says).join(" / "), talk] as const),
+    )("%s", async (_, talk) => {
+      const options = { store: memory(), session: "ses_talk" };
+      const agent = await make();
+      for (const said of talk) {
+        const running = run(agent, said.says, options);
+        let result = await running;
+        while (result.status === "waiting") {
+          for (const { callId } of result.pending) running.approve(callId);
+          result = await running;
+        }
+        check(said, result);
+      }
+    });
+  });
+}
+
+function check(said: Said, result: Result): void {
+  const { says, calls, answers = [], never = [], status = "done" } = said;
+  const made = result.toolCalls.map(({ name, input }) => [name, input]);
+  const where = `${says}\n→ ${JSON.stringify(made)}\n→ ${result.text}`;
+  expect(result.status, where).toBe(status);
+  if (calls) {
+    expect(
+      made.map(([tool]) => tool),
+      where,
+    ).toEqual(calls.map(([tool]) => tool));
+    for (const [at, [, input = {}]] of calls.entries()) expect(made[at]?.[1], where).toMatchObject(input);
+  }
+  for (const part of answers) expect(has(result.text, part), `${where}\nhas not ${part}`).toBe(true);
+  for (const part of never) expect(has(result.text, part), `${where}\nhas ${part}`).toBe(false);
+}
+
+const has = (text: string, part: string | RegExp): boolean =>
+  typeof part === "string" ? text.toLowerCase().includes(part.toLowerCase()) : part.test(text);
