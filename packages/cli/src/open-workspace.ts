@@ -19,13 +19,14 @@ export const openWorkspace: OpenWorkspace = async (flags, io) => {
   makeDataFolder(home);
   const project = await loadProject(flags, io, "required");
   const { config } = project;
-  const opened =
-    flags.session === false ? await openMemory() : await openStore(databaseOf(flags, project, io));
-  const closing: (() => Promise<unknown>)[] = [() => opened.store.close()];
+  const closing: (() => Promise<unknown>)[] = [async () => config.close?.()];
   const close = async () => {
     for (const closeOne of closing.splice(0).reverse()) await closeOne();
   };
   try {
+    const opened =
+      flags.session === false ? await openMemory() : await openStore(databaseOf(flags, project, io));
+    closing.push(() => opened.store.close());
     const mcp = await startServers(mcpServersOf(flags, project, io), io, flags);
     if (mcp) closing.push(() => mcp.close());
     const team = await makeAgents(flags, { config, mcp, folder: io.cwd, env: io.env });

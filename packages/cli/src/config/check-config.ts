@@ -33,6 +33,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
   database: { check: isText, expected: "a file, or postgres://…" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
+  close: { check: (value) => typeof value === "function", expected: "a function" },
 };
 
 const serverFields: { readonly [name: string]: Field } = {

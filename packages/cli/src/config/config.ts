@@ -48,6 +48,8 @@ export type Config = {
   /** A file, relative to the configuration, or `postgres://…`. */
   readonly database?: string;
   readonly logs?: LogSettings;
+  /** Called once, when everything that was made from this configuration has ended: for what it opened itself. */
+  readonly close?: () => unknown;
 };
 
 /** Says what a configuration is, for editors: `export default defineConfig({ … })`. */

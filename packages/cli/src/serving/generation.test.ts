@@ -33,3 +33,23 @@ it("agents are introduced as the configuration says", async () => {
     project.remove();
   }
 });
+
+it("what a configuration has opened itself is closed with what was made from it, once", async () => {
+  const closing = `export default { agents: [], close: () => process.emit("capstan-test-closed") };`;
+  const project = scratchProject({ "capstan.config.mjs": closing });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  let closed = 0;
+  const count = () => closed++;
+  process.on("capstan-test-closed" as never, count);
+  try {
+    const generation = await openGeneration({ flags: { trust: true }, io });
+    expect(closed).toBe(0);
+    await generation.close(0);
+    await generation.close(0);
+    expect(closed).toBe(1);
+  } finally {
+    process.off("capstan-test-closed" as never, count);
+    project.remove();
+  }
+});

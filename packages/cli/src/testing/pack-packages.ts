@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Packed } from "./loopback-registry.ts";
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, "../../../..");
+
+/** A package as it is published, and what is in it. */
+export type PackedPackage = Packed & {
+  readonly name: string;
+  /** Where its files lie as they were packed. */
+  readonly folder: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+};
+
+export type PackOptions = {
+  /** An empty folder outside of the workspace. */
+  readonly place: string;
+  /** Folders below `packages`. */
+  readonly names: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+};
+
+/** Builds and packs copies into `tarballs` of the place, so that other tests may build in the workspace meanwhile. */
+export async function packPackages({ place, names, env }: PackOptions): Promise<PackedPackage[]> {
+  const workspace = join(place, "workspace");
+  const tarballs = join(place, "tarballs");
+  mkdirSync(join(workspace, "packages"), { recursive: true });
+  mkdirSync(tarballs);
+  symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
+  const folders = names.map((name) => copyOf(name, workspace));
+  const program = `
+    const { bundle } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
+    for (const folder of ${JSON.stringify(folders)}) await bundle(folder);`;
+  await execute(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
+  if (names.includes("studio")) await copyPages(join(workspace, "packages/studio"));
+  const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...folders];
+  const { stdout } = await execute("npm", words, { cwd: place, env });
+  const listed = Object.values(JSON.parse(stdout) as readonly Listed[]);
+  return folders.map((folder) => {
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const { filename, ...rest } = listed.find(({ name }) => name === manifest.name) as Listed;
+    return { ...rest, manifest, folder, file: join(tarballs, filename) };
+  });
+}
+
+type Listed = Pick<PackedPackage, "name" | "size" | "files"> & { readonly filename: string };
+
+function copyOf(name: string, workspace: string): string {
+  const folder = join(workspace, "packages", name);
+  for (const part of ["package.json", "src"])
+    cpSync(join(root, "packages", name, part), join(folder, part), { recursive: true });
+  return folder;
+}
+
+/** The studio's pages take long to build, so those of the workspace are used. */
+async function copyPages(folder: string): Promise<void> {
+  const { withBuiltStudio } = await import("../../../studio/src/testing/build-studio.ts");
+  await withBuiltStudio(() =>
+    cpSync(join(root, "packages/studio/dist/app"), join(folder, "dist/app"), { recursive: true }),
+  );
+}
