@@ -87,6 +87,7 @@ const composition = [
     "nested-run.ts",
     "agent-tool.ts",
     "new-id.ts",
+    "data-folder.ts",
     "quarantine.ts",
     "index.ts",
     "testing/",
@@ -124,6 +125,7 @@ const layers: readonly Layer[] = [
 ];
 
 const nodeModulesIn = [
+  "data-folder.ts",
   "stores/sqlite.ts",
   "stores/sqlite-connection.ts",
   "stores/testing/",

@@ -8,7 +8,14 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe("the examples", () => {
   const lines: { readonly [name: string]: string } = {
-    "quick-start": "Take a coat: it is 7 °C in Oslo, with light rain.",
+    "quick-start": "done after 2 turns and 1 tool call",
+    "add-a-model": "High water is at 6:40. (2 requests)",
+    "add-a-protocol": "← ok",
+    "add-a-store": "1 run_start, 2 turn_start, 3 message, 4 turn_end, 5 done",
+    "add-a-tool": 'convert_money {"amount":20,"currency":"crowns"} ok',
+    "add-a-widget": "the model reads: Left the depot at 08:10, in the street since 11:45.",
+    "add-an-app": "ok: where is the book moby-dick",
+    "add-an-engine": "done: The pressure is 3 bar. (1 look)",
     "agent-tool": "  librarian 2 done",
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
@@ -18,10 +25,24 @@ describe("the examples", () => {
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
     handoffs: "  research -> desk: Only the queue retries.",
+    "learn-approval": "waiting: may I buy? It costs 9000 euros.",
+    "learn-by-hand": "It is 14:20. You have ten minutes left.",
+    "learn-errors": "done: There are trains at 9:05 and 14:30.",
+    "learn-history": "user, assistant, user",
+    "learn-limits": "limit (max_turns): I could not finish this: The limit of 2 turns was reached.",
+    "learn-model-call": "I do not know it.",
+    "learn-resume": "Your cake is being baked. (2 turns, 1 cake)",
+    "learn-stream": "delta:  a four.",
+    "learn-together": "  french: Bonjour",
+    "learn-turns": "done after 2 turns",
     limits: "limit (max_turns)",
     logs: "events.jsonl readable.log reasoning.log",
     "mcp-client": "mcp_memory_delete_entities: denied",
     "mcp-server": "done after 2 turns: The invoice is on its way.",
+    "migrate-ai-sdk": "Oslo, as you asked before. (6 entries)",
+    "migrate-langgraph": "Done: A table outside, for 4.",
+    "migrate-mastra": "done: Your post is out.",
+    "migrate-openai-agents": "done: B-17 is paid back.",
     models: "answered by offline/rules",
     "own-model": "That is about 26 miles.",
     resume: "9 facts were left; the last is tool_call_start",
@@ -34,6 +55,10 @@ describe("the examples", () => {
       'The agent "clerk" is not valid: tools[0]: there is no tool named "serch" here. Did you mean "search"?',
     "structured-output": "{ city: 'Oslo', days: 3 }",
     testing: "all as expected",
+    "testing-golden": "the same 10 facts, twice",
+    "testing-properties": "100 runs kept their promises",
+    "testing-recorded": 'recorded "Capital of Norway?", asked "Capital of Sweden?"',
+    "testing-talks": "2 of 2 as expected",
     tools: "500 departures, the last from gate B19.",
     tracing: "in one trace: true",
     widgets: "widget: map",
@@ -74,9 +99,14 @@ describe("the code in the documentation", () => {
   const blocks = pages.flatMap(blocksOf);
   const whole = /^\/\/ (docs\/examples\/[\w-]+\.ts)$/;
   const part = /^\/\/ from (docs\/examples\/[\w-]+\.ts)$/;
+  /** Of the tutorial: a file that the reader writes, which `tutorial.test.ts` does too. */
+  const written = /^\/\/ file: [\w./-]+$/;
 
   it("says in its first line which example it shows, whole or in part", () => {
-    const nameless = blocks.filter(({ title }) => !whole.test(title) && !part.test(title));
+    const nameless = blocks.filter(
+      ({ page, title }) =>
+        !whole.test(title) && !part.test(title) && !(page === "docs/tutorial.md" && written.test(title)),
+    );
     expect(nameless).toEqual([]);
     expect(blocks.length).toBeGreaterThan(0);
   });
@@ -95,9 +125,9 @@ describe("the code in the documentation", () => {
     expect(withoutIndent(read(part.exec(title)?.[1] ?? ""))).toContain(withoutIndent(code));
   });
 
-  it("every example is shown or linked in the README", () => {
-    const names = exampleNames().filter((name) => !read("README.md").includes(`docs/examples/${name}.ts`));
-    expect(names).toEqual([]);
+  it("shows or links every example", () => {
+    const text = pages.map(read).join("\n");
+    expect(exampleNames().filter((name) => !text.includes(`examples/${name}.ts`))).toEqual([]);
   });
 });
 
@@ -106,6 +136,7 @@ describe("the links in the documentation", () => {
     "README.md",
     "CONTRIBUTING.md",
     "bench/README.md",
+    ...globSync("apps/**/README.md", { cwd: root, exclude: (name) => name === "node_modules" }),
     ...globSync("docs/**/*.md", { cwd: root }),
   ];
 

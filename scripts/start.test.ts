@@ -3,16 +3,31 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { launchBrowser } from "../packages/studio/src/testing/launch-browser.ts";
 
-it("`npm start` serves the studio, and leaves in order", { timeout: 120_000 }, async () => {
+/** What a first screen must introduce. */
+const apps = ["Airport", "Files", "Graph", "Knowledge", "MCP bridge"];
+
+it("`npm start` opens a studio in which the five apps answer; nothing leaves the machine, and it ends in order", {
+  timeout: 120_000,
+}, async () => {
   const home = mkdtempSync(join(tmpdir(), "capstan-start-"));
-  const program = join(import.meta.dirname, "start.ts");
-  const flags = ["--conditions=capstan-source", program, "--no-open", "--port", "0"];
-  const child = spawn(process.execPath, flags, { env: { PATH: process.env.PATH, CAPSTAN_HOME: home } });
+  const here = (name: string) => join(import.meta.dirname, name);
+  const flags = ["--conditions=capstan-source", "--import", here("stay-here.ts"), here("start.ts")];
+  const env = {
+    PATH: process.env.PATH,
+    CAPSTAN_HOME: home,
+    NODE_OPTIONS: `--import=${here("stay-here.ts")}`,
+  };
+  const child = spawn(process.execPath, [...flags, "--no-open", "--port", "0"], { env });
   const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const browser = await launchBrowser();
   try {
     const url = await new Promise<string>((resolve, reject) => {
-      let said = "";
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         said += text;
         const found = /studio +(http:\/\/\S+)/.exec(said)?.[1];
@@ -20,14 +35,23 @@ it("`npm start` serves the studio, and leaves in order", { timeout: 120_000 }, a
       });
       child.on("exit", () => reject(new Error(`It has left: ${said}`)));
     });
-    const page = await (await fetch(url)).text();
-    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1];
-    expect((await fetch(`${url}${script}`)).headers.get("content-type")).toMatch(/javascript/);
-    const about = await (await fetch(`${url}/api/about`)).json();
-    expect(about).toMatchObject({ isOffline: true });
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("request", (request) => request.url().startsWith(url) || problems.push(request.url()));
+    await page.goto(url);
+    await page.getByText("Offline model: rules, not AI").waitFor();
+    const cards = page.getByRole("region", { name: "Agents" });
+    for (const app of apps) await cards.getByText(app, { exact: false }).first().waitFor();
+    await cards.getByRole("listitem").first().getByRole("button").click();
+    await page.getByRole("article", { name: /says$/ }).first().waitFor();
+    expect(problems).toEqual([]);
   } finally {
     child.kill("SIGTERM");
+    await browser.close();
   }
   expect(await exited).toBe(0);
+  expect(said).not.toContain("It would have left");
   rmSync(home, { recursive: true });
 });

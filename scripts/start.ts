@@ -1,4 +1,5 @@
-// Sets up and opens the studio: builds its pages if they are older than their sources, and runs `capstan dev`.
+// Sets up and opens the studio with the five apps: builds its pages if they are older than their sources, and runs
+// `capstan dev`.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
@@ -8,7 +9,9 @@ const root = join(import.meta.dirname, "..");
 console.error("Building the studio, if it has changed …");
 await withBuiltStudio(() => undefined);
 const cli = join(root, "packages/cli/src/bin.ts");
-const child = spawn(process.execPath, ["--conditions=capstan-source", cli, "dev", ...process.argv.slice(2)], {
+const apps = join(root, "apps/capstan.config.ts");
+const words = [cli, "dev", "--config", apps, ...process.argv.slice(2)];
+const child = spawn(process.execPath, ["--conditions=capstan-source", ...words], {
   stdio: "inherit",
   cwd: root,
 });

@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, run } from "capstan";
-import { scriptedModel } from "capstan/testing";
+import { defaultModel } from "capstan/models";
 import { z } from "zod";
 
 const weather = defineTool({
@@ -7,18 +7,18 @@ const weather = defineTool({
   description: "Current weather of a city",
   input: z.object({ city: z.string() }),
   effects: "none",
+  examples: [{ says: "weather in {city}" }],
   execute: ({ city }) => `${city}: 7 °C, light rain`,
 });
 
-// Stands in for a language model: it says what is written here, one step per turn.
-const model = scriptedModel([
-  { calls: [{ name: "weather", input: { city: "Oslo" } }] },
-  { text: "Take a coat: it is 7 °C in Oslo, with light rain." },
-]);
+const agent = defineAgent({
+  name: "helper",
+  model: await defaultModel(), // of the first provider with a key; without one, the offline model
+  instructions: "Answer briefly.",
+  tools: [weather],
+});
 
-const agent = defineAgent({ name: "helper", model, instructions: "Answer briefly.", tools: [weather] });
-
-const result = await run(agent, "Do I need a coat in Oslo?");
+const result = await run(agent, "How is the weather in Oslo?");
 
 console.log(result.text);
 console.log(`${result.status} after ${result.turns} turns and ${result.toolCalls.length} tool call`);

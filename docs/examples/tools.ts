@@ -14,7 +14,7 @@ const departures = defineTool({
   effects: "none",
   cacheMs: 60_000,
   // `content` or `data` is for the model, `ui` for people.
-  execute: () => ({ data: flights, ui: { kind: "table", props: { rows: flights.length } } }),
+  execute: () => ({ data: flights, ui: { kind: "table", props: { rows: flights } } }),
 });
 
 const model = scriptedModel([

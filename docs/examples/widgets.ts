@@ -11,6 +11,15 @@ const departures: TableProps = {
   ],
 };
 
+const gates: TableProps = {
+  title: "Gates with the number 15",
+  rows: [
+    { gate: "A15", terminal: 1 },
+    { gate: "D15", terminal: 2 },
+  ],
+  replies: ["A15", "D15"],
+};
+
 const waiting: ChartProps = {
   title: "Waiting time",
   type: "line",
@@ -76,13 +85,19 @@ const show = defineTool({
     if (what === "departures")
       return { content: "2 departures are shown.", ui: { kind: "table", props: departures } };
     if (what === "waiting") return { content: "12 minutes at T1.", ui: { kind: "chart", props: waiting } };
+    if (what === "gates") return { content: "There are 2 gates 15.", ui: { kind: "table", props: gates } };
     if (what === "pets") return { content: "2 pets are shown.", ui: { kind: "graph", props: pets } };
     return { content: "Gate D15 is on the map.", ui: { kind: "map", props: floor } };
   },
 });
 
 const model = scriptedModel([
-  { calls: ["departures", "waiting", "pets", "gate"].map((what) => ({ name: "show", input: { what } })) },
+  {
+    calls: ["departures", "waiting", "gates", "pets", "gate"].map((what) => ({
+      name: "show",
+      input: { what },
+    })),
+  },
   { text: "Gate D15 is 52 m away." },
 ]);
 

@@ -1,58 +1,22 @@
 // The packages as they are published: built and packed beside the workspace, installed from a registry on this machine
 // into empty folders outside of it, and used as the documentation says.
 import { execFile, spawn } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LoopbackRegistry, loopbackRegistry, type Packed } from "./testing/loopback-registry.ts";
+import { type LoopbackRegistry, loopbackRegistry } from "./testing/loopback-registry.ts";
+import { type PackedPackage, packPackages } from "./testing/pack-packages.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
 const names = ["capstan", "tools", "mcp", "server", "cli"];
 
-type Listed = {
-  readonly name: string;
-  readonly filename: string;
-  readonly size: number;
-  readonly files: readonly { readonly path: string }[];
-};
-
 let place = "";
-let listed: readonly Listed[] = [];
+let listed: readonly PackedPackage[] = [];
 let registry: LoopbackRegistry;
 let env: NodeJS.ProcessEnv = {};
-
-/** Copies, so that other tests may build in the workspace at the same time. */
-async function packAll(): Promise<void> {
-  const workspace = join(place, "workspace");
-  mkdirSync(join(workspace, "packages"), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
-  const built = names.map((name) => join(workspace, "packages", name));
-  for (const [index, folder] of built.entries()) {
-    const from = join(root, "packages", names[index] ?? "");
-    for (const part of ["package.json", "src"])
-      cpSync(join(from, part), join(folder, part), { recursive: true });
-  }
-  const program = `
-    const { bundle } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
-    for (const folder of ${JSON.stringify(built)}) await bundle(folder);`;
-  await execute(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
-  const tarballs = join(place, "tarballs");
-  mkdirSync(tarballs);
-  const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...built];
-  listed = Object.values(JSON.parse((await execute("npm", words, { cwd: place, env })).stdout) as Listed[]);
-}
 
 const read = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 
@@ -71,13 +35,8 @@ beforeAll(async () => {
     npm_config_update_notifier: "false",
     npm_config_ignore_scripts: "true",
   };
-  await packAll();
-  const packed = names.map((name): Packed => {
-    const manifest = read(join(place, "workspace/packages", name));
-    const { filename } = listed.find((one) => one.name === manifest.name) as Listed;
-    return { manifest, file: join(place, "tarballs", filename) };
-  });
-  registry = await loopbackRegistry(root, packed);
+  listed = await packPackages({ place, names, env });
+  registry = await loopbackRegistry(root, listed);
   env.npm_config_registry = registry.url;
 }, 120_000);
 
@@ -91,8 +50,7 @@ describe("the packed packages", () => {
     const machine = [root, homedir()].filter((path) => path.length > 3).map((path) => `${path}/`);
     const isOut = /\.test(?:-d)?\.|\.env|\.pem$|\.key$|fixtures|\.sqlite/;
     const secret = /\b(?:sk-(?:ant-)?[A-Za-z0-9]{24,}|AKIA[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{30,})\b/;
-    const problems = listed.flatMap(({ name, files, size }) => {
-      const folder = join(place, "workspace/packages", name.replace("@capstan/", ""));
+    const problems = listed.flatMap(({ name, files, size, folder }) => {
       const found = files.flatMap(({ path }) => {
         const text = readFileSync(join(folder, path), "utf8");
         return [

@@ -1,13 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defineAgent } from "capstan";
+import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
 import { serveApart } from "./testing/serve-apart.ts";
+import { viewAgent } from "./testing/view-agent.ts";
 
-const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "Filed." }]) });
+const studio = studioFor(() => ({
+  agents: [...chatAgents(), viewAgent(), clerk],
+  about: { ...introductions, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
+}));
 
 // Two cores that others use too.
 vi.setConfig({ testTimeout: 30_000 });
@@ -64,6 +71,87 @@ describe.each([
     await transcript(page).getByText("The greeting is changed.").waitFor();
     await isAtRest(page);
     await picture(page, `approved-${size}-${theme}`);
+  });
+});
+
+test("the apps are listed; one that is chosen answers, and who is not introduced is only in the chooser", async () => {
+  const page = await studio.open("/");
+  const apps = page.getByRole("navigation", { name: "Apps" });
+  await apps.getByRole("link", { name: "Explorer" }).click();
+  const cards = page.getByRole("region", { name: "Agents" });
+  await cards.getByRole("button", { name: "Explorer", pressed: true }).waitFor();
+  expect(await apps.getByRole("link").allInnerTexts()).toEqual(["Guide", "Broken", "Explorer"]);
+  expect(await cards.getByText("clerk").count()).toBe(0);
+  expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("explorer");
+  await page.getByLabel("Agent", { exact: true }).selectOption("clerk");
+  await say(page, "File this");
+  await transcript(page).getByText("Filed.").waitFor();
+});
+
+describe("beside the conversation", () => {
+  const panel = (page: Page) => page.getByRole("complementary", { name: "Inspector" });
+  const figures = (page: Page) => transcript(page).getByRole("figure");
+  const replies = (page: Page) => page.getByRole("group", { name: "Replies" }).getByRole("button");
+
+  test("a map opens by itself and is drawn once; replies say what they send, and the next map takes its place", async () => {
+    const page = await studio.open("/?agent=explorer");
+    await say(page, "Where is gate 15?");
+    await transcript(page).getByText("Which one?").waitFor();
+    await panel(page).getByRole("figure", { name: "Concourses" }).waitFor();
+    await transcript(page).getByText(", shown in the view").waitFor();
+    expect([await figures(page).count(), await replies(page).allInnerTexts()]).toEqual([0, ["A15", "D15"]]);
+    await picture(page, "view-map");
+    await replies(page).last().press("Enter");
+    await transcript(page).getByText("Gate D15 is 40 m away.").waitFor();
+    expect(await asked(page).last().innerText()).toContain("D15");
+    expect(await replies(page).count()).toBe(0);
+    const places = panel(page).getByRole("button", { name: /^[AD]15$/ });
+    await expect.poll(() => places.allInnerTexts()).toEqual(["D15"]);
+    await transcript(page).getByRole("button", { name: "Show in the view" }).click();
+    await expect.poll(() => places.allInnerTexts()).toEqual(["A15", "D15"]);
+    await page.goto(`${page.url()}/replay`);
+    const view = page.getByRole("region", { name: "View" });
+    await view.getByRole("button", { name: "D15" }).waitFor();
+    expect(await view.getByRole("button", { name: "A15" }).count()).toBe(0);
+    for (let step = 0; step < 3; step++) await page.keyboard.press("Shift+ArrowLeft");
+    await view.getByRole("button", { name: "A15" }).waitFor();
+    expect(await page.getByRole("group", { name: "Replies" }).count()).toBe(0);
+    await page.keyboard.press("Home");
+    await view.waitFor({ state: "detached" });
+  });
+
+  test("a graph changes in place and says what has changed; closed, it is in the conversation, and stays so (S2-15)", async () => {
+    const page = await studio.open("/?agent=explorer");
+    await say(page, "Make them #0000ff");
+    await transcript(page).locator("[data-affected]").getByText("2 nodes changed").waitFor();
+    const drawing = page.locator("canvas.sigma-nodes");
+    await drawing.waitFor({ state: "attached" });
+    await drawing.evaluate((canvas) => canvas.setAttribute("data-mark", ""));
+    await say(page, "Make them #ff0000");
+    await panel(page).getByText("5 nodes, 4 edges, 2 changed").waitFor();
+    expect([await drawing.count(), await page.locator("canvas[data-mark]").count()]).toEqual([1, 1]);
+    await picture(page, "view-graph");
+    await panel(page).getByRole("tab", { name: "Timeline" }).click();
+    await panel(page).getByRole("tab", { name: "View" }).click();
+    await panel(page).getByRole("button", { name: "Close the view" }).click();
+    await figures(page).first().waitFor();
+    await page.reload();
+    await figures(page).first().waitFor();
+    expect(await panel(page).count()).toBe(0);
+    await page.getByRole("button", { name: "Show in the view" }).last().click();
+    await panel(page).getByRole("figure", { name: "Pets" }).waitFor();
+    expect(await figures(page).count()).toBe(0);
+    await page.setViewportSize({ width: 800, height: 800 });
+    await expect.poll(() => figures(page).count()).toBe(2);
+    expect(await panel(page).count()).toBe(0);
+  });
+
+  test("Esc stops a tool that is at work, and the badge says so (S2-18)", async () => {
+    const page = await studio.open("/?agent=explorer");
+    await say(page, "Wait");
+    await page.locator("[data-stage=executing]").getByText("Working…").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("[data-stage=complete]").getByText("Stopped").waitFor();
   });
 });
 

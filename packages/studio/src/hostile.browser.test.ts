@@ -151,7 +151,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
     await walk(page, "[role=dialog]");
     await page.keyboard.press("Escape");
     for (const item of ["Rename", "Delete"]) {
-      const row = page.locator('aside[aria-label="Sessions"] li').first();
+      const row = page.locator('nav[aria-label="Sessions"] li').first();
       await row.hover();
       await row.getByRole("button").click();
       await page.getByRole("menuitem", { name: item }).click();

@@ -23,4 +23,5 @@ export type {
   TableColumn,
   TableProps,
   WidgetHint,
+  WidgetReplies,
 } from "./widgets/widget-props.ts";

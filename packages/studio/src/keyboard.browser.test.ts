@@ -78,7 +78,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.keyboard.press("Control+i");
   await page.getByRole("tab", { name: "Timeline" }).waitFor();
   await tabTo(page, "Timeline");
-  for (const tab of ["Messages", "Prompt", "Events", "Policy"]) {
+  for (const tab of ["Reasoning", "Messages", "Prompt", "Events", "Policy"]) {
     await page.keyboard.press("ArrowRight");
     await page.getByRole("tab", { name: tab, selected: true }).waitFor();
   }

@@ -33,7 +33,7 @@ describe("the plan tool", () => {
     expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
       status: "ok",
       result: "Plan: 1 of 3 done.\n- doing: step 2\n- open: step 3",
-      ui: { kind: "plan", props: { items: list } },
+      ui: { kind: "table", props: { title: "Plan", rows: list } },
     });
   });
 
@@ -137,7 +137,7 @@ describe("tracking the plan", () => {
   it("keeps parts, and does not take another tool's hint for a plan (S3-45)", async () => {
     const { onAfterTool } = trackPlan();
     const call = { id: "1", input: {}, context: undefined };
-    const ui = { kind: "plan", props: { items: items("open") } };
+    const ui = { kind: "table", props: { rows: items("open") } };
     const parts: Outcome = { status: "ok", content: [{ type: "text", text: "a" }] };
     expect(await onAfterTool({ ...call, name: "other" }, { status: "ok", content: "", ui })).toBeUndefined();
     expect(await onAfterTool({ ...call, name: "other" }, parts)).toBeUndefined();

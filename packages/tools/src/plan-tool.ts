@@ -5,6 +5,10 @@ export type PlanItem = { readonly text: string; readonly status: "open" | "doing
 
 const toolName = "plan";
 const statuses = ["open", "doing", "done"] as const;
+const columns = [
+  { key: "text", label: "To do" },
+  { key: "status", label: "State" },
+];
 
 /** `plan`: a list of things to do that the model keeps and people see. Each call gives the whole list anew. */
 export function planTool(): Tool {
@@ -35,7 +39,10 @@ export function planTool(): Tool {
     effects: "ui",
     reads: [],
     execute({ items }) {
-      return { content: stateOf(items), ui: { kind: "plan", props: { items } } };
+      return {
+        content: stateOf(items),
+        ui: { kind: "table", props: { title: "Plan", columns, rows: items } },
+      };
     },
   });
 }
@@ -79,8 +86,8 @@ type Named = { readonly name: string; readonly status: string; readonly ui?: UiH
 
 /** The plan that a result holds. Only the tool itself writes it: any tool can give a hint that looks like it. */
 function planIn({ name, status, ui }: Named): readonly PlanItem[] | undefined {
-  if (name !== toolName || status !== "ok" || ui?.kind !== "plan" || !ui.props) return undefined;
-  const items: unknown = Reflect.get(Object(ui.props), "items");
+  if (name !== toolName || status !== "ok" || ui?.kind !== "table" || !ui.props) return undefined;
+  const items: unknown = Reflect.get(Object(ui.props), "rows");
   return Array.isArray(items) && items.every(isItem) ? items : undefined;
 }
 

@@ -307,6 +307,24 @@ describe("what web_fetch gives", () => {
       expect(content).not.toContain(dropped);
   });
 
+  it("shows people where it comes from and how it begins", async () => {
+    const read = async (body: string): Promise<{ ui: { kind: string; props: { sources: unknown[] } } }> => {
+      await serve(body, { "content-type": "text/plain" });
+      const tool: Tool = webFetch(internet.options);
+      return (await tool.execute?.({ url: "https://example.com/" }, context)) as never;
+    };
+    const short = { title: "https://example.com/", url: "https://example.com/", place: "text/plain" };
+    expect((await read("Hello.")).ui).toEqual({
+      kind: "sources",
+      props: { sources: [{ ...short, text: "Hello." }] },
+    });
+    const [long] = (await read("x".repeat(50_000))).ui.props.sources;
+    expect(long).toMatchObject({
+      place: "text/plain, the beginning of 50000 characters",
+      text: `${"x".repeat(4_000)}…`,
+    });
+  });
+
   it("is the source of a page when nothing is to be extracted (S4-37)", async () => {
     await serve(page, { "content-type": "text/html" });
     expect(await fetched("https://example.com/", {}, { extract: false })).toContain(

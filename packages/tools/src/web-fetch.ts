@@ -17,6 +17,15 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
   return defineTool({
     name: "web_fetch",
     description: `Reads a public web page, text, JSON or PDF by its ${options.allowHttp ? "http or https" : "https"} URL.`,
+    examples: [
+      { says: "read {url}" },
+      { says: "fetch {url}" },
+      { says: "open {url}" },
+      { says: "what does {url} say" },
+      { says: "what is on {url}" },
+      { says: "summarize {url}" },
+      { says: "show the source of {url}", input: { extract: false } },
+    ],
     input: {
       type: "object",
       properties: {
@@ -52,10 +61,16 @@ function notAnswered(response: GuardedResponse): AgentError {
   return new AgentError("tool_failed", `The server answered ${status}. ${advice}`, { retryable: mayPass });
 }
 
+/** People see where it comes from and how it begins; the hint is stored, and the whole of it would be too much. */
+const shownCharacters = 4_000;
+
 function returned({ url, mediaType }: GuardedResponse, { title, text }: Extracted): ToolReturn {
-  const about = { url, mediaType, ...(title !== undefined && { title }) };
+  const isWhole = text.length <= shownCharacters;
+  const shown = isWhole ? text : `${text.slice(0, shownCharacters).toWellFormed()}…`;
+  const place = isWhole ? mediaType : `${mediaType}, the beginning of ${text.length} characters`;
+  const source = { title: (title || url).slice(0, 200).toWellFormed(), place, url, text: shown };
   return {
     content: fenced(text, { URL: url, Type: mediaType, Title: title }),
-    ui: { kind: "web_page", props: { ...about, characters: text.length } },
+    ui: { kind: "sources", props: { sources: [source] } },
   };
 }

@@ -1,11 +1,16 @@
 // A model without a model: rules that read the tools, the examples and the history. It lets everything else be tried
 // and tested without a key or a network, and never claims to be more than that.
 
+import type { Entry } from "../history.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
+import { askFor, askWhich } from "./offline/ask-back.ts";
+import { fromDialect, inDialect } from "./offline/dialect.ts";
 import type { Call } from "./offline/done-calls.ts";
+import { formAnswer } from "./offline/form-answer.ts";
 import { planStep } from "./offline/plan-step.ts";
+import { smallTalk } from "./offline/small-talk.ts";
 import { lastSaid } from "./offline/understand.ts";
-import { askFor, formAnswer, smallTalk, writeAnswer } from "./offline/write-answer.ts";
+import { writeAnswer } from "./offline/write-answer.ts";
 
 export type OfflineOptions = {
   readonly id?: string;
@@ -14,21 +19,23 @@ export type OfflineOptions = {
 /**
  * The offline model: rules, not AI. The same request always gives the same answer, and nothing in an answer is made up:
  * it calls the tool whose examples (`examples: [{ says, input }]` in the tool's JSON Schema) or words fit, and answers
- * from the results. What it cannot do, it says.
+ * from the results. What it cannot do, it says. It speaks the text dialect to whoever speaks it.
  */
 export function offline(options: OfflineOptions = {}): Model {
   const { id = "offline/rules" } = options;
   return {
     id,
     async *stream(request, { signal }) {
-      const reply = replyTo(request);
-      for (const chunk of chunksOf(reply, request.thinking)) {
+      const told = fromDialect(request);
+      const reply = replyTo(told ?? request);
+      const chunks = told ? dialectChunks(reply) : chunksOf(reply, request.thinking);
+      for (const chunk of chunks) {
         signal.throwIfAborted();
         yield [chunk];
       }
       yield [
         { type: "usage", usage: usageOf(request, reply) },
-        { type: "finish", reason: reply.calls.length > 0 ? "tool_calls" : "stop" },
+        { type: "finish", reason: reply.calls.length > 0 && !told ? "tool_calls" : "stop" },
       ];
     },
   };
@@ -39,30 +46,34 @@ type Reply = { readonly why: string; readonly text: string; readonly calls: read
 function replyTo(request: ModelRequest): Reply {
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
+  const say = (why: string, text: string): Reply => ({
+    why,
+    text: request.output ? formAnswer(request, text) : text,
+    calls: [],
+  });
   const talk =
     last?.type === "user" && toolChoice !== "required" ? smallTalk(lastSaid(history).text, tools) : undefined;
-  if (talk !== undefined) return { why: "This is small talk.", text: formed(talk, request), calls: [] };
+  if (talk !== undefined) return say("This is small talk.", talk);
   const step = planStep(request);
   switch (step.type) {
     case "call":
       return { why: step.why, text: "", calls: step.calls };
+    case "tell":
+      return say("What was found before tells it.", step.text);
     case "ask":
-      return {
-        why: `${step.tool} needs ${step.property.name}, and nothing tells it.`,
-        text: formed(askFor(step.tool, step.property), request),
-        calls: [],
-      };
+      return say(
+        `${step.tool} needs ${step.property.name}, and nothing tells it.`,
+        askFor(step.tool, step.property),
+      );
+    case "which":
+      return say("Several things fit, and only the person knows which.", askWhich(step.phrase, step.candidates));
     case "answer":
-      return {
-        why: last?.type === "result" ? "The results hold what there is to say." : "No tool fits the request.",
-        text: formed(writeAnswer(request), request),
-        calls: [],
-      };
+      return say(
+        last?.type === "result" ? "The results hold what there is to say." : "No tool fits the request.",
+        writeAnswer(request),
+      );
   }
 }
-
-const formed = (text: string, request: ModelRequest): string =>
-  request.output ? formAnswer(request, text) : text;
 
 function* chunksOf({ why, text, calls }: Reply, thinking: boolean): Generator<Chunk> {
   if (thinking) for (const piece of piecesOf(why)) yield { type: "reasoning", text: piece };
@@ -74,15 +85,27 @@ function* chunksOf({ why, text, calls }: Reply, thinking: boolean): Generator<Ch
   }
 }
 
+function* dialectChunks({ why, text, calls }: Reply): Generator<Chunk> {
+  for (const piece of piecesOf(inDialect(why, text, calls))) yield { type: "text", text: piece };
+}
+
 /** Word by word, as a model would say it. */
 const piecesOf = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
 
-/** Counted as a rule of thumb has it: four characters to a token. */
+const sizes = new WeakMap<Entry, number>();
+
+/** Counted as a rule of thumb has it: four characters to a token. An entry is counted once. */
 function usageOf({ instructions, history, tools }: ModelRequest, { why, text, calls }: Reply): Usage {
-  const tokens = (said: unknown) => Math.ceil(JSON.stringify(said).length / 4);
+  const size = (said: unknown) => JSON.stringify(said).length;
+  let input = size([instructions, tools]);
+  for (const entry of history) {
+    const known = sizes.get(entry) ?? size(entry);
+    sizes.set(entry, known);
+    input += known;
+  }
   return {
-    inputTokens: tokens([instructions, history, tools]),
-    outputTokens: tokens([why, text, calls]),
+    inputTokens: Math.ceil(input / 4),
+    outputTokens: Math.ceil(size([why, text, calls]) / 4),
     estimated: true,
   };
 }

@@ -234,9 +234,9 @@ const wordsOf = (data: Json): string =>
 const planStatus = { open: "pending", doing: "in_progress", done: "completed" } as const;
 
 function planOf({ name, ui, is_error }: EventOf<"tool_call_result">): Updates {
-  if (name !== "plan" || ui?.kind !== "plan" || is_error) return [];
-  const { items } = ui.props as { readonly items?: Json };
-  const entries = (Array.isArray(items) ? items : []).flatMap((item): PlanEntry[] => {
+  if (name !== "plan" || ui?.kind !== "table" || is_error) return [];
+  const { rows } = ui.props as { readonly rows?: Json };
+  const entries = (Array.isArray(rows) ? rows : []).flatMap((item): PlanEntry[] => {
     const { text, status } = (item ?? {}) as { readonly text?: Json; readonly status?: Json };
     if (typeof text !== "string" || (status !== "open" && status !== "doing" && status !== "done")) return [];
     return [{ content: text, priority: "medium", status: planStatus[status] }];

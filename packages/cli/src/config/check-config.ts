@@ -30,6 +30,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
     check: isListOf(isTool),
     expected: 'a list of "files", "web", "plan" and tools made with `defineTool`',
   },
+  storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
   server: { check: isRecord, expected: "an object, such as { port: 4000 }" },
   database: { check: isText, expected: "a file, or postgres://…" },
   logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },

@@ -1,7 +1,7 @@
 import type { ServerConfig } from "@capstan/mcp";
 import type { Introductions, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyLayer, Tool } from "capstan";
-import type { PolicyLimits } from "capstan/agents";
+import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
 
 /** Tools that come with Capstan: those for files of the folder, `web_fetch`, and the plan. */
 export type ToolSet = "files" | "web" | "plan";
@@ -44,6 +44,8 @@ export type Config = {
   readonly models?: readonly (string | Model)[];
   /** For the agent that is there without `agents`, and what `--tools` may name. By default files and web. */
   readonly tools?: readonly (Tool | ToolSet)[];
+  /** What agents that people make in the studio may use: by default the tools of `agents`, and their model or `models`. */
+  readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
   readonly server?: ServerSettings;
   /** A file, relative to the configuration, or `postgres://…`. */
   readonly database?: string;

@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentError } from "capstan";
+import { userFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { askForTrust } from "./ask-for-trust.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config.ts";
-import { userFolder } from "./data-folder.ts";
 import { findUpwards } from "./find-upwards.ts";
 import { isTrusted, trustFolder } from "./trust.ts";
 

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { McpTools, ServerConfig } from "@capstan/mcp";
 import { AgentError } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
-import { dataFolder } from "./data-folder.ts";
 import type { Project } from "./load-project.ts";
 
 type Servers = Readonly<Record<string, ServerConfig>>;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AgentError, type Store } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
 import type { Config } from "./config.ts";
-import { dataFolder } from "./data-folder.ts";
 import { makeDataFolder } from "./trust.ts";
 
 /** A store, and how it is called for people. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { loopbackRedirect, type SignIn, tokenFile } from "@capstan/mcp";
 import { AgentError } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
 import { canOpenBrowser, openBrowser } from "../serving/open-browser.ts";
 import { harmlessLine } from "../terminal/harmless.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
-import { dataFolder } from "./data-folder.ts";
 
 /** How people sign in to MCP servers: in a terminal with a browser, and from then on with what is kept of it. */
 export function signIn(io: Io, { isScript }: Pick<WorkspaceFlags, "isScript">): SignIn {

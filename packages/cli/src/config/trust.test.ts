@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { dataFolder } from "capstan/data-folder";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { dataFolder } from "./data-folder.ts";
 import { findUpwards } from "./find-upwards.ts";
 import { isTrusted, trustFolder } from "./trust.ts";
 

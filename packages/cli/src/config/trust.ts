@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentError } from "capstan";
+import { dataFolder, userFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
-import { dataFolder, userFolder } from "./data-folder.ts";
 
 /** Whether the user has said that code and commands found in the folder may be run. */
 export function isTrusted(folder: string, env: Io["env"]): boolean {

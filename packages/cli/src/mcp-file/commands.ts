@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { AgentError, nearest, visible } from "capstan";
-import { userFolder } from "../config/data-folder.ts";
+import { userFolder } from "capstan/data-folder";
 import { findUpwards } from "../config/find-upwards.ts";
 import { configNames } from "../config/load-project.ts";
 import { isTrusted } from "../config/trust.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { dataFolder } from "../config/data-folder.ts";
+import { dataFolder } from "capstan/data-folder";
 import type { Project } from "../config/load-project.ts";
 import { databaseOf, hasStore, openStore, withoutPassword } from "../config/open-store.ts";
 import { makeDataFolder } from "../config/trust.ts";

@@ -53,3 +53,25 @@ it("what a configuration has opened itself is closed with what was made from it,
     project.remove();
   }
 });
+
+it("agents that people make may use the tools and the model of those in code", async () => {
+  const tools = `import { defineAgent, defineTool } from "capstan";
+    import { offline } from "capstan/models/offline";
+    const tide = defineTool({ name: "tide", description: "The tide", input: { type: "object" }, execute: () => "High." });
+    export default { agents: [defineAgent({ name: "desk", model: offline(), tools: [tide] })] };`;
+  const project = scratchProject({ "capstan.config.mjs": tools });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  const generation = await openGeneration({ flags: { trust: true }, io });
+  try {
+    const request = new Request("http://127.0.0.1/api/agent-parts", { headers: { host: "127.0.0.1" } });
+    const parts = await (await generation.server.fetch(request)).json();
+    expect(parts).toMatchObject({
+      tools: [{ name: "tide", description: "The tide" }],
+      models: ["offline/rules"],
+    });
+  } finally {
+    await generation.close(0);
+    project.remove();
+  }
+});

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
-import type { Event } from "capstan";
+import type { Event, Tool } from "capstan";
+import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace.ts";
@@ -68,6 +69,7 @@ function serverOn(
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
     ...(config.models && { models: config.models }),
     ...(config.about && { about: config.about }),
+    storedAgents: { ...partsOf(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),
@@ -80,6 +82,14 @@ function serverOn(
     },
     onError: errorLog(home, io),
   });
+}
+
+/** What stored agents may use where the configuration does not say: what those in code use. */
+function partsOf({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
+  const tools = new Map<string, Tool>();
+  for (const tool of [...agents.flatMap((one) => [...one.tools.values()]), ...(mcp?.tools ?? [])])
+    if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return { tools: [...tools.values()], models: [agent.models.main[0], ...(config.models ?? [])] };
 }
 
 type UnderWay = Pick<Generation, "idle"> & {

@@ -22,10 +22,12 @@ export type PackOptions = {
   /** Folders below `packages`. */
   readonly names: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Adds to the folder of the packages what is not built by a bundle. */
+  readonly addBuilt?: (packages: string) => Promise<void>;
 };
 
 /** Builds and packs copies into `tarballs` of the place, so that other tests may build in the workspace meanwhile. */
-export async function packPackages({ place, names, env }: PackOptions): Promise<PackedPackage[]> {
+export async function packPackages({ place, names, env, addBuilt }: PackOptions): Promise<PackedPackage[]> {
   const workspace = join(place, "workspace");
   const tarballs = join(place, "tarballs");
   mkdirSync(join(workspace, "packages"), { recursive: true });
@@ -36,7 +38,7 @@ export async function packPackages({ place, names, env }: PackOptions): Promise<
     const { bundle } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
     for (const folder of ${JSON.stringify(folders)}) await bundle(folder);`;
   await execute(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
-  if (names.includes("studio")) await copyPages(join(workspace, "packages/studio"));
+  await addBuilt?.(join(workspace, "packages"));
   const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...folders];
   const { stdout } = await execute("npm", words, { cwd: place, env });
   const listed = Object.values(JSON.parse(stdout) as readonly Listed[]);
@@ -54,12 +56,4 @@ function copyOf(name: string, workspace: string): string {
   for (const part of ["package.json", "src"])
     cpSync(join(root, "packages", name, part), join(folder, part), { recursive: true });
   return folder;
-}
-
-/** The studio's pages take long to build, so those of the workspace are used. */
-async function copyPages(folder: string): Promise<void> {
-  const { withBuiltStudio } = await import("../../../studio/src/testing/build-studio.ts");
-  await withBuiltStudio(() =>
-    cpSync(join(root, "packages/studio/dist/app"), join(folder, "dist/app"), { recursive: true }),
-  );
 }

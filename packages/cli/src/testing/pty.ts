@@ -36,17 +36,20 @@ export function startInPty(
   [file, ...args]: readonly [string, ...string[]],
   options: PtyOptions = {},
 ): PtyProgram {
-  const { columns = 80, rows = 30, env = {}, cwd } = options;
-  const source = fileURLToPath(new URL(file, beside));
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...own } = process.env;
-  const child = spawn(
-    process.execPath,
-    ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning", source, ...args],
-    {
-      ...{ name: "xterm-256color", cols: columns, rows, cwd: cwd ?? process.cwd() },
-      env: { ...own, ...env } as Record<string, string>,
-    },
-  );
+  const source = fileURLToPath(new URL(file, beside));
+  const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
+  const env = { ...own, ...options.env } as Record<string, string>;
+  return startCommandInPty([process.execPath, ...flags, source, ...args], { ...options, env });
+}
+
+/** Starts a command in a pseudo-terminal, with this environment and no other. */
+export function startCommandInPty(
+  [command, ...args]: readonly [string, ...string[]],
+  options: PtyOptions = {},
+): PtyProgram {
+  const { columns = 80, rows = 30, env = {}, cwd = process.cwd() } = options;
+  const child = spawn(command, args, { name: "xterm-256color", cols: columns, rows, cwd, env });
   return watched(child, columns, rows);
 }
 

@@ -4,7 +4,7 @@ import {
   type McpServer,
   type ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { type Agent, AgentError } from "capstan";
+import { type Agent, AgentError, type Effects } from "capstan";
 import type { AgentCalls, ResumeInput } from "./agent-calls.ts";
 import type { QueryInput } from "./agent-runs.ts";
 import { answerSchema, callError } from "./call-result.ts";
@@ -62,7 +62,7 @@ export function agentTools(agents: readonly Agent[], expose: Exposure): AddTools
   return (server, calls) => {
     addAsking(server, calls);
     // Without tools there is nothing that a run could wait for.
-    if (agents.every(({ tools }) => tools.size === 0)) return;
+    if (agents.every((agent) => effectsOf(agent).length === 0)) return;
     server.registerTool(
       "resume",
       {
@@ -116,9 +116,15 @@ function queryTool(agents: readonly Agent[]): AddTools {
   };
 }
 
+/** Of an agent's tools. One that may come later, with a function or with an agent that takes over, is not known yet. */
+function effectsOf({ tools, toolSource, handoffs }: Agent): readonly (Effects | undefined)[] {
+  const later = toolSource || handoffs ? [undefined] : [];
+  return [...[...tools.values()].map(({ effects }) => effects), ...later];
+}
+
 /** As far as the agents' tools say what they do: what is not said may be the worst. */
 function annotationsOf(agents: readonly Agent[]): ToolAnnotations {
-  const effects = agents.flatMap(({ tools }) => [...tools.values()].map((tool) => tool.effects));
+  const effects = agents.flatMap(effectsOf);
   const readOnlyHint = effects.every((each) => each === "none");
   const destructiveHint = !effects.every((each) => each === "none" || each === "ui");
   return { readOnlyHint, destructiveHint, idempotentHint: false, openWorldHint: effects.length > 0 };

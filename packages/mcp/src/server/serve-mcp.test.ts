@@ -82,6 +82,17 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     expect(answerOf(result)).toMatchObject({ answer: "Hello.", status: "done", turns: 1 });
   });
 
+  it("offers `resume`, and does not claim to only read, when its tools or its helpers come later", async () => {
+    const later = agent([], { tools: () => [weather] });
+    const handing = agent([], { handoffs: [agent([], { name: "other", tools: [weather] })] });
+    for (const helper of [later, handing]) {
+      const client = await clientOf(await serve({ agents: [helper] }), era);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(["query", "resume"]);
+      expect(tools[0]?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    }
+  });
+
   it("at its limit lists the tools it used with a preview and closes with a sentence (M6)", async () => {
     const helper = agent(
       (_, index) => ({ calls: [{ name: "weather", input: { city: `${"x".repeat(300)}${index}` } }] }),

@@ -1,5 +1,6 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { repliesOf } from "./replies-of.ts";
 
 /** Tells those who listen what has ended or waits; never what is half said. */
 export function Announcer({ view }: { readonly view: SessionView }): ReactNode {
@@ -33,5 +34,7 @@ function announcementOf(before: SessionView, view: SessionView): string | undefi
   if (view.status === "cancelled") return "Stopped.";
   if (view.status !== "done" && view.status !== "limit") return undefined;
   const last = view.entries.findLast((entry) => entry.type === "assistant");
-  return last ? `Answer: ${last.text.slice(0, most)}` : "Finished.";
+  const said = last ? `Answer: ${last.text.slice(0, most)}` : "Finished.";
+  const replies = repliesOf(view);
+  return replies.length === 0 ? said : `${said} Replies to choose from: ${replies.join(", ")}.`;
 }

@@ -7,6 +7,7 @@ import { classNames } from "../look/class-names.ts";
 import type { CitedSource } from "../markdown/citation-chip.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
+import { AffectedLine } from "./affected-line.tsx";
 import { CallList } from "./call-list.tsx";
 import { useConversation } from "./conversation-context.ts";
 import { CopyText } from "./copy-text.tsx";
@@ -30,13 +31,13 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   progress,
   onRetry,
 }: AssistantMessageProps): ReactNode {
-  const { entry, isOtherAgent, isAnswer } = item;
+  const { entry, isNamed, isAnswer } = item;
   const { index } = useConversation();
   const fact = index().messages.get(turnKey(entry.runId, entry.turn));
   const share = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
   return (
     <article aria-label={`${entry.agent} says`} className="group grid min-w-0 gap-3">
-      {isOtherAgent && <AgentName name={entry.agent} />}
+      {isNamed && <AgentName name={entry.agent} />}
       {entry.reasoning !== "" && (
         <ReasoningFold
           id={turnKey(entry.runId, entry.turn)}
@@ -47,6 +48,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <CallList calls={entry.calls} progress={progress} />
       {entry.summary !== undefined && <WorkingNote text={entry.summary} />}
+      {isAnswer && <AffectedLine affected={index().affected.get(entry.runId)} />}
       {isAnswer && entry.text !== "" && (
         <div
           className={classNames(
@@ -66,7 +68,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   );
 });
 
-/** Who speaks from here on. */
+/** Who speaks. */
 export function AgentName({ name }: { readonly name: string }): ReactNode {
   return (
     <p className="flex items-center gap-2 text-xs font-medium text-accent">

@@ -1,3 +1,4 @@
+import type { UiHint } from "capstan";
 import { type Context, createContext, useContext } from "react";
 import type { FactIndex } from "../connection/fact-index.ts";
 
@@ -9,6 +10,8 @@ export type ConversationActions = {
   openSource(citation: { readonly n: number; readonly id: string; readonly title: string }): void;
   /** Opens the timeline at a fact. */
   showFact(seq: number): void;
+  /** Shows a map or a graph beside the conversation. */
+  showView(hint: UiHint): void;
 };
 
 export const ConversationContext: Context<ConversationActions | undefined> = createContext<

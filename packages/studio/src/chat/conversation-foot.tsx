@@ -1,46 +1,34 @@
-import type { Part } from "capstan";
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect } from "react";
 import { client } from "../connection/client.ts";
 import type { FactIndex } from "../connection/fact-index.ts";
 import type { OpenSession } from "../connection/open-session.ts";
-import { useSessionList } from "../connection/session-list.ts";
 import { visibleText } from "../markdown/visible-text.ts";
 import { attempt } from "../shell/toasts.tsx";
 import { Composer } from "./composer.tsx";
 import { itemsOf } from "./items.ts";
-import type { RunChoice } from "./run-choices.tsx";
 import { SessionMeter } from "./session-meter.tsx";
 import { useAllowedTools, useStandingApprovals } from "./standing-approvals.ts";
 import type { Branching } from "./use-branching.ts";
+import type { Saying } from "./use-saying.ts";
 
 type ConversationFootProps = {
   readonly session: OpenSession;
   readonly index: FactIndex;
   readonly branching: Branching;
-  /** With the text when it was said to a run that is on. */
-  readonly onSaid: (told: string | undefined) => void;
+  readonly saying: Saying;
 };
 
 /** Where one goes on: the prompt, what is allowed without asking, and what it has cost. */
-export function ConversationFoot({ session, index, branching, onSaid }: ConversationFootProps): ReactNode {
-  const { id, view, watch } = session;
-  const { status, runId } = view;
-  const isRunning = status === "running" || status === "waiting";
-  const agent = index.runStarts.get(runId ?? "")?.agent;
-  const [choice, setChoice] = useState<RunChoice>({});
-  const refresh = useSessionList((list) => list.refresh);
+export function ConversationFoot({ session, index, branching, saying }: ConversationFootProps): ReactNode {
+  const { id, view } = session;
+  const { runId } = view;
+  const { choice, choose, isRunning, say } = saying;
   const stop = () => {
     if (runId !== undefined) attempt(() => client.runs.cancel(runId));
   };
   useStopKey(isRunning ? stop : undefined);
 
-  async function send(input: string | readonly Part[]): Promise<void> {
-    const chosen = { agent: choice.agent ?? agent, model: choice.model };
-    await watch.send(input, given(chosen));
-    onSaid(isRunning && typeof input === "string" ? input : undefined);
-    await refresh();
-  }
   function editLast(): void {
     const last = itemsOf(view, index).findLast((item) => item.type === "user" && item.startSeq !== undefined);
     if (last?.type === "user") branching.edit(last);
@@ -52,9 +40,9 @@ export function ConversationFoot({ session, index, branching, onSaid }: Conversa
         place={id}
         placeholder={isRunning ? "Tell it something…" : "Ask something…"}
         isRunning={isRunning}
-        choice={{ ...choice, agent: choice.agent ?? agent }}
-        onChoice={setChoice}
-        onSend={send}
+        choice={choice}
+        onChoice={choose}
+        onSend={say}
         onStop={stop}
         onEditLast={editLast}
       />
@@ -63,10 +51,6 @@ export function ConversationFoot({ session, index, branching, onSaid }: Conversa
       </div>
     </div>
   );
-}
-
-function given({ agent, model }: RunChoice): { readonly agent?: string; readonly model?: string } {
-  return { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) };
 }
 
 /** Esc stops, unless it closes something. */

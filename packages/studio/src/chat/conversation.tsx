@@ -5,6 +5,7 @@ import { useSessionList } from "../connection/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
 import { Loading } from "../look/state.tsx";
 import { useLayout } from "../shell/layout-state.ts";
+import { showView, useNewestView } from "../view/view-state.ts";
 import { Announcer } from "./announcer.tsx";
 import { ConnectionBar } from "./connection-bar.tsx";
 import { type ConversationActions, ConversationContext } from "./conversation-context.ts";
@@ -13,6 +14,7 @@ import { ConversationHeader } from "./conversation-header.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useBranching } from "./use-branching.ts";
+import { useSaying } from "./use-saying.ts";
 
 /** A session, to read and to go on with. */
 export function Conversation({ sessionId }: { readonly sessionId: string }): ReactNode {
@@ -37,9 +39,14 @@ function OpenConversation({ session, onReopen }: OpenConversationProps): ReactNo
   const index = factIndex(facts);
   const [source, setSource] = useState<OpenedSource>();
   const actions = useActions(session, setSource);
+  useNewestView(index.views);
   const branching = useBranching(session, index);
   const [told, setTold] = useState<readonly string[]>([]);
   const [jumpOn, setJumpOn] = useState(0);
+  const saying = useSaying(session, index, (text) => {
+    setJumpOn(jumpOn + 1);
+    if (text !== undefined) setTold((before) => [...before, text].slice(-5));
+  });
   const agent = view.entries.findLast((entry) => entry.type === "assistant")?.agent;
   const listed = useSessionList((list) => list.sessions?.find((one) => one.id === id)?.title);
   return (
@@ -56,17 +63,16 @@ function OpenConversation({ session, onReopen }: OpenConversationProps): ReactNo
           <Loading label="Loading the conversation" />
         </div>
       ) : (
-        <Transcript session={session} index={index} branching={branching} told={told} jumpOn={jumpOn} />
+        <Transcript
+          session={session}
+          index={index}
+          branching={branching}
+          told={told}
+          jumpOn={jumpOn}
+          onReply={saying.say}
+        />
       )}
-      <ConversationFoot
-        session={session}
-        index={index}
-        branching={branching}
-        onSaid={(text) => {
-          setJumpOn(jumpOn + 1);
-          if (text !== undefined) setTold((before) => [...before, text].slice(-5));
-        }}
-      />
+      <ConversationFoot session={session} index={index} branching={branching} saying={saying} />
       <Announcer view={view} />
       <SourcePanel source={source} index={index} onClose={() => setSource(undefined)} />
     </ConversationContext>
@@ -86,6 +92,11 @@ function useActions(session: OpenSession, openSource: (source: OpenedSource) => 
       showFact(seq) {
         useInspectorFocus.getState().set({ factSeq: seq, tab: "timeline" });
         useLayout.getState().set({ isInspectorOpen: true });
+      },
+      showView(hint) {
+        // Beside the conversation there is one or the other.
+        useLayout.getState().set({ isInspectorOpen: false });
+        showView(hint);
       },
     }),
     [id, facts],

@@ -25,7 +25,7 @@ test("a run is what was asked, its turns, and the last one is its answer", async
   expect(items).toMatchObject([
     { type: "user", startSeq: 1 },
     { type: "assistant", isAnswer: false, entry: { calls: [{ name: "look", state: "ok" }] } },
-    { type: "assistant", isAnswer: true, isOtherAgent: false, entry: { text: "Seen." } },
+    { type: "assistant", isAnswer: true, isNamed: false, entry: { text: "Seen." } },
   ]);
 });
 
@@ -85,4 +85,19 @@ test("an item has the position of the fact that it comes from, and every fact ha
   const place = placeOfFact(items, { facts, index }, inside?.seq ?? 0);
   expect(items[place?.at ?? -1]).toMatchObject({ type: "assistant", entry: { text: "I ask." } });
   expect(place?.callId).toBe(inside?.type === "tool_call_start" && inside.id);
+});
+
+test("where several agents speak in a run, each turn has the name of its own (S3-28)", async () => {
+  const desk = (steps: readonly ScriptedStep[], handoffs: readonly Agent[] = []) =>
+    defineAgent({ name: handoffs.length > 0 ? "desk" : "research", model: scriptedModel(steps), handoffs });
+  const agent = desk(
+    [{ calls: [{ name: "handoff", input: { agent: "research", message: "Look" } }] }, { text: "Answer." }],
+    [desk([{ text: "Found." }])],
+  );
+  const said = itemsIn(await factsOf(agent)).filter((item) => item.type === "assistant");
+  expect(said.map(({ isNamed, entry }) => [isNamed, entry.agent])).toEqual([
+    [true, "desk"],
+    [true, "research"],
+    [true, "desk"],
+  ]);
 });

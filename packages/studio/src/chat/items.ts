@@ -19,8 +19,8 @@ export type Item = {
   | {
       readonly type: "assistant";
       readonly entry: EntryOf<"assistant">;
-      /** Another one than before speaks. */
-      readonly isOtherAgent: boolean;
+      /** Who speaks is not plain: another one than before, or one of several in this run. */
+      readonly isNamed: boolean;
       /** The last of a run that is over. */
       readonly isAnswer: boolean;
     }
@@ -36,8 +36,12 @@ export type Item = {
 /** The conversation, without what is being said at this moment. */
 export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): readonly Item[] {
   const answers = new Map<string, EntryView>();
+  const speakers = new Map<string, Set<string>>();
   for (const entry of view.entries)
-    if (entry.type === "assistant" && isShown(entry, index)) answers.set(entry.runId, entry);
+    if (entry.type === "assistant" && isShown(entry, index)) {
+      answers.set(entry.runId, entry);
+      speakers.set(entry.runId, (speakers.get(entry.runId) ?? new Set()).add(entry.agent));
+    }
   const items: Item[] = [];
   const begun = new Set<string>();
   const seqOf = positions(index);
@@ -56,9 +60,10 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
       items.push({ type: "user", ...own, entry, ...(isStart && { startSeq: seq }) });
     } else if (entry.type === "notice") items.push({ type: "notice", ...own, entry });
     else {
-      const isOtherAgent = speaker !== undefined && speaker !== entry.agent;
+      const isOther = speaker !== undefined && speaker !== entry.agent;
+      const isNamed = isOther || (speakers.get(runId)?.size ?? 0) > 1;
       const isAnswer = index.runEnds.has(runId) && answers.get(runId) === entry;
-      items.push({ type: "assistant", ...own, entry, isOtherAgent, isAnswer });
+      items.push({ type: "assistant", ...own, entry, isNamed, isAnswer });
       speaker = entry.agent;
     }
   }

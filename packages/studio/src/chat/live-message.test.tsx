@@ -8,6 +8,7 @@ import { AssistantMessage } from "./assistant-message.tsx";
 import { ConversationContext } from "./conversation-context.ts";
 import { itemsOf } from "./items.ts";
 import { LiveMessage } from "./live-message.tsx";
+import { StageBadge } from "./stage-badge.tsx";
 
 const look = defineTool({
   ...{ name: "look", description: "Looks", input: { at: { type: "string" } }, effects: "none" },
@@ -17,7 +18,9 @@ const look = defineTool({
   },
 });
 
-async function eventsOf(): Promise<readonly Event[]> {
+const told: Promise<readonly Event[]> = tell();
+
+async function tell(): Promise<readonly Event[]> {
   const model = scriptedModel([
     {
       calls: [
@@ -34,13 +37,14 @@ async function eventsOf(): Promise<readonly Event[]> {
 function shown(events: readonly Event[]): string {
   const view = viewOf(events);
   const index = factIndex(events.filter(isFact));
-  const actions = { sessionId: "s", index: () => index, openSource() {}, showFact() {} };
+  const actions = { sessionId: "s", index: () => index, openSource() {}, showFact() {}, showView() {} };
   return renderToStaticMarkup(
     <ConversationContext value={actions}>
       {itemsOf(view, index).map((item) =>
         item.type === "assistant" ? <AssistantMessage key={item.key} item={item} /> : null,
       )}
       <LiveMessage view={view} />
+      <StageBadge view={view} settled={index.stage} />
     </ConversationContext>,
   );
 }
@@ -52,7 +56,7 @@ const stateOf = (html: string, call: string) =>
   new RegExp(`data-call="${call}" data-state="(\\w+)"`).exec(html)?.[1];
 
 test("text is shown as it grows, calls go from running to done or failed, and the answer stays (S1-33)", async () => {
-  const events = await eventsOf();
+  const events = await told;
   const running = shown(until(events, ({ type }) => type === "tool_call_start"));
   expect([stateOf(running, "c1"), running.includes("Running")]).toEqual(["running", true]);
   const ended = shown(until(events, (event) => event.type === "turn_start" && event.turn === 2));
@@ -71,16 +75,31 @@ test("text is shown as it grows, calls go from running to done or failed, and th
   expect(whole).not.toContain("data-live");
 });
 
-test("while the model digests what the tools gave, it says so, and only then (S2-35)", async () => {
-  const events = await eventsOf();
-  const stages = events.map((_, at) => {
+const badgeOf = (html: string) => /data-stage="(\w+)"/.exec(html)?.[1] ?? "idle";
+
+test("the badge has the stage of the run at every event, as stageOf has it (S2-18, S2-19)", async () => {
+  const events = await told;
+  expect(badgeOf(shown([]))).toBe("idle");
+  const seen = events.map((_, at) => {
     const before = events.slice(0, at + 1);
-    const isShown = shown(before).includes("Processing results…");
-    if (stageOf(before) === "processing") expect(isShown).toBe(true);
-    if (isShown) expect(["processing", "executing"]).toContain(stageOf(before));
-    return isShown;
+    const html = shown(before);
+    expect([at, badgeOf(html)]).toEqual([at, stageOf(before)]);
+    return badgeOf(html);
   });
-  expect(stages.filter(Boolean).length).toBeGreaterThan(0);
+  expect(new Set(seen)).toEqual(new Set(["submitted", "streaming", "executing", "processing", "complete"]));
+  const failing = scriptedModel([{ error: "content_filter" }]);
+  const failed = await collect(run(defineAgent({ name: "helper", model: failing }), "Begin"));
+  expect(shown(failed.events)).toMatch(/data-stage="error".*Failed/);
+});
+
+test("while the model digests what the tools gave, it says so, and only then (S2-35)", async () => {
+  const events = await told;
+  for (const [at] of events.entries()) {
+    const before = events.slice(0, at + 1);
+    expect(shown(before).includes("Processing results…")).toBe(stageOf(before) === "processing");
+  }
   expect(shown(until(events, ({ type }) => type === "turn_start"))).toContain("Thinking…");
   expect(shown(until(events, ({ type }) => type === "tool_call_start"))).toContain("Working…");
+  expect(shown(until(events, ({ type }) => type === "content_delta"))).toContain("Writing…");
+  expect(shown(events)).toContain("Done");
 });

@@ -15,7 +15,7 @@ import { memo, type NamedExoticComponent, type ReactNode } from "react";
 import { IconButton } from "../look/button.tsx";
 import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
-import { Widget } from "../widgets/widget.tsx";
+import { CallWidget } from "../view/call-widget.tsx";
 import { useConversation } from "./conversation-context.ts";
 import { spanOf } from "./durations.ts";
 import { useFold } from "./folds.ts";
@@ -57,7 +57,7 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
       {nested && <div className="px-3 pb-3 pl-9">{nested}</div>}
       {call.ui && (
         <div className="px-3 pb-3 [&>*]:my-0">
-          <Widget hint={call.ui} />
+          <CallWidget hint={call.ui} />
         </div>
       )}
     </div>

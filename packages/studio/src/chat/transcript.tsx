@@ -14,7 +14,9 @@ import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
 import { PendingList } from "./pending-list.tsx";
 import { type ChatPlace, placeOfFact } from "./place-of-fact.ts";
+import { Replies } from "./replies.tsx";
 import { NoticeLine, RunEnd } from "./run-end.tsx";
+import { StageBadge } from "./stage-badge.tsx";
 import type { Branching } from "./use-branching.ts";
 import { UserMessage } from "./user-message.tsx";
 
@@ -25,10 +27,13 @@ type TranscriptProps = {
   /** Said to the run that is on, and perhaps not heard yet. */
   readonly told: readonly string[];
   readonly jumpOn: unknown;
+  /** Says what the person has chosen of the replies that are offered. */
+  readonly onReply: (text: string) => Promise<void>;
 };
 
 /** All that was said and done, and what is at this moment. */
-export function Transcript({ session, index, branching, told, jumpOn }: TranscriptProps): ReactNode {
+export function Transcript(props: TranscriptProps): ReactNode {
+  const { session, index, branching, told, jumpOn, onReply } = props;
   const { id, view } = session;
   const items = useItems(view, index);
   const isOver = view.status !== "running" && view.status !== "waiting";
@@ -40,7 +45,7 @@ export function Transcript({ session, index, branching, told, jumpOn }: Transcri
         <Nothing title="Nothing was said here yet">Write something below to begin.</Nothing>
       </div>
     );
-  const tail = <Tail id={id} view={view} index={index} told={told} />;
+  const tail = <Tail id={id} view={view} index={index} told={told} onReply={onReply} />;
   return <MessageList rows={rows} jumpOn={jumpOn} place={place} tail={tail} />;
 }
 
@@ -153,13 +158,13 @@ function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode
   );
 }
 
-type TailProps = Pick<TranscriptProps, "index" | "told"> & {
+type TailProps = Pick<TranscriptProps, "index" | "told" | "onReply"> & {
   readonly id: string;
   readonly view: SessionView;
 };
 
 /** What is not settled yet. */
-function Tail({ id, view, index, told }: TailProps): ReactNode {
+function Tail({ id, view, index, told, onReply }: TailProps): ReactNode {
   const { status, runId = "", pending, entries } = view;
   const isOn = status === "running" || status === "waiting";
   const isHeard = (text: string) =>
@@ -169,6 +174,8 @@ function Tail({ id, view, index, told }: TailProps): ReactNode {
   return (
     <div className="grid gap-4">
       <LiveMessage view={view} />
+      <StageBadge view={view} settled={index.stage} />
+      <Replies view={view} onSay={onReply} />
       <PendingList view={view} sessionId={id} index={index} />
       {until !== undefined && (
         <p className="text-sm text-quiet">

@@ -1,5 +1,6 @@
-import type { Fact, Fragment } from "capstan";
-import { emptyView, reduce, type SessionView } from "capstan/client";
+import type { Fact, Fragment, Json } from "capstan";
+import { emptyView, nextStage, reduce, type SessionView, type Stage } from "capstan/client";
+import { isView, type ViewHint } from "../view/view-hints.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
@@ -19,6 +20,12 @@ export type FactIndex = {
   /** What a call of an agent did inside, by the id of the call. */
   readonly nested: ReadonlyMap<string, SessionView>;
   readonly fragments: ReadonlyMap<string, Fragment>;
+  /** What the results of a run say they have changed, with those of the runs inside of it. */
+  readonly affected: ReadonlyMap<string, readonly Json[]>;
+  /** The maps and graphs, in order. */
+  readonly views: readonly ViewHint[];
+  /** After the last fact; what is being said at this moment is in no fact. */
+  readonly stage: Stage;
 };
 
 /** The key of a turn. */
@@ -59,8 +66,16 @@ function emptyIndex(): Growing {
   const asides = new Map<string, number[]>();
   const nested = new Map<string, SessionView>();
   const fragments = new Map<string, Fragment>();
+  const affected = new Map<string, Json[]>();
+  const views: ViewHint[] = [];
+  const outermost = new Map<string, string>();
+  let stage: Stage = "idle";
 
   function add(fact: Fact): void {
+    stage = nextStage(stage, fact);
+    const { runId, parentRunId = runId } = fact;
+    const root = outermost.get(parentRunId) ?? parentRunId;
+    outermost.set(runId, root);
     if (fact.parentCallId !== undefined) {
       const { parentRunId: _, parentCallId, ...own } = fact;
       nested.set(parentCallId, reduce(nested.get(parentCallId) ?? emptyView, own as Fact));
@@ -73,14 +88,25 @@ function emptyIndex(): Growing {
     else if (fact.type === "message") messages.set(turnKey(fact.runId, fact.turn), fact);
     else if (fact.type === "tool_call_start") callStarts.set(fact.id, fact);
     else if (fact.type === "approval_required") approvals.set(fact.callId, fact);
-    else if (fact.type === "tool_call_result")
+    else if (fact.type === "tool_call_result") {
       for (const fragment of fact.contexts ?? []) fragments.set(fragment.id, fragment);
+      if (fact.affected !== undefined) grow(affected, root, fact.affected);
+      if (fact.ui && isView(fact.ui)) views.push({ seq: fact.seq, hint: fact.ui });
+    }
   }
-  const index = { runStarts, runEnds, rests, messages, callStarts, approvals, asides, nested, fragments };
+  const maps = { runStarts, runEnds, rests, messages, callStarts, approvals, asides, nested, fragments };
+  const index = {
+    ...maps,
+    affected,
+    views,
+    get stage() {
+      return stage;
+    },
+  };
   return { add, index, length: 0 };
 }
 
-function grow(lists: Map<string, number[]>, key: string, value: number): void {
+function grow<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);

@@ -6,7 +6,7 @@ export type InspectorFocus = {
   readonly factSeq: number | undefined;
   /** Where the conversation is to go; it takes this away when it has gone there. */
   readonly inChat: { readonly factSeq: number } | undefined;
-  readonly tab: "timeline" | "messages" | "prompt" | "events" | "policy";
+  readonly tab: "timeline" | "reasoning" | "messages" | "prompt" | "events" | "policy";
   readonly set: (change: Partial<Omit<InspectorFocus, "set">>) => void;
 };
 

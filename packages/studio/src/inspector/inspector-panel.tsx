@@ -1,15 +1,18 @@
 import { X } from "lucide-react";
 import { Tabs } from "radix-ui";
-import { type ReactNode, useEffect, useMemo } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo } from "react";
 import { type OpenSession, useOpenSession } from "../connection/open-session.ts";
 import { IconButton } from "../look/button.tsx";
 import { Failure, Loading } from "../look/state.tsx";
 import { useLayout } from "../shell/layout-state.ts";
+import { ViewPanel } from "../view/view-panel.tsx";
+import { useIsDesk, useShownView, wantView } from "../view/view-state.ts";
 import { EventsTab } from "./events-tab.tsx";
 import { type InspectorFocus, useInspectorFocus } from "./focus.ts";
 import { MessagesTab } from "./messages-tab.tsx";
 import { PolicyTab } from "./policy-tab.tsx";
 import { PromptTab } from "./prompt-tab.tsx";
+import { ReasoningTab } from "./reasoning-tab.tsx";
 import { RunMeter } from "./run-meter.tsx";
 import { TimelineTab } from "./timeline-tab.tsx";
 
@@ -22,24 +25,30 @@ type TabOf = {
 
 const tabs: readonly TabOf[] = [
   { tab: "timeline", label: "Timeline", Body: TimelineTab },
+  { tab: "reasoning", label: "Reasoning", Body: ReasoningTab },
   { tab: "messages", label: "Messages", Body: MessagesTab },
   { tab: "prompt", label: "Prompt", Body: PromptTab },
   { tab: "events", label: "Events", Body: EventsTab },
   { tab: "policy", label: "Policy", Body: PolicyTab },
 ];
 
-/** The five ways to look into a session. */
+/** The map or graph of a session, and the six ways to look into it. */
 export function InspectorPanel({ sessionId }: { readonly sessionId: string }): ReactNode {
   const session = useSettled(useOpenSession(sessionId));
-  const setLayout = useLayout((layout) => layout.set);
+  const tab = useTab();
+  const title = tab.shown === "view" ? "View" : "Inspector";
   const error = session?.state.type === "ended" ? session.state.error : undefined;
   useForgottenFocus(sessionId);
-  const views = useMemo(() => session && <Views session={session} />, [session]);
+  const { shown, hasView, choose } = tab;
+  const views = useMemo(
+    () => session && <Views session={session} shown={shown} hasView={hasView} onChoose={choose} />,
+    [session, shown, hasView, choose],
+  );
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex h-12 shrink-0 items-center gap-2 pl-4 pr-2">
-        <h2 className="flex-1 text-sm font-semibold">Inspector</h2>
-        <IconButton label="Close the inspector" onClick={() => setLayout({ isInspectorOpen: false })}>
+        <h2 className="flex-1 text-sm font-semibold">{title}</h2>
+        <IconButton label={`Close the ${title.toLowerCase()}`} onClick={tab.close}>
           <X size={16} />
         </IconButton>
       </div>
@@ -71,38 +80,93 @@ function useForgottenFocus(sessionId: string): void {
   }, [sessionId]);
 }
 
-function Views({ session }: { readonly session: OpenSession }): ReactNode {
+type ShownTab = Tab | "view";
+
+type TabState = {
+  readonly shown: ShownTab;
+  readonly hasView: boolean;
+  readonly choose: (tab: ShownTab) => void;
+  readonly close: () => void;
+};
+
+/** The view is what is shown when the inspector is not open. */
+function useTab(): TabState {
   const { tab, set } = useInspectorFocus();
+  const { isInspectorOpen, set: setLayout } = useLayout();
+  const isDesk = useIsDesk();
+  const hasView = useShownView() !== undefined && isDesk;
+  const choose = useCallback(
+    (next: ShownTab) => {
+      setLayout({ isInspectorOpen: next !== "view" });
+      if (next === "view") wantView(true);
+      else set({ tab: next });
+    },
+    [set, setLayout],
+  );
+  function close(): void {
+    setLayout({ isInspectorOpen: false });
+    if (hasView) wantView(false);
+  }
+  return { shown: hasView && !isInspectorOpen ? "view" : tab, hasView, choose, close };
+}
+
+type ViewsProps = Pick<TabState, "shown" | "hasView"> & {
+  readonly session: OpenSession;
+  readonly onChoose: (tab: ShownTab) => void;
+};
+
+function Views({ session, shown, hasView, onChoose }: ViewsProps): ReactNode {
   return (
     <>
-      <RunMeter session={session} />
+      {shown !== "view" && <RunMeter session={session} />}
       <Tabs.Root
-        value={tab}
-        onValueChange={(value) => set({ tab: value as Tab })}
+        value={shown}
+        onValueChange={(value) => onChoose(value as ShownTab)}
         className="flex min-h-0 flex-1 flex-col"
       >
-        <Tabs.List aria-label="Views" className="flex shrink-0 gap-0.5 border-b px-2">
-          {tabs.map((one) => (
-            <Tabs.Trigger
-              key={one.tab}
-              value={one.tab}
-              className="-mb-px border-b-2 border-transparent -outline-offset-2 px-2 py-2 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
-            >
-              {one.label}
-            </Tabs.Trigger>
+        <Tabs.List
+          aria-label="Views"
+          className="flex shrink-0 overflow-x-auto border-b px-2 pb-px [scrollbar-width:none]"
+        >
+          {hasView && <TabName tab="view" label="View" />}
+          {tabs.map(({ tab, label }) => (
+            <TabName key={tab} tab={tab} label={label} />
           ))}
         </Tabs.List>
-        {tabs.map(({ tab: name, Body }) => (
-          <Tabs.Content
-            key={name}
-            value={name}
-            tabIndex={-1}
-            className="min-h-0 flex-1 flex-col outline-none data-[state=active]:flex"
-          >
+        {hasView && (
+          <TabBody tab="view">
+            <ViewPanel />
+          </TabBody>
+        )}
+        {tabs.map(({ tab, Body }) => (
+          <TabBody key={tab} tab={tab}>
             <Body session={session} />
-          </Tabs.Content>
+          </TabBody>
         ))}
       </Tabs.Root>
     </>
+  );
+}
+
+function TabName({ tab, label }: { readonly tab: ShownTab; readonly label: string }): ReactNode {
+  return (
+    <Tabs.Trigger
+      value={tab}
+      className="-mb-px border-b-2 border-transparent shrink-0 -outline-offset-2 px-2 py-2 max-sm:px-1.5 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+    >
+      {label}
+    </Tabs.Trigger>
+  );
+}
+
+function TabBody({ tab, children }: { readonly tab: ShownTab; readonly children: ReactNode }): ReactNode {
+  return (
+    <Tabs.Content
+      value={tab}
+      tabIndex={-1}
+      className="min-h-0 flex-1 flex-col outline-none data-[state=active]:flex"
+    >
+      {children}
+    </Tabs.Content>
   );
 }

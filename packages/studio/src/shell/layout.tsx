@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { classNames } from "../look/class-names.ts";
+import { useHasView } from "../view/view-state.ts";
 import { useLayout } from "./layout-state.ts";
 
 type LayoutProps = {
@@ -12,6 +13,7 @@ type LayoutProps = {
 /** Sessions on the left, the conversation in the middle, what is behind it on the right. One column on a phone. */
 export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
   const { isListOpen, isInspectorOpen, set } = useLayout();
+  const hasView = useHasView();
   return (
     <div className="flex h-full min-w-0 overflow-hidden">
       <a
@@ -41,10 +43,13 @@ export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
       <main id="main" className="flex min-w-0 flex-1 flex-col">
         {children}
       </main>
-      {inspector !== undefined && isInspectorOpen && (
+      {inspector !== undefined && (isInspectorOpen || hasView) && (
         <aside
           aria-label="Inspector"
-          className="z-10 flex w-[27rem] shrink-0 flex-col border-l bg-paper max-xl:fixed max-xl:inset-y-0 max-xl:right-0 max-xl:shadow-lifted max-sm:w-full"
+          className={classNames(
+            "z-10 flex w-[27rem] shrink-0 flex-col border-l bg-paper max-xl:fixed max-xl:inset-y-0 max-xl:right-0 max-xl:shadow-lifted max-sm:w-full",
+            !isInspectorOpen && "min-[1400px]:w-[33rem] 2xl:w-[38rem]",
+          )}
         >
           {inspector}
         </aside>

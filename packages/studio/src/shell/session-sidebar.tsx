@@ -6,6 +6,7 @@ import { useSessionList } from "../connection/session-list.ts";
 import { classNames } from "../look/class-names.ts";
 import { Failure, Loading } from "../look/state.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
+import { AppList } from "./app-list.tsx";
 import { useLayout } from "./layout-state.ts";
 import { sessionGroups } from "./session-groups.ts";
 import { SessionMenu } from "./session-menu.tsx";
@@ -23,7 +24,7 @@ function closeOnPhone(): void {
   if (!matchMedia("(min-width: 1024px)").matches) useLayout.getState().set({ isListOpen: false });
 }
 
-/** Everything that was talked about, and the way to the other pages. */
+/** Who can be asked, everything that was talked about, and the way to the other pages. */
 export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
   const { sessions, error, refresh } = useSessionList();
   const [place] = useLocation();
@@ -45,6 +46,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
           <MessageSquarePlus size={17} />
         </Link>
       </div>
+      <AppList onChoose={closeOnPhone} />
       <nav
         aria-label="Sessions"
         className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 [scrollbar-gutter:stable]"

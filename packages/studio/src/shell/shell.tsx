@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { useRoute } from "wouter";
+import { useAbout } from "../connection/about.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { HelpSheet } from "./help-sheet.tsx";
@@ -12,8 +13,13 @@ import { Toasts } from "./toasts.tsx";
 /** What is around every page: the sessions, the inspector, the palette and the keyboard. */
 export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
   const refresh = useSessionList((list) => list.refresh);
+  const learn = useAbout((state) => state.refresh);
   const [isSession, params] = useRoute("/sessions/:id");
   useShortcuts();
+  // The first screen asks by itself, each time that it is opened.
+  useEffect(() => {
+    if (location.pathname !== "/") void learn();
+  }, [learn]);
   useEffect(() => {
     void refresh();
     const onFocus = () => void refresh();

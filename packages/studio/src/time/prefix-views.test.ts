@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, type Fact, isFact, run } from "capstan";
-import { viewOf } from "capstan/client";
+import { stageOf, viewOf } from "capstan/client";
 import { memory } from "capstan/stores/memory";
 import { collect, scriptedModel } from "capstan/testing";
 import { assert, integer, property } from "fast-check";
@@ -12,7 +12,7 @@ const look = defineTool({
   description: "Looks",
   input: { type: "object" },
   effects: "none",
-  execute: () => "seen",
+  execute: () => ({ content: "seen", ui: { kind: "graph", props: { nodes: [{ id: "a" }], edges: [] } } }),
 });
 
 async function facts(): Promise<Fact[]> {
@@ -37,7 +37,10 @@ it("any moment of a session is as if only its facts had happened, in whatever or
     property(integer({ min: 0, max: all.length }), (count) => {
       expect(views.viewAt(count)).toEqual(viewOf(all.slice(0, count)));
       const ended = all.slice(0, count).filter(({ type }) => type === "done").length;
-      expect(views.indexAt(count).runEnds.size).toBe(ended);
+      const { runEnds, views: drawn, stage } = views.indexAt(count);
+      const hints = all.slice(0, count).filter((fact) => fact.type === "tool_call_result" && fact.ui).length;
+      expect([runEnds.size, drawn.length]).toEqual([ended, hints]);
+      expect(stage).toBe(stageOf(all.slice(0, count)));
     }),
     { numRuns: 60 },
   );

@@ -1,5 +1,5 @@
 import type { Fact } from "capstan";
-import { emptyView, reduceAll, type SessionView, viewOf } from "capstan/client";
+import { emptyView, reduceAll, type SessionView, stageOf, viewOf } from "capstan/client";
 import { type FactIndex, factIndex } from "../connection/fact-index.ts";
 
 /** A session as it was after some of its facts. */
@@ -65,7 +65,11 @@ export function prefixViews(facts: readonly Fact[], newest?: () => SessionView):
         return inside.length > 0 ? viewOf(inside) : undefined;
       };
       const runEnds = new Map([...whole.runEnds].filter(([, end]) => isPast(end)));
-      return { ...whole, nested, runEnds };
+      const start = facts.findLastIndex(
+        (fact) => fact.type === "run_start" && !fact.parentRunId && isPast(fact),
+      );
+      const stage = stageOf(facts.slice(Math.max(0, start), count));
+      return { ...whole, nested, runEnds, stage, views: whole.views.filter(isPast) };
     },
   };
 }

@@ -12,12 +12,15 @@ import { AssistantMessage } from "../chat/assistant-message.tsx";
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { type Item, itemsOf, keepItems } from "../chat/items.ts";
 import { NoticeLine, RunEnd } from "../chat/run-end.tsx";
+import { type OpenedSource, SourcePanel } from "../chat/source-panel.tsx";
+import { StageBadge } from "../chat/stage-badge.tsx";
 import { UserContent } from "../chat/user-content.tsx";
 import type { FactIndex } from "../connection/fact-index.ts";
 import { Button } from "../look/button.tsx";
 import { Nothing } from "../look/state.tsx";
 import { ScrollRegion } from "../markdown/scroll-region.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
+import { showView } from "../view/view-state.ts";
 
 type ReplayChatProps = {
   readonly sessionId: string;
@@ -37,7 +40,8 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
   const scroller = useRef<HTMLElement>(null);
   const items = useItems(view, index);
   const { most, settled, showMore } = useShown(items.length);
-  const actions = useActions({ sessionId, index, onShowFact });
+  const [source, setSource] = useState<OpenedSource>();
+  const actions = useActions({ sessionId, index, onShowFact }, setSource);
   const hidden = Math.max(0, items.length - most);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another moment is looked at from its end
   useLayoutEffect(() => {
@@ -60,9 +64,10 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
           {items.slice(hidden).map((item) => (
             <ReplayItem key={item.key} item={item} nestedSeq={nestedSeqOf(item, index)} />
           ))}
-          <Waiting view={view} />
+          <Waiting view={view} index={index} />
         </div>
       </ScrollRegion>
+      <SourcePanel source={source} index={index} onClose={() => setSource(undefined)} />
     </ConversationContext>
   );
 }
@@ -95,17 +100,21 @@ function useItems(view: SessionView, index: FactIndex): readonly Item[] {
   }, [view, index]);
 }
 
-function useActions({ sessionId, index, onShowFact }: Omit<ReplayChatProps, "view">): ConversationActions {
+function useActions(
+  { sessionId, index, onShowFact }: Omit<ReplayChatProps, "view">,
+  openSource: (source: OpenedSource) => void,
+): ConversationActions {
   const latest = useRef({ index, onShowFact });
   latest.current = { index, onShowFact };
   return useMemo(
     () => ({
       sessionId,
       index: () => latest.current.index,
-      openSource: () => undefined,
+      openSource,
       showFact: (seq) => latest.current.onShowFact(seq),
+      showView,
     }),
-    [sessionId],
+    [sessionId, openSource],
   );
 }
 
@@ -137,7 +146,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
 }
 
 /** What was going on at this moment, in a line. */
-function Waiting({ view }: { readonly view: SessionView }): ReactNode {
+function Waiting({ view, index }: Pick<ReplayChatProps, "view" | "index">): ReactNode {
   const [asked] = view.pending;
   if (asked)
     return (
@@ -146,5 +155,5 @@ function Waiting({ view }: { readonly view: SessionView }): ReactNode {
         {steadyText(asked.name)}.
       </p>
     );
-  return view.status === "running" ? <p className="text-sm text-quiet">Here it was at work.</p> : null;
+  return <StageBadge view={view} settled={index.stage} />;
 }

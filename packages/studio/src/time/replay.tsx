@@ -12,6 +12,8 @@ import { timelineOf } from "../inspector/timeline-of.ts";
 import { Button } from "../look/button.tsx";
 import { Failure, Loading, Nothing } from "../look/state.tsx";
 import { attempt, toast } from "../shell/toasts.tsx";
+import { ViewPanel } from "../view/view-panel.tsx";
+import { useHasView, useNewestView } from "../view/view-state.ts";
 import { prefixViews } from "./prefix-views.ts";
 import { ReplayChat } from "./replay-chat.tsx";
 import { ReplayControls } from "./replay-controls.tsx";
@@ -73,12 +75,19 @@ const Scene = memo(function Scene(props: SceneProps): ReactNode {
   const hasTimeline = useDeferredValue(true, false);
   const view = useMemo(() => views.viewAt(count), [views, count]);
   const index = useMemo(() => views.indexAt(count), [views, count]);
+  useNewestView(index.views);
+  const hasView = useHasView();
   return (
     <div className="flex min-h-0 flex-1 max-lg:flex-col">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ReplayChat sessionId={sessionId} view={view} index={index} onShowFact={onGoTo} />
       </div>
       <div className="flex w-[27rem] shrink-0 flex-col border-l max-lg:h-40 max-lg:w-full max-lg:border-l-0 max-lg:border-t">
+        {hasView && (
+          <div className="flex h-[56%] shrink-0 flex-col border-b">
+            <ViewPanel />
+          </div>
+        )}
         {hasTimeline && <SceneTimeline facts={facts} total={total} count={count} onGoTo={onGoTo} />}
       </div>
     </div>

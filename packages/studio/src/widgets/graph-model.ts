@@ -16,8 +16,12 @@ export type LayoutName = NonNullable<GraphProps["layout"]>;
 
 type Point = { readonly x: number; readonly y: number };
 
-/** The graph with a place for every node. An edge of a node that is not there is left out. */
-export function graphOf({ nodes, edges, isDirected = false }: GraphProps, layout: LayoutName): MultiGraph {
+/**
+ * The graph with a place for every node. An edge of a node that is not there is left out. What was drawn before stays where
+ * it was, as far as most of it is still there.
+ */
+export function graphOf(props: GraphProps, layout: LayoutName, before?: MultiGraph): MultiGraph {
+  const { nodes, edges, isDirected = false } = props;
   const graph = new MultiGraph({ type: isDirected ? "directed" : "undirected" });
   const types = typesOf(nodes).map(({ type }) => type);
   nodes.forEach(({ id, label = id, type = "", color, size = 1 }, index) => {
@@ -36,8 +40,48 @@ export function graphOf({ nodes, edges, isDirected = false }: GraphProps, layout
   for (const { from, to, label = "", color, size = 1 } of edges)
     if (graph.hasNode(from) && graph.hasNode(to))
       graph.addEdge(from, to, { label: steadyText(label), given: color, size: 0.6 + 0.6 * size });
-  if (layout === "force" && graph.order > 1) spread(graph);
+  if (layout === "force" && graph.order > 1 && !(before && keepPlaces(graph, before))) spread(graph);
   return graph;
+}
+
+/** Puts every node where it was, and a new one beside those that it is joined to; false when too few were there. */
+function keepPlaces(graph: MultiGraph, before: MultiGraph): boolean {
+  const [old, fresh] = [graph.filterNodes((id) => before.hasNode(id)), [] as string[]];
+  if (old.length * 2 <= graph.order) return false;
+  graph.forEachNode((id) => {
+    if (!before.hasNode(id)) return void fresh.push(id);
+    graph.mergeNodeAttributes(id, placeOf(before, id));
+  });
+  fresh.forEach((id, index) => {
+    const near = graph.neighbors(id).filter((other) => before.hasNode(other));
+    const around = (near.length > 0 ? near : old).map((other) => placeOf(before, other));
+    const beside = inCircle(index, fresh.length);
+    graph.mergeNodeAttributes(id, {
+      x: mean(around.map(({ x }) => x)) + beside.x * 0.1,
+      y: mean(around.map(({ y }) => y)) + beside.y * 0.1,
+    });
+  });
+  return true;
+}
+
+function placeOf(graph: MultiGraph, id: string): Point {
+  return { x: graph.getNodeAttribute(id, "x"), y: graph.getNodeAttribute(id, "y") };
+}
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+
+/** Ids of nodes that are new, or look different. Of another graph altogether none: there is nothing to compare. */
+export function changedNodes(before: readonly GraphNode[], after: readonly GraphNode[]): readonly string[] {
+  const known = new Map(before.map((node) => [node.id, node]));
+  if (!after.some(({ id }) => known.has(id))) return [];
+  return after.filter((node) => !isSameNode(known.get(node.id), node)).map(({ id }) => id);
+}
+
+function isSameNode(left: GraphNode | undefined, right: GraphNode): boolean {
+  return (
+    (["label", "type", "color", "size"] as const).every((name) => left?.[name] === right[name]) && !!left
+  );
 }
 
 /** Fewer rounds for more nodes, so that a large graph does not stop the page. The start is a circle: never by chance. */

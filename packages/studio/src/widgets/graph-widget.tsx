@@ -1,12 +1,14 @@
 import { Maximize } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useContext, useState } from "react";
 import { IconButton } from "../look/button.tsx";
+import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
 import { GraphInWords } from "./graph-in-words.tsx";
 import { graphOf, type LayoutName, typesOf } from "./graph-model.ts";
+import { type RedrawnGraph, redrawnGraph } from "./redrawn-graph.ts";
 import { seriesVariable } from "./theme-colours.ts";
 import { useSigma } from "./use-sigma.ts";
-import { Choice, TextAlternative, WidgetFrame } from "./widget-frame.tsx";
+import { Choice, TextAlternative, WidgetFrame, WidgetRoom } from "./widget-frame.tsx";
 import type { GraphProps } from "./widget-props.ts";
 
 const layouts = [
@@ -17,13 +19,16 @@ const layouts = [
 
 /** Nodes and edges, drawn with WebGL; where there is none, and for those who read, as a list. */
 export function GraphWidget(props: GraphProps): ReactNode {
-  const { title, nodes, edges, flash = [] } = props;
-  const [layout, setLayout] = useState<LayoutName>(props.layout ?? "force");
+  const { title, nodes, edges } = props;
+  const [drawn, setDrawn] = useState<RedrawnGraph>(() => redrawnGraph(undefined, props));
+  if (drawn.props !== props) setDrawn(redrawnGraph(drawn, props));
+  const { layout, graph } = drawn;
+  const setLayout = (next: LayoutName) => setDrawn({ ...drawn, layout: next, graph: graphOf(props, next) });
   const [selected, setSelected] = useState<string | undefined>();
-  const graph = useMemo(() => graphOf(props, layout), [props, layout]);
-  const { place, state, lookAt, reset } = useSigma({ graph, props, selected, onSelect: setSelected });
+  const { place, state, lookAt, reset } = useSigma({ ...drawn, selected, onSelect: setSelected });
+  const room = useContext(WidgetRoom);
   const types = typesOf(nodes);
-  const changed = flash.length === 0 ? "" : `, ${flash.length} changed`;
+  const changed = drawn.changed.length === 0 ? "" : `, ${drawn.changed.length} changed`;
   const look = (id: string): void => {
     setSelected(id);
     lookAt([id]);
@@ -67,7 +72,14 @@ export function GraphWidget(props: GraphProps): ReactNode {
         </div>
       ) : (
         <>
-          <div ref={place} aria-hidden="true" className="relative h-[24rem] w-full touch-pan-y" />
+          <div
+            ref={place}
+            aria-hidden="true"
+            className={classNames(
+              "relative w-full touch-pan-y",
+              room === "panel" ? "min-h-48 flex-1" : "h-[24rem]",
+            )}
+          />
           <TextAlternative summary="Nodes and edges as a list">
             <GraphInWords graph={graph} selected={selected} onSelect={look} />
           </TextAlternative>

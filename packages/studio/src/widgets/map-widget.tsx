@@ -1,24 +1,33 @@
 import { Maximize, Minus, Plus } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../look/button.tsx";
+import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
 import { MapDrawing } from "./map-drawing.tsx";
 import { projectionOf } from "./map-projection.ts";
 import { usePanZoom } from "./use-pan-zoom.ts";
-import { Choice, TextAlternative, WidgetFrame } from "./widget-frame.tsx";
+import { Choice, TextAlternative, WidgetFrame, WidgetRoom } from "./widget-frame.tsx";
 import type { MapPin, MapProps } from "./widget-props.ts";
 
-const height = 360;
+const usual = { width: 640, height: 360 };
 
 /** Floors drawn from their shapes, with pins and a way: nothing is loaded for it. */
 export function MapWidget(props: MapProps): ReactNode {
   const { title, levels, pins = [], route } = props;
-  const [levelId, setLevelId] = useState(() => firstLevel(props));
+  const [shown, setShown] = useState(() => ({ props, levelId: firstLevel(props) }));
   const place = useRef<HTMLDivElement>(null);
-  const width = useWidth(place);
+  const { width, height } = useSize(place);
   const size = { width, height };
-  const projection = useMemo(() => projectionOf(props, { width, height }), [props, width]);
+  const projection = useMemo(() => projectionOf(props, { width, height }), [props, width, height]);
   const { view, zoom, reset, centre, handlers } = usePanZoom(place, size);
+  const isPanel = useContext(WidgetRoom) === "panel";
+  // Another map takes the place of this one: it is seen from where it has something to show.
+  if (shown.props !== props) {
+    setShown({ props, levelId: firstLevel(props, shown.levelId) });
+    if (pins.length > 0 || route) reset();
+  }
+  const { levelId } = shown;
+  const setLevelId = (next: string) => setShown({ props, levelId: next });
   const level = levels.find(({ id }) => id === levelId) ?? levels[0];
   const show = (pin: MapPin): void => {
     setLevelId(pin.level);
@@ -39,15 +48,17 @@ export function MapWidget(props: MapProps): ReactNode {
         )
       }
     >
-      <div className="relative">
+      <div className={classNames("relative", isPanel && "flex min-h-48 flex-1 flex-col")}>
         <div
           ref={place}
           role="application"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard moves it
           tabIndex={0}
           aria-label={`Map of ${steadyText(level?.name ?? "")}. Arrow keys move it, plus and minus zoom, 0 shows all.`}
-          className="cursor-grab touch-pan-y select-none overflow-hidden bg-sunken active:cursor-grabbing focus-visible:-outline-offset-2"
-          style={{ height }}
+          className={classNames(
+            "cursor-grab touch-pan-y select-none overflow-hidden bg-sunken active:cursor-grabbing focus-visible:-outline-offset-2",
+            isPanel ? "min-h-0 flex-1" : "h-[360px]",
+          )}
           {...handlers}
         >
           {level && <MapDrawing map={props} level={level} projection={projection} view={view} size={size} />}
@@ -65,7 +76,7 @@ export function MapWidget(props: MapProps): ReactNode {
         </div>
       </div>
       {(pins.length > 0 || route) && (
-        <TextAlternative summary="Places and steps">
+        <TextAlternative summary="Places and steps" isOpen={isPanel}>
           <MapInWords map={props} onShow={show} />
         </TextAlternative>
       )}
@@ -73,21 +84,25 @@ export function MapWidget(props: MapProps): ReactNode {
   );
 }
 
-function firstLevel({ levels, level, pins = [], route }: MapProps): string {
-  const wanted = level ?? route?.points[0]?.level ?? pins[0]?.level;
+/** Where something is to be seen; otherwise the one that was looked at before. */
+function firstLevel({ levels, level, pins = [], route }: MapProps, before?: string): string {
+  const wanted = level ?? route?.points[0]?.level ?? pins[0]?.level ?? before;
   return levels.find(({ id }) => id === wanted)?.id ?? levels[0]?.id ?? "";
 }
 
-function useWidth(place: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(640);
+function useSize(place: React.RefObject<HTMLElement | null>): typeof usual {
+  const [size, setSize] = useState(usual);
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(Math.max(Math.round(element.clientWidth), 100)));
+    const observer = new ResizeObserver(() => {
+      const [width, height] = [element.clientWidth, element.clientHeight];
+      setSize({ width: Math.max(Math.round(width), 100), height: Math.max(Math.round(height), 100) });
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, [place]);
-  return width;
+  return size;
 }
 
 type MapInWordsProps = { readonly map: MapProps; readonly onShow: (pin: MapPin) => void };

@@ -2,6 +2,7 @@ import type { MultiGraph } from "graphology";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type Sigma from "sigma";
 import type { EdgeProgramType } from "sigma/rendering";
+import type { Settings } from "sigma/settings";
 import { edgeLook, flash, type GraphLook, hoverLook, nodeLook, zoomTo } from "./sigma-look.ts";
 import { useThemeColours } from "./theme-colours.ts";
 import type { GraphProps } from "./widget-props.ts";
@@ -9,6 +10,8 @@ import type { GraphProps } from "./widget-props.ts";
 type SigmaOptions = {
   readonly graph: MultiGraph;
   readonly props: GraphProps;
+  /** Ids of nodes that flash. */
+  readonly changed: readonly string[];
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
 };
@@ -22,49 +25,32 @@ type SigmaView = {
 };
 
 /** Keeps a drawing by sigma in step with the graph, the theme and what is selected. */
-export function useSigma({ graph, props, selected, onSelect }: SigmaOptions): SigmaView {
+export function useSigma({ graph, props, changed, selected, onSelect }: SigmaOptions): SigmaView {
   const place = useRef<HTMLDivElement>(null);
-  const sigma = useRef<Sigma | null>(null);
-  const [state, setState] = useState<SigmaView["state"]>("loading");
   const colours = useThemeColours();
   const [look] = useState<GraphLook>(() => ({ graph, colours, selected, flashing: new Set() }));
+  const { sigma, state } = useDrawing(place, { look, isDirected: graph.type === "directed", onSelect });
   const lookAt = (ids: readonly string[]): void => {
     if (sigma.current) zoomTo(sigma.current, ids);
   };
 
   useEffect(() => {
-    const element = place.current;
-    if (!element) return;
-    if (!hasWebgl()) return setState("missing");
     look.graph = graph;
-    let isOver = false;
-    let end: (() => void) | undefined;
-    loadSigma().then(
-      (modules) => {
-        // Not before: a second drawing in the same place is wiped away with the first.
-        if (isOver) return;
-        const made = drawn(modules, { element, graph, look, onSelect });
-        sigma.current = made;
-        setState(made ? "drawn" : "missing");
-        if (!made) return;
-        zoomTo(made, props.zoomTo ?? []);
-        end = flash(made, look, props.flash ?? []);
-      },
-      () => isOver || setState("missing"),
-    );
-    return () => {
-      isOver = true;
-      end?.();
-      sigma.current?.kill();
-      sigma.current = null;
-    };
-  }, [graph, props, look, onSelect]);
+    const { current } = sigma;
+    if (!current || state !== "drawn") return;
+    if (current.getGraph() !== graph) {
+      current.setSettings(labelSettings(graph));
+      current.setGraph(graph);
+    }
+    zoomTo(current, props.zoomTo ?? []);
+    return flash(current, look, changed);
+  }, [graph, props, changed, look, sigma, state]);
 
   useEffect(() => {
     Object.assign(look, { colours, selected });
     sigma.current?.setSetting("labelColor", { color: colours.ink });
     sigma.current?.refresh();
-  }, [look, colours, selected]);
+  }, [look, colours, selected, sigma]);
 
   return {
     place,
@@ -72,6 +58,47 @@ export function useSigma({ graph, props, selected, onSelect }: SigmaOptions): Si
     lookAt,
     reset: () => void sigma.current?.getCamera().animatedReset({ duration: 120 }),
   };
+}
+
+type DrawingOptions = {
+  readonly look: GraphLook;
+  readonly isDirected: boolean;
+  readonly onSelect: (id: string | undefined) => void;
+};
+
+type Drawing = { readonly sigma: RefObject<Sigma | null>; readonly state: SigmaView["state"] };
+
+/** One drawing as long as it is in its place, whatever comes into it: where one looks stays, and so does its WebGL. */
+function useDrawing(place: RefObject<HTMLElement | null>, options: DrawingOptions): Drawing {
+  const { look, isDirected, onSelect } = options;
+  const sigma = useRef<Sigma | null>(null);
+  const [state, setState] = useState<SigmaView["state"]>("loading");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: arrows are drawn by another program
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    if (!hasWebgl()) return setState("missing");
+    setState("loading");
+    let isOver = false;
+    loadSigma().then(
+      (modules) => {
+        // Not before: a second drawing in the same place is wiped away with the first.
+        if (isOver) return;
+        sigma.current = drawn(modules, { element, graph: look.graph, look, onSelect });
+        setState(sigma.current ? "drawn" : "missing");
+      },
+      () => isOver || setState("missing"),
+    );
+    const sizes = new ResizeObserver(() => sigma.current?.refresh());
+    sizes.observe(element);
+    return () => {
+      isOver = true;
+      sizes.disconnect();
+      sigma.current?.kill();
+      sigma.current = null;
+    };
+  }, [place, look, isDirected, onSelect]);
+  return { sigma, state };
 }
 
 function hasWebgl(): boolean {
@@ -111,6 +138,15 @@ function drawn(modules: SigmaModules, options: DrawOptions): Sigma | null {
   }
 }
 
+/** Fewer names where there are many. */
+function labelSettings({ order, size }: MultiGraph): Partial<Settings> {
+  return {
+    labelRenderedSizeThreshold: order > 120 ? 9 : 5,
+    labelDensity: order > 60 ? 1 : 8,
+    renderEdgeLabels: size <= 60,
+  };
+}
+
 function draw(
   { SigmaClass, EdgeArrowProgram }: SigmaModules,
   { element, graph, look, onSelect }: DrawOptions,
@@ -120,9 +156,7 @@ function draw(
     labelFont: '"Inter Variable", system-ui, sans-serif',
     labelSize: 12,
     labelColor: { color: look.colours.ink },
-    labelRenderedSizeThreshold: graph.order > 120 ? 9 : 5,
-    labelDensity: graph.order > 60 ? 1 : 8,
-    renderEdgeLabels: graph.size <= 60,
+    ...labelSettings(graph),
     edgeLabelSize: 10,
     edgeLabelColor: { color: look.colours.quiet },
     stagePadding: 60,

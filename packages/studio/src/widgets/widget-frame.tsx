@@ -1,5 +1,9 @@
-import type { ReactNode } from "react";
+import { type Context, createContext, type ReactNode, useContext } from "react";
+import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+
+/** Where a widget stands: in the text, with a height of its own, or in a panel, which it fills. */
+export const WidgetRoom: Context<"text" | "panel"> = createContext<"text" | "panel">("text");
 
 type WidgetFrameProps = {
   /** What it is, for those who do not see it. */
@@ -13,9 +17,16 @@ type WidgetFrameProps = {
 
 /** The border and head that all widgets have. */
 export function WidgetFrame({ label, title, note, tools, children }: WidgetFrameProps): ReactNode {
+  const isPanel = useContext(WidgetRoom) === "panel";
   const shown = title === undefined ? label : steadyText(title);
   return (
-    <figure aria-label={shown} className="my-3 min-w-0 overflow-hidden rounded-lg border bg-raised">
+    <figure
+      aria-label={shown}
+      className={classNames(
+        "min-w-0 overflow-hidden rounded-lg border bg-raised",
+        isPanel ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[45%] [&>details]:overflow-y-auto" : "my-3",
+      )}
+    >
       <figcaption className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b py-1 pr-1.5 pl-3">
         <span className="min-w-0 truncate font-medium text-sm">{shown}</span>
         {note !== undefined && <span className="shrink-0 text-faint text-xs tabular-nums">{note}</span>}
@@ -29,13 +40,16 @@ export function WidgetFrame({ label, title, note, tools, children }: WidgetFrame
 /** The same in words: for screen readers, and for everyone who would rather read. */
 export function TextAlternative({
   summary,
+  isOpen = false,
   children,
 }: {
   readonly summary: string;
+  /** At first. */
+  readonly isOpen?: boolean;
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <details className="border-t text-sm">
+    <details open={isOpen} className="border-t text-sm">
       <summary className="cursor-pointer px-3 py-1.5 text-quiet hover:text-ink">{summary}</summary>
       <div className="max-h-72 overflow-y-auto px-3 pb-3">{children}</div>
     </details>

@@ -1,5 +1,11 @@
 // What a tool may put into `ui: { kind, props }`. Types alone: a tool has them without anything of the studio.
 
+/** Any widget may offer what a person could say next. */
+export type WidgetReplies = {
+  /** Up to six texts of up to 80 characters: buttons under the newest answer. Each says exactly the text that it sends. */
+  readonly replies?: readonly string[];
+};
+
 /** A place on the earth, or on a plan: longitude and latitude, or x and y. */
 export type Position = readonly [number, number];
 
@@ -45,7 +51,7 @@ export type MapRoute = {
 };
 
 /** Floors with pins and a way. Kind `map`. */
-export type MapProps = {
+export type MapProps = WidgetReplies & {
   readonly title?: string;
   readonly levels: readonly MapLevel[];
   /** Whether positions are longitude and latitude, which is usual, or x and y of a plan, with y going up. */
@@ -76,7 +82,7 @@ export type GraphEdge = {
 };
 
 /** Nodes and edges. Kind `graph`. */
-export type GraphProps = {
+export type GraphProps = WidgetReplies & {
   readonly title?: string;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
@@ -102,13 +108,13 @@ export type SourcePassage = {
 };
 
 /** Passages with where they come from. Kind `sources`. */
-export type SourcesProps = {
+export type SourcesProps = WidgetReplies & {
   readonly title?: string;
   readonly sources: readonly SourcePassage[];
 };
 
 /** Changed lines. Kind `diff`. */
-export type DiffProps = {
+export type DiffProps = WidgetReplies & {
   readonly path?: string;
   /** In the unified format, as `diff -u` and Git write it. */
   readonly diff: string;
@@ -124,7 +130,7 @@ export type TableColumn = {
 export type TableCell = string | number | boolean | null;
 
 /** Rows, sorted and filtered by whoever reads them. Kind `table`. */
-export type TableProps = {
+export type TableProps = WidgetReplies & {
   readonly title?: string;
   /** Otherwise the fields of the rows, in the order in which they come. */
   readonly columns?: readonly TableColumn[];
@@ -139,7 +145,7 @@ export type ChartSeries = {
 };
 
 /** Numbers as lines, bars or areas. Kind `chart`. */
-export type ChartProps = {
+export type ChartProps = WidgetReplies & {
   readonly title?: string;
   readonly type: "line" | "bar" | "area";
   /** Texts are categories; numbers must rise; `time` are seconds since 1970. */

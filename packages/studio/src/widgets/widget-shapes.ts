@@ -23,6 +23,14 @@ import type {
 const name = text(300);
 const mostPositions = 20_000;
 
+/** What a button can say, and so send: words, in one line. */
+const reply: Shape<string> = (value, place) => {
+  const problem = text(80)(value, place);
+  if (problem !== undefined) return problem;
+  return /^\s*$|[\r\n]/.test(value as string) ? `${place} must be words in one line` : undefined;
+};
+const replies = optional(list(reply, 6));
+
 /** A third number, the height, is usual in GeoJSON and is not used. */
 const position: Shape<Position> = (value, place) => {
   if (!Array.isArray(value) || value.length < 2 || value.length > 3) return `${place} must be two numbers`;
@@ -77,6 +85,7 @@ const plainMap: Shape<MapProps> = fields<MapProps>({
   level: optional(name),
   pins: optional(list(pin, 500)),
   route: optional(route),
+  replies,
 });
 
 export const mapShape: Shape<MapProps> = (value, place) => {
@@ -110,6 +119,7 @@ export const graphShape: Shape<GraphProps> = fields<GraphProps>({
   isDirected: optional(boolean),
   flash: optional(list(name, 10_000)),
   zoomTo: optional(list(name, 10_000)),
+  replies,
 });
 
 const passage: Shape<SourcePassage> = fields<SourcePassage>({
@@ -124,11 +134,13 @@ const passage: Shape<SourcePassage> = fields<SourcePassage>({
 export const sourcesShape: Shape<SourcesProps> = fields<SourcesProps>({
   title: optional(name),
   sources: list(passage, 500),
+  replies,
 });
 
 export const diffShape: Shape<DiffProps> = fields<DiffProps>({
   path: optional(text()),
   diff: text(2_000_000),
+  replies,
 });
 
 const cell: Shape<TableCell> = (value, place) => {
@@ -155,6 +167,7 @@ export const tableShape: Shape<TableProps> = fields<TableProps>({
     ),
   ),
   rows: list(row, 100_000),
+  replies,
 });
 
 const value: Shape<number | null> = (given, place) => (given === null ? undefined : number()(given, place));
@@ -176,6 +189,7 @@ const plainChart: Shape<ChartProps> = fields<ChartProps>({
   yLabel: optional(name),
   unit: optional(text(30)),
   series: list(series, 12),
+  replies,
 });
 
 export const chartShape: Shape<ChartProps> = (given, place) => {

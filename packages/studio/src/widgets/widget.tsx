@@ -95,6 +95,12 @@ export const Widget: React.NamedExoticComponent<{ readonly hint: UiHint }> = mem
   );
 });
 
+/** Whether a widget can draw this: its kind is known, and its props fit. */
+export function isDrawable({ kind, props }: UiHint): boolean {
+  const known = kindOf(kind);
+  return known !== undefined && known.shape(props, "props") === undefined;
+}
+
 /** Whether there is a widget for this kind. */
 export function hasWidget(kind: string): boolean {
   return kindOf(kind) !== undefined;

@@ -14,6 +14,42 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     name: "edit_file",
     description:
       "Replaces text in a file. Each `find` must be in the file exactly once, to the letter and with its spaces and line ends, unless `all` is true. Edits are made one after the other; if one fails, none is made.",
+    // "…" stands for what the file has there: it is read first.
+    examples: [
+      {
+        says: "replace {find} with {replace} in {path}",
+        input: { edits: [{ find: "{find}", replace: "{replace}" }] },
+      },
+      {
+        says: "change {find} to {replace} in {path}",
+        input: { edits: [{ find: "{find}", replace: "{replace}" }] },
+      },
+      {
+        says: "rename {find} to {replace} in {path}",
+        input: { edits: [{ find: "{find}", replace: "{replace}", all: true }] },
+      },
+      {
+        says: "remove {find} from {path}",
+        input: { edits: [{ find: "{find}", replace: "" }] },
+      },
+      {
+        says: "add a docstring to {function} in {path}",
+        input: {
+          edits: [
+            {
+              find: "def {function}(…):",
+              replace: 'def {function}(…):\n    """TODO: say what {function} does."""',
+            },
+          ],
+        },
+      },
+      {
+        says: "add the docstring {docstring} to {function} in {path}",
+        input: {
+          edits: [{ find: "def {function}(…):", replace: 'def {function}(…):\n    """{docstring}"""' }],
+        },
+      },
+    ],
     input: {
       type: "object",
       properties: {

@@ -13,6 +13,16 @@ export function listFilesTool({ root, limits, reads }: Workspace): Tool {
     name: "list_files",
     description:
       'Lists files and folders, one path a line, folders with a slash at the end. Links are shown and not followed. What is in "node_modules" is listed only with its path.',
+    examples: [
+      { says: "what files are in the workspace" },
+      { says: "what files are there" },
+      { says: "list the files" },
+      { says: "list the files in {path}" },
+      { says: "what is in the folder {path}" },
+      { says: "list all files in all folders", input: { glob: "**" } },
+      { says: "list all {extension} files", input: { glob: "*.{extension}" } },
+      { says: "are there any {extension} files", input: { glob: "*.{extension}" } },
+    ],
     input: {
       type: "object",
       properties: {

@@ -12,6 +12,16 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
     name: "read_file",
     description:
       "Reads a text file, or some of its lines. Long files come in parts; the result says how to go on. Binary files are not shown.",
+    examples: [
+      { says: "what's in {path}" },
+      { says: "read {path}" },
+      { says: "show me {path}" },
+      { says: "open {path}" },
+      { says: "what does {path} say" },
+      { says: "show the first {lines} lines of {path}" },
+      { says: "what is on line {from} of {path}", input: { lines: 1 } },
+      { says: "read {path} from line {from}" },
+    ],
     input: {
       type: "object",
       properties: {

@@ -23,6 +23,16 @@ export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
     name: "search_files",
     description:
       "Finds lines in text files and gives them as path:line: text. Looks at every line for itself, at its first 2,000 characters.",
+    examples: [
+      { says: "search for {query} in all files" },
+      { says: "search for {query}" },
+      { says: "find {query} in the files" },
+      { says: "which files mention {query}" },
+      { says: "where is {query} used" },
+      { says: "search for {query} in {extension} files", input: { glob: "*.{extension}" } },
+      { says: "search for {query} in the folder {path}" },
+      { says: "search for {query} in capitals or not", input: { query: "(?i){query}", regex: true } },
+    ],
     input: {
       type: "object",
       properties: {

@@ -8,6 +8,12 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     name: "write_file",
     description:
       "Writes a text file: makes it, with its folders, or replaces all its content. To change a part, use edit_file.",
+    examples: [
+      { says: "create {path} with {content}" },
+      { says: "create a file {path} that says {content}" },
+      { says: "write {content} to {path}" },
+      { says: "make a new file {path} with the text {content}" },
+    ],
     input: {
       type: "object",
       properties: {

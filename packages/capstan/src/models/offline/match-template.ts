@@ -1,92 +1,165 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
-import { isFiller, isNear, stemOf, unquoted, type Word } from "./words.ts";
+import { fillers, isFiller } from "./meanings.ts";
+import { isNear, joined, stemOf, type Word, wordsOf } from "./words.ts";
 
 /** An example of a tool: what a person says, with `{slots}`, and the input it means. */
-export type Example = { readonly says: string; readonly input: { readonly [key: string]: Json } };
+export type Example = {
+  readonly says: string;
+  readonly input: { readonly [key: string]: Json };
+  readonly pieces: readonly Piece[];
+};
 
-/** What a sentence has at the places of the slots, and how many words of the template it has said. */
-export type TemplateMatch = { readonly slots: ReadonlyMap<string, string>; readonly said: number };
+/** A word that must be said, a little word that need not be, or a place for what only this sentence has. */
+type Piece = { readonly slot: string } | { readonly stem: string; readonly isLittle: boolean };
+
+
+/** What a sentence has at the places of the slots, how many words of the template it has said, and how well it fits. */
+export type TemplateMatch = {
+  readonly slots: ReadonlyMap<string, string>;
+  readonly said: number;
+  readonly closeness: number;
+};
+
+/** What may stand at the place of a slot. */
+export type SlotRules = {
+  readonly fits: (slot: string, value: string) => boolean;
+  /** A text in which every word counts: its article too. */
+  readonly isProse: (slot: string) => boolean;
+};
 
 export function examplesOf(tool: ToolSpec): Example[] {
   const examples: unknown = Reflect.get(tool.input, "examples");
   if (!Array.isArray(examples)) return [];
-  return examples
-    .filter(isRecord)
-    .flatMap(({ says, input }) =>
-      typeof says === "string" ? [{ says, input: isRecord(input) ? (input as Example["input"]) : {} }] : [],
-    );
+  return examples.filter(isRecord).flatMap(({ says, input }) => {
+    if (typeof says !== "string") return [];
+    return [{ says, input: isRecord(input) ? (input as Example["input"]) : {}, pieces: piecesOf(says) }];
+  });
 }
 
-type Piece = { readonly slot: string } | { readonly stem: string };
+const little = new Set(
+  "a an the is are was were do does did i me my you your please there of some any all that it can could".split(
+    " ",
+  ),
+);
+const articles = new Set("a an the of".split(" "));
 
 function piecesOf(says: string): Piece[] {
-  return (says.match(/\{[^}]*\}|[^\s{},.?!;]+/gu) ?? []).map((piece) =>
-    piece.startsWith("{") ? { slot: piece.slice(1, -1) } : { stem: stemOf(piece) },
-  );
+  const found = says.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
+  const words = found.flatMap((piece) => (piece.startsWith("{") ? [piece] : wordsOf(piece).map(({ raw }) => raw)));
+  // Where nothing but little words tells a template from any sentence, they have to be said.
+  const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(stemOf(word)));
+  return words.map((word) => {
+    if (word.startsWith("{")) return { slot: word.slice(1, -1) };
+    const stem = askedBy(stemOf(word));
+    return { stem, isLittle: articles.has(stem) || (hasTopic && little.has(stem)) };
+  });
 }
+
+/** "Which files" and "what files" ask the same. */
+const askedBy = (stem: string): string => (stem === "which" ? "what" : stem);
+
+type Matching = {
+  readonly pieces: readonly Piece[];
+  readonly words: readonly Word[];
+  readonly rules: SlotRules;
+  /** Pairs of places from which on nothing matches: without them, several slots take exponential time. */
+  readonly dead: Set<number>;
+};
 
 /**
  * Whether a sentence says what a template says. Words before it and little words in between do not matter, slips of
  * the pen are forgiven, and every slot has at least one word.
  */
-export function matchTemplate(says: string, words: readonly Word[]): TemplateMatch | undefined {
-  const pieces = piecesOf(says);
-  const said = pieces.filter((piece) => "stem" in piece).length;
+export function matchTemplate(
+  { pieces }: Example,
+  words: readonly Word[],
+  rules: SlotRules,
+): TemplateMatch | undefined {
+  const needed = pieces.filter((piece) => "stem" in piece && !piece.isLittle);
+  const isSaid = (piece: Piece) =>
+    "stem" in piece &&
+    words.some(({ stem }) => isNear(askedBy(stem), piece.stem) || isThere(piece.stem, stem));
+  if (!needed.every(isSaid)) return undefined;
   // A template that starts with a slot takes the sentence from its start on.
   const starts = pieces[0] && "slot" in pieces[0] ? 1 : words.length;
-  const dead = new Set<string>();
+  const matching = { pieces, words, rules, dead: new Set<number>() };
   for (let start = 0; start < starts; start++) {
-    const slots = matchFrom(pieces, words.slice(start), dead);
-    if (slots) return { slots: new Map(slots), said };
+    if (start > 0 && !isLead(words[start - 1])) break;
+    const found = matchFrom(matching, 0, start);
+    if (found) return matchOf(found, rules);
   }
   return undefined;
 }
 
-type Slots = readonly (readonly [string, string])[];
-
-/** `dead` has the pairs of rests that do not match: without it, several slots take exponential time. */
-function matchFrom(pieces: readonly Piece[], words: readonly Word[], dead: Set<string>): Slots | undefined {
-  const place = `${pieces.length} ${words.length}`;
-  if (dead.has(place)) return undefined;
-  const slots = matchPiece(pieces, words, dead);
-  if (!slots) dead.add(place);
-  return slots;
+/** A value that has a preposition in it may be two values: a template with a place for both is closer. */
+function matchOf({ slots, said }: Found, { isProse }: SlotRules): TemplateMatch {
+  const isLoose = slots.some(([slot, value]) => !isProse(slot) && prepositions.test(value));
+  return { slots: new Map(slots), said, closeness: said - (isLoose ? 1.5 : 0) };
 }
 
-function matchPiece(pieces: readonly Piece[], words: readonly Word[], dead: Set<string>): Slots | undefined {
-  const [piece, ...rest] = pieces;
-  const [word, ...others] = words;
-  if (!piece) return words.every((left) => isPolite(left) || isFiller(left)) ? [] : undefined;
-  if (!word) return undefined;
-  if ("stem" in piece) {
-    if (isNear(word.stem, piece.stem)) {
-      const matched = matchFrom(rest, others, dead);
-      if (matched) return matched;
-    }
-    return isFiller(word) ? matchFrom(pieces, others, dead) : undefined;
+const prepositions = /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and)\s/iu;
+
+/** "Could you please show …": what may stand before what is asked for. */
+const isLead = (word: Word | undefined): boolean =>
+  word !== undefined && (isFiller(word) || /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry)$/u.test(word.stem));
+
+type Found = { readonly slots: readonly (readonly [string, string])[]; readonly said: number };
+
+function matchFrom(matching: Matching, piece: number, word: number): Found | undefined {
+  const place = piece * 100 + word;
+  if (matching.dead.has(place)) return undefined;
+  const found = matchHere(matching, piece, word);
+  if (!found) matching.dead.add(place);
+  return found;
+}
+
+function matchHere(matching: Matching, at: number, from: number): Found | undefined {
+  const { pieces, words } = matching;
+  const piece = pieces[at];
+  const word = words[from];
+  if (!piece) return words.slice(from).every(isTail) ? { slots: [], said: 0 } : undefined;
+  if ("slot" in piece) return matchSlot(matching, piece.slot, { at, from });
+  if (word && isNear(askedBy(word.stem), piece.stem)) {
+    const found = matchFrom(matching, at + 1, from + 1);
+    if (found) return { ...found, said: found.said + (articles.has(piece.stem) ? 0 : 1) };
   }
-  for (let length = 1; length <= words.length; length++) {
-    const value = slotValue(words.slice(0, length));
-    if (value === "") continue;
-    const matched = matchFrom(rest, words.slice(length), dead);
-    const next = words[length];
+  if (piece.isLittle || (word && isThere(piece.stem, word.stem))) {
+    const found = matchFrom(matching, at + 1, from);
+    if (found) return found;
+  }
+  return word && isFiller(word) ? matchFrom(matching, at, from + 1) : undefined;
+}
+
+/** "How do I get there" has no "to". */
+const isThere = (piece: string, word: string): boolean => piece === "to" && word === "there";
+
+function matchSlot(
+  matching: Matching,
+  slot: string,
+  { at, from }: { readonly at: number; readonly from: number },
+): Found | undefined {
+  const { pieces, words, rules } = matching;
+  const isLast = at === pieces.length - 1;
+  for (let end = from + 1; end <= words.length; end++) {
     // The last slot takes all that is left, but for "please".
-    if (matched && (rest.length > 0 || !next || isPolite(next))) return [[piece.slot, value], ...matched];
+    if (isLast && !words.slice(end).every(isPolite)) continue;
+    const taken = words.slice(from, end);
+    const value = rules.isProse(slot) ? joined(taken) : withoutArticle(taken);
+    if (value === "" || !rules.fits(slot, value)) continue;
+    const found = matchFrom(matching, at + 1, end);
+    if (found) return { slots: [[slot, value], ...found.slots], said: found.said };
   }
   return undefined;
 }
 
-const isPolite = ({ stem }: Word): boolean => /^(?:please|thank|now|today)$/u.test(stem);
+const isPolite = ({ stem }: Word): boolean =>
+  /^(?:please|pls|thank|thanks|now|today|too|again|instead|there|then)$/u.test(stem);
+const isTail = (word: Word): boolean => isPolite(word) || isFiller(word);
 
-const articles = new Set(["a", "an", "the", "all", "any", "some", "every", "me", "my", "of"]);
+const openers = new Set("a an the all any some every me my of al".split(" "));
 
-function slotValue(words: readonly Word[]): string {
-  const first = words.findIndex(({ stem }) => !articles.has(stem));
-  return first < 0
-    ? ""
-    : words
-        .slice(first)
-        .map(({ raw }) => unquoted(raw))
-        .join(" ");
+function withoutArticle(words: readonly Word[]): string {
+  const first = words.findIndex(({ stem }) => !openers.has(stem));
+  return first < 0 ? "" : joined(words.slice(first));
 }

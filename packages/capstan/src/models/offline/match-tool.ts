@@ -1,9 +1,12 @@
 import type { ToolSpec } from "../../model.ts";
-import { type Example, examplesOf, matchTemplate, type TemplateMatch } from "./match-template.ts";
+import { handoffName } from "./hand-over.ts";
+import { type Example, matchTemplate, type TemplateMatch } from "./match-template.ts";
+import { isFiller } from "./meanings.ts";
 import { propertiesOf } from "./properties.ts";
-import { isAddress, isColour } from "./read-value.ts";
-import { refersBack } from "./refer-back.ts";
-import { fillers, isFiller, likeness, nameWords, type Word, wordsOf } from "./words.ts";
+import { isAddress, isColour, slotRules } from "./read-value.ts";
+import { onlyPoints, refersBack } from "./refer-back.ts";
+import { type ToolWords, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
+import { isQuoted, type Word } from "./words.ts";
 
 export type ToolMatch = {
   readonly tool: ToolSpec;
@@ -13,7 +16,7 @@ export type ToolMatch = {
 };
 
 /** Below this a sentence is not about the tool. */
-export const threshold = 3;
+const threshold = 3;
 /** A pasted page is judged by its beginning: matching gets dear with the length. */
 const mostWords = 60;
 const templateWorth = 10;
@@ -21,8 +24,15 @@ const templateWorth = 10;
 /** The tools, best first: by an example whose template fits, else by the words they share with the sentence. */
 export function rankTools(sentence: readonly Word[], tools: readonly ToolSpec[]): ToolMatch[] {
   const words = sentence.slice(0, mostWords);
-  return tools.map((tool) => matchTool(words, tool, tools)).sort((left, right) => right.score - left.score);
+  // Whom to hand over to is a question of its own.
+  const vocabulary = vocabularyOf(tools.filter(({ name }) => name !== handoffName));
+  return vocabulary.tools
+    .map((tool) => matchTool(words, tool, vocabulary))
+    .sort((left, right) => right.score - left.score || needsOf(left) - needsOf(right));
 }
+
+/** Of two that fit alike, the one that needs to be told less. */
+const needsOf = ({ tool }: ToolMatch): number => propertiesOf(tool).filter(({ required }) => required).length;
 
 /** The tool that a sentence is about, if any is. */
 export function bestTool(words: readonly Word[], tools: readonly ToolSpec[]): ToolMatch | undefined {
@@ -30,57 +40,79 @@ export function bestTool(words: readonly Word[], tools: readonly ToolSpec[]): To
   return best && best.score >= threshold ? best : undefined;
 }
 
-function matchTool(words: readonly Word[], tool: ToolSpec, tools: readonly ToolSpec[]): ToolMatch {
-  let example: (Example & TemplateMatch) | undefined;
-  for (const candidate of examplesOf(tool)) {
-    const match = matchTemplate(candidate.says, words);
-    if (match && (!example || match.said > example.said)) example = { ...candidate, ...match };
-  }
-  const score = wordScore(words, tool, tools);
+/** The sentence is like an example, and not only because that takes any sentence. */
+export const isSure = ({ example }: ToolMatch): boolean => (example?.said ?? 0) > 0;
+
+function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
+  const { tool } = known;
+  const score = wordScore(words, known, vocabulary);
+  const example = bestExample(words, known);
+  if (!example) return { tool, score };
   // A template of nothing but a slot takes any sentence that no other tool wants.
-  if (example)
-    return {
-      tool,
-      example,
-      score: example.said > 0 ? templateWorth + 2 * example.said + score / 10 : Math.max(score, threshold),
-    };
-  return { tool, score };
+  const worth = example.said > 0 ? templateWorth + 2 * example.closeness + score / 10 : Math.max(score, threshold);
+  return { tool, example, score: worth };
 }
 
-function wordScore(words: readonly Word[], tool: ToolSpec, tools: readonly ToolSpec[]): number {
-  const name = nameWords(tool.name);
-  const content = words.filter((word) => !isFiller(word));
-  const best = (stem: string, stems: readonly string[]) =>
-    stems.reduce((most, candidate) => Math.max(most, likeness(stem, candidate)), 0);
-  const description = stemsIn(tool.description);
-  const examples = examplesOf(tool).flatMap(({ says }) => stemsIn(says.replace(/\{[^}]*\}/gu, " ")));
-  const properties = propertiesOf(tool);
-  const propertyNames = properties.flatMap(({ name: property }) => nameWords(property));
-  const values = properties.flatMap(({ choices }) => choices.flatMap((choice) => nameWords(String(choice))));
-  const covered = name.filter((part) => words.some(({ stem }) => likeness(stem, part) > 0)).length;
+/** The example with most of its own words in the sentence; of two, the one that leaves less to the slots. */
+export function bestExample(
+  words: readonly Word[],
+  { examples, properties }: ToolWords,
+): (Example & TemplateMatch) | undefined {
+  let best: (Example & TemplateMatch) | undefined;
+  for (const candidate of examples) {
+    const match = matchTemplate(candidate, words, slotRules(properties, candidate.input));
+    if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };
+  }
+  return best;
+}
+
+function isCloser(match: TemplateMatch, best: TemplateMatch): boolean {
+  const left = ({ slots }: TemplateMatch) => [...slots.values()].join(" ").length;
+  return (
+    match.closeness > best.closeness || (match.closeness === best.closeness && left(match) < left(best))
+  );
+}
+
+function wordScore(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): number {
+  const { name, strong, values, weak, properties } = known;
+  const { like, sharers } = vocabulary;
+  if (hasForeignVerb(words, known, vocabulary)) return 0;
+  const covered = name.filter((part) => words.some(({ stem }) => like(stem).has(part))).length;
   const takesColour = properties.some(({ name: property }) => /colou?r/iu.test(property));
   const takesPath = properties.some(({ name: property }) => /path|file|url/iu.test(property));
-  const takesId = properties.some(
-    ({ name: property, required }) => required && /(?:^i|I|_i)ds?$/u.test(property),
-  );
-  // "Show it", "make them blue": said of something that has an id.
-  const pointing = covered > 0 && takesId && refersBack(words) ? 1 : 0;
   // Without a word of its name, the words of its description are a weak sign.
-  const weak = covered > 0 ? 1 : 0.6;
-  const hits = content.map(({ stem }) => {
-    const sharers = tools.filter((other) => best(stem, nameWords(other.name)) > 0).length;
-    return Math.max(
-      (best(stem, name) * 3.2) / Math.sqrt(Math.max(1, sharers)),
-      best(stem, values) * 3,
-      best(stem, [...examples, ...description]) * weak,
-      best(stem, propertyNames) * 0.8 * weak,
-      (takesColour && isColour(stem)) || (takesPath && isAddress(stem)) ? 1.5 : 0,
-    );
-  });
-  return hits.reduce((total, hit) => total + hit, 0) + (2 * covered) / Math.max(1, name.length) + pointing;
+  const weakWorth = covered > 0 ? 1 : 0.6;
+  let score = 0;
+  for (const word of words) {
+    if (isFiller(word) || isQuoted(word.raw)) continue;
+    let hit = (takesColour && isColour(word.stem)) || (takesPath && isAddress(word.raw)) ? 1.5 : 0;
+    for (const [stem, how] of like(word.stem)) {
+      if (strong.has(stem)) hit = Math.max(hit, (how * 3.2) / Math.sqrt(sharers.get(stem) ?? 1));
+      if (values.has(stem)) hit = Math.max(hit, how * 3);
+      if (weak.has(stem)) hit = Math.max(hit, how * weakWorth);
+    }
+    score += hit;
+  }
+  // What many names have in common, such as the name of a server, tells nothing about one of them.
+  const own = name.filter((part) => (sharers.get(part) ?? 1) <= 2).length;
+  return score + (2 * covered) / Math.max(1, own, covered) + pointing(words, known, vocabulary);
 }
 
-const stemsIn = (text: string): string[] =>
-  wordsOf(text)
-    .map(({ stem }) => stem)
-    .filter((stem) => !fillers.has(stem));
+/** "Run it", "delete the file": a verb that the tool does not have is not what the tool does. */
+function hasForeignVerb(words: readonly Word[], { strong, weak, values }: ToolWords, { like }: Vocabulary): boolean {
+  const [verb] = words.filter((word) => !isFiller(word));
+  if (!verb || words.some(({ stem }) => questions.has(stem)) || !/^\p{L}+$/u.test(verb.raw)) return false;
+  return ![...like(verb.stem).keys()].some((stem) => strong.has(stem) || weak.has(stem) || values.has(stem));
+}
+
+const questions = new Set("what which who where when how why is are do does did can could".split(" "));
+
+/** "Show it", "make them blue": said of something that has an id. */
+function pointing(words: readonly Word[], { strong, weak, properties }: ToolWords, { like }: Vocabulary): number {
+  const takesReference = properties.some(({ required, isReference }) => required && isReference);
+  if (!takesReference || !refersBack(words)) return 0;
+  const knows = (set: ReadonlySet<string>) =>
+    words.some((word) => !isFiller(word) && [...like(word.stem).keys()].some((stem) => set.has(stem)));
+  if (onlyPoints(words) && (knows(strong) || knows(weak))) return 4;
+  return knows(strong) ? 1 : 0;
+}

@@ -1,46 +1,75 @@
-import { canonical } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
+import { askOfList } from "./ask-of-list.ts";
 import { correctCall } from "./correct-call.ts";
-import { type Call, type Done, doneSince } from "./done-calls.ts";
-import { type Property, propertiesOf } from "./properties.ts";
-import { refersBack } from "./refer-back.ts";
-import { anyWish, fill, understand, type Wish } from "./understand.ts";
-import { fillers, nameWords, wordsOf } from "./words.ts";
+import { type Call, type Done, doneSince, isNew } from "./done-calls.ts";
+import type { Filled, OpenReference } from "./fill-arguments.ts";
+import { type Meaning, meaningOf, sceneOf } from "./follow-up.ts";
+import { furtherSteps } from "./further-steps.ts";
+import { handOver, handoffName, isOpenHandoff } from "./hand-over.ts";
+import type { Item } from "./known-results.ts";
+import { isSure } from "./match-tool.ts";
+import type { Property } from "./properties.ts";
+import { readFirst } from "./read-first.ts";
+import { onlyRefersBack, refersBack } from "./refer-back.ts";
+import { isSearchFor, type Scene } from "./resolve-reference.ts";
+import { searchFor } from "./search-for.ts";
+import { anyWish, fill, type Wish } from "./understand.ts";
+import { hidesIds } from "./write-answer.ts";
+import { joined, nameWords, wordsOf } from "./words.ts";
 
-/** What to do next: call tools, ask for an argument, or answer from what there is. */
+/** What to do next: call tools, ask for an argument or which of several is meant, or answer from what there is. */
 export type Step =
   | { readonly type: "call"; readonly calls: readonly Call[]; readonly why: string }
   | { readonly type: "ask"; readonly tool: string; readonly property: Property }
+  | { readonly type: "tell"; readonly text: string }
+  | { readonly type: "which"; readonly phrase: string; readonly candidates: readonly Item[] }
   | { readonly type: "answer" };
+
+/** All that a step is planned from. */
+export type Situation = {
+  readonly request: ModelRequest;
+  readonly done: readonly Done[];
+  readonly meaning: Meaning;
+  readonly scene: Scene;
+};
 
 export function planStep(request: ModelRequest): Step {
   const { history, tools, toolChoice } = request;
-  const done = doneSince(history);
-  const wishes = understand(request);
   if (toolChoice === "none" || tools.length === 0) return { type: "answer" };
-  const corrected = correctCall(request, done);
-  if (corrected && isNew(corrected, done))
-    return {
-      type: "call",
-      calls: [corrected],
-      why: `The error tells how to correct the call of ${corrected.name}.`,
-    };
-  const step = stepFor(leftOf(wishes, done), request, done);
-  if (step.type === "call" || toolChoice !== "required") return step;
+  const done = doneSince(history);
+  const meaning = meaningOf(request);
+  const situation = { request, done, meaning, scene: sceneOf(history, meaning.hints) };
+  if (done.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
+    return { type: "answer" };
+  const told = meaning.wishes.some(({ match }) => isSure(match)) || done.length > 0
+    ? undefined
+    : askOfList(meaning.text, situation.scene.results, hidesIds(request.instructions));
+  if (told !== undefined && toolChoice === "auto") return { type: "tell", text: told };
+  const corrected = correctCall(situation);
+  if (corrected)
+    return called([corrected], `The error tells how to correct the call of ${corrected.name}.`);
+  const step = handOver(situation) ?? stepFor(leftOf(situation), situation);
+  if (step.type !== "answer") return step;
+  for (const rule of furtherSteps) {
+    const further = rule(situation);
+    if (further) return further;
+  }
   // It must call: any tool will do that it can fill.
-  return stepForced(request, done) ?? step;
+  return (toolChoice === "required" ? stepForced(situation) : undefined) ?? step;
 }
 
-const isNew = ({ name, input }: Call, done: readonly Done[]): boolean =>
-  done.every(({ call }) => call.name !== name || canonical(call.input) !== canonical(input));
+const called = (calls: readonly Call[], why: string): Step => ({ type: "call", calls, why });
 
 /** The wishes that no call has been made for. A call that failed and was made again counts once. */
-function leftOf(wishes: readonly Wish[], done: readonly Done[]): Wish[] {
+function leftOf({ meaning: { wishes }, done, scene }: Situation): Wish[] {
+  const phrases = wishes.flatMap((wish) => fill(wish, scene).phrases);
   const counts = new Map<string, number>();
   for (const [at, { call, result }] of done.entries()) {
     const isRetried =
       result?.status === "error" && done.slice(at + 1).some((later) => later.call.name === call.name);
-    if (!isRetried) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
+    // What was looked up for the sake of a wish is not the wish itself.
+    const isLookup = phrases.some((phrase) => isSearchFor(phrase, call.input));
+    if (!isRetried && !isLookup) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
   }
   return wishes.filter(({ match: { tool } }) => {
     const count = counts.get(tool.name) ?? 0;
@@ -49,71 +78,72 @@ function leftOf(wishes: readonly Wish[], done: readonly Done[]): Wish[] {
   });
 }
 
-function stepFor(wishes: readonly Wish[], request: ModelRequest, done: readonly Done[]): Step {
-  const { history } = request;
+function stepFor(wishes: readonly Wish[], situation: Situation): Step {
+  const { scene, done } = situation;
   const calls: Call[] = [];
   let why = "";
   for (const wish of wishes) {
     const { tool, example } = wish.match;
     // "Make them blue" waits for what "find all cats" finds.
     if (calls.length > 0 && refersBack(wish.words)) break;
-    const { input, missing } = fill(wish, history);
-    const [property] = missing;
-    if (property) {
+    const filled = fill(wish, scene);
+    if (filled.open.length > 0 || filled.missing.length > 0) {
       if (calls.length > 0) break;
-      const search = searchFirst(wish, property, request);
-      if (search && isNew(search, done))
-        return {
-          type: "call",
-          calls: [search],
-          why: `${tool.name} needs ${property.name}: ${search.name} may find it.`,
-        };
-      // What the earlier steps gave says more than a question would.
-      if (done.length > 0) break;
-      return { type: "ask", tool: tool.name, property };
+      return stepTowards(wish, filled, situation);
     }
-    const call = { name: tool.name, input };
-    if (!isNew(call, done) || !calls.every((other) => canonical([other]) !== canonical([call]))) continue;
+    const call = { name: tool.name, input: filled.input };
+    const reading = readFirst(call, situation);
+    if (reading) return calls.length > 0 ? called(calls, why) : reading;
+    if (!isNew(call, [...done.map((made) => made.call), ...calls])) continue;
     calls.push(call);
     why ||= example?.said
       ? `The request is like the example "${example.says}" of ${tool.name}.`
       : `The words of the request fit ${tool.name} best.`;
   }
-  return calls.length > 0 ? { type: "call", calls, why } : { type: "answer" };
+  return calls.length > 0 ? called(calls, why) : { type: "answer" };
 }
 
-/** When an id is missing: the search that may find it, by what else was said. */
-function searchFirst(wish: Wish, missing: Property, { tools, history }: ModelRequest): Call | undefined {
-  if (!/(?:^i|I|_i)ds?$/u.test(missing.name) || refersBack(wish.words)) return undefined;
-  const own = nameWords(wish.match.tool.name);
-  const about = wordsOf(wish.match.tool.description).map(({ stem }) => stem);
-  // "Show Whiskers on the map": the search is for Whiskers.
-  const words = wish.words.filter(
-    ({ raw, stem }) => !own.includes(stem) && (/^\p{Lu}/u.test(raw) || !about.includes(stem)),
+/** What has to be known before a wish can be fulfilled: it is looked up, or asked for. */
+function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation): Step {
+  const { request, done, scene } = situation;
+  const { tool } = wish.match;
+  const unclear = open.find(({ resolution }) => resolution.type === "unclear");
+  if (unclear?.resolution.type === "unclear")
+    return { type: "which", phrase: unclear.phrase, candidates: unclear.resolution.candidates };
+  const [property] = missing;
+  const sought = [
+    ...open.filter(isUnknown).map(({ property: wanted, phrase }) => ({ property: wanted, phrase, tool })),
+    ...(property?.isReference ? [{ property, phrase: restOf(wish), tool }] : []),
+  ];
+  const calls = sought
+    .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)))
+    .flatMap((one) => searchFor(one, request.tools, scene) ?? [])
+    .filter((call) => isNew(call, done.map((made) => made.call)));
+  const needed = sought[0]?.property ?? property;
+  if (calls.length > 0) return called(calls, `${tool.name} needs ${needed?.name}: it is looked up first.`);
+  // What the earlier steps gave says more than a question would.
+  if (done.length > 0 || !needed) return { type: "answer" };
+  return { type: "ask", tool: tool.name, property: needed };
+}
+
+const isUnknown = ({ resolution }: OpenReference): boolean => resolution.type === "unknown";
+
+/** "Show the Blue Door on the map": what is left without the tool's own words is what to look for. */
+function restOf({ words, match: { tool } }: Wish): string {
+  if (refersBack(words)) return "";
+  const own = new Set(nameWords(tool.name));
+  const about = new Set(wordsOf(tool.description).map(({ stem }) => stem));
+  return joined(
+    words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem))),
   );
-  for (const tool of tools) {
-    const isSearch = nameWords(tool.name).some((part) => /^(?:search|find|lookup|query)$/u.test(part));
-    // The id of a person is no id of an event: the search has to be about the same kind of thing.
-    const topics = [...nameWords(tool.name), ...wordsOf(tool.description).map(({ stem }) => stem)];
-    const isRelated = [...own, ...about, ...nameWords(missing.name)].some(
-      (topic) => topic !== "id" && !fillers.has(topic) && topics.includes(topic),
-    );
-    if (!isRelated) continue;
-    if (!isSearch || tool === wish.match.tool || propertiesOf(tool).some(({ name }) => name === missing.name))
-      continue;
-    const filled = fill({ match: { tool, score: 0 }, words, given: {} }, history);
-    if (filled.missing.length === 0 && Object.keys(filled.input).length > 0)
-      return { name: tool.name, input: filled.input };
-  }
-  return undefined;
 }
 
-function stepForced(request: ModelRequest, done: readonly Done[]): Step | undefined {
+function stepForced({ request, done, scene }: Situation): Step | undefined {
   for (const wish of anyWish(request)) {
-    const { input, missing } = fill(wish, request.history);
+    const { input, missing, open } = fill(wish, scene);
     const call = { name: wish.match.tool.name, input };
-    if (missing.length === 0 && isNew(call, done))
-      return { type: "call", calls: [call], why: `A tool must be called, and ${call.name} can be.` };
+    if (missing.length + open.length === 0 && isNew(call, done.map((made) => made.call)))
+      return called([call], `A tool must be called, and ${call.name} can be.`);
   }
   return undefined;
 }

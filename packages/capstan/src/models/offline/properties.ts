@@ -11,12 +11,25 @@ export type Property = {
   readonly choices: readonly Json[];
   readonly isInteger: boolean;
   readonly wantsHex: boolean;
+  /** It stands for something that has an id: people say its name. */
+  readonly isReference: boolean;
+  /** Of an object: what it is made of. */
+  readonly inner: readonly Property[];
+  /** Of a list: what its members are. */
+  readonly member?: Property;
   readonly fallback?: Json;
 };
 
+const known = new WeakMap<object, readonly Property[]>();
+
 /** The arguments of a tool, in the order of its schema. */
-export function propertiesOf(tool: ToolSpec): Property[] {
-  const schema: unknown = tool.input;
+export function propertiesOf({ input }: Pick<ToolSpec, "input">): readonly Property[] {
+  const read = known.get(input) ?? propertiesIn(input);
+  known.set(input, read);
+  return read;
+}
+
+function propertiesIn(schema: unknown): Property[] {
   if (!isRecord(schema) || !isRecord(schema.properties)) return [];
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   // An argument of this name could not be set on a plain object.
@@ -30,16 +43,27 @@ function propertyOf(name: string, schema: Record<string, unknown>, required: boo
   const choices = choicesOf(schema).concat(choicesOf(items));
   const fallback = schema.default ?? (required && choices.length === 1 ? choices[0] : undefined);
   const { type, isInteger } = typeOf(schema);
+  const inner = type === "object" ? propertiesIn(schema) : [];
+  const member = type === "array" ? propertyOf(name, items, true) : undefined;
+  const shape = { name, type, required, description, choices, isInteger, inner };
   return {
-    name,
-    type,
-    required,
-    description,
-    choices,
-    isInteger,
+    ...shape,
     wantsHex: /hex|#[0-9a-f]{3}/iu.test(description) || String(schema.pattern ?? "").includes("^#"),
+    isReference: isReference(shape),
+    ...(member && { member: { ...member, isReference: isReference({ ...shape, type: member.type }) } }),
     ...(fallback !== undefined && { fallback: fallback as Json }),
   };
+}
+
+export const isIdName = (name: string): boolean => /(?:^i|I|_i)ds?$/u.test(name);
+
+type Shape = Pick<Property, "name" | "type" | "description" | "choices" | "inner">;
+
+function isReference({ name, type, description, choices, inner }: Shape): boolean {
+  if (choices.length > 0 || type === "boolean") return false;
+  if (isIdName(name)) return true;
+  if (type === "object") return inner.length > 0 && inner.some((property) => isIdName(property.name));
+  return (type === "array" || type === "number") && /\bids?\b|\p{Ll}Ids?\b/u.test(description);
 }
 
 function choicesOf(schema: Record<string, unknown>): Json[] {

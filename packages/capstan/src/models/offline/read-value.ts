@@ -1,6 +1,9 @@
 import type { Json } from "../../json.ts";
 import type { Property } from "./properties.ts";
-import { distance, nameWords, stemOf, type Word, wordsOf } from "./words.ts";
+import type { SlotRules } from "./match-template.ts";
+import { isFiller } from "./meanings.ts";
+import { onlyRefersBack, refersBack } from "./refer-back.ts";
+import { distance, isQuoted, nameWords, stemOf, type Word, wordsOf } from "./words.ts";
 
 const numberWords = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 
@@ -42,7 +45,9 @@ export function choiceIn(
 ): { readonly choice: Json; readonly used: readonly Word[] } | undefined {
   for (const slip of [0, 1, 2]) {
     for (const choice of choices) {
-      const used = wordsFor(words, nameWords(String(choice)), slip);
+      const parts = nameWords(String(choice));
+      // "PageRank" and "page rank" are the same name.
+      const used = wordsFor(words, parts, slip) ?? wordsFor(words, [stemOf(parts.join(""))], slip);
       if (used) return { choice, used };
     }
   }
@@ -62,6 +67,33 @@ function wordsFor(words: readonly Word[], parts: readonly string[], slip: number
     used.push(word);
   }
   return used;
+}
+
+export const isColourName = (name: string): boolean => /colou?r$|^fill$|^stroke$/iu.test(name);
+export const isPathName = (name: string): boolean => /path|file|url|uri|folder|directory/iu.test(name);
+
+/** A text that people dictate. */
+export const isProseName = (name: string): boolean =>
+  /text|content|message|body|note|prompt|docstring|comment|description/iu.test(name);
+
+/** What may stand at the places of the slots of a tool's examples. */
+export function slotRules(properties: readonly Property[], input: { readonly [key: string]: Json }): SlotRules {
+  // A slot that is the whole value of an argument with ids stands for one.
+  const ids = new Set(properties.flatMap(({ name, isReference }) => (isReference ? [input[name] ?? null].flat() : [])));
+  const named = new Map(properties.map((property) => [property.name, property]));
+  const fits = (slot: string, value: string): boolean => {
+    const words = wordsOf(value);
+    const property = named.get(slot);
+    if (ids.has(`{${slot}}`)) return !words.every(isFiller) || refersBack(words);
+    if (!property) return !words.every(isFiller) && !onlyRefersBack(words);
+    if (property.isReference) return !words.every(isFiller) || refersBack(words);
+    if (property.choices.length > 0) return words.length <= 4 && readValue(value, property) !== undefined;
+    if (property.type === "number") return numberIn(value) !== undefined;
+    if (isColourName(slot)) return isColour(stemOf(value));
+    if (isPathName(slot)) return !/\s/u.test(value);
+    return isQuoted(value) || !words.every(isFiller) || refersBack(words);
+  };
+  return { fits, isProse: (slot) => isProseName(slot) };
 }
 
 /** A text as the value of an argument; nothing when it cannot be one. */

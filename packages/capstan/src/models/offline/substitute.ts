@@ -1,31 +1,68 @@
-import type { Json } from "../../json.ts";
-import { isColour } from "./read-value.ts";
-import { isFiller, stemOf, type Word, wordsOf } from "./words.ts";
+import type { Meaning } from "./follow-up.ts";
+import { isFiller } from "./meanings.ts";
+import { isColour, numberIn } from "./read-value.ts";
+import { joined, type Word, wordsOf } from "./words.ts";
 
-type Kind = "colour" | "code" | "plain";
+type Kind = "colour" | "number" | "code" | "plain";
 
-const kindOf = (word: string): Kind =>
-  isColour(stemOf(word)) ? "colour" : /\d|[./]/u.test(word) ? "code" : "plain";
+const kindOf = (words: readonly Word[]): Kind => {
+  if (words.some(({ stem }) => isColour(stem))) return "colour";
+  if (words.some(({ raw }) => numberIn(raw) !== undefined && words.length === 1)) return "number";
+  return words.some(({ raw }) => /\d|[./]/u.test(raw)) ? "code" : "plain";
+};
 
-/** A sentence with new words in the place of one of its words: the likeliest places first. */
-export function substitutes(
-  sentence: string,
-  fresh: string,
-  input: { readonly [key: string]: Json },
-): string[] {
-  const words = wordsOf(sentence);
-  const added = wordsOf(fresh)
-    .filter((word) => !isFiller(word))
-    .map(({ raw }) => raw)
-    .join(" ");
-  if (added === "") return [];
+/** A part of a sentence that can be said anew. */
+type Place = { readonly from: number; readonly length: number; readonly rank: number };
+
+/** A sentence with new words in the place of some of its own: the likeliest places first. */
+export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, fresh: string): string[] {
+  const words = wordsOf(text);
+  const said = wordsOf(fresh);
+  const preposition = said.find(({ stem }) => prepositions.has(stem));
+  const added = said.filter((word) => !isFiller(word));
+  if (added.length === 0) return [];
   const kind = kindOf(added);
-  const values = Object.values(input).map((value) => JSON.stringify(value).toLowerCase());
-  const rank = ({ raw, stem }: Word) =>
-    (kindOf(raw) === kind ? 0 : 2) + (values.some((value) => value.includes(stem)) ? 0 : 1);
-  return words
-    .map((word, at) => ({ word, at, rank: rank(word) }))
-    .filter(({ word }) => !isFiller(word))
-    .sort((left, right) => left.rank - right.rank || left.at - right.at)
-    .map(({ at }) => words.map(({ raw }, index) => (index === at ? added : raw)).join(" "));
+  const slots = wishes.flatMap(({ match }) => [...(match.example?.slots.values() ?? [])]);
+  const phrases = slots.flatMap((value) => placeOf(wordsOf(value), words));
+  const singles = words.flatMap((word, at) => (isFiller(word) ? [] : [{ from: at, length: 1 }]));
+  const places = [
+    ...phrases.map((place) => ({ ...place, rank: 0 })),
+    ...windows(added, words),
+    ...singles.map((place) => ({ ...place, rank: 2 })),
+  ].map(({ from, length, rank }): Place => {
+    const isOther = kindOf(words.slice(from, from + length)) !== kind;
+    const isAfter = preposition === undefined || words[from - 1]?.stem === preposition.stem;
+    return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) };
+  });
+  // "And in London?" is about the last thing that was said with "in".
+  const order = preposition === undefined ? 1 : -1;
+  return places
+    .sort((left, right) => left.rank - right.rank || order * (left.from - right.from))
+    .map(({ from, length }) => {
+      const changed = [...words.slice(0, from), ...added, ...words.slice(from + length)];
+      return changed.map(({ raw }) => raw).join(" ");
+    });
 }
+
+/** "80 kg" takes the place of "5 kg": as many words, each of the same kind, one of them the same. */
+function windows(added: readonly Word[], words: readonly Word[]): Place[] {
+  const { length } = added;
+  if (length < 2) return [];
+  return words.flatMap((_, from) => {
+    const window = words.slice(from, from + length);
+    const isAlike = window.every((word, at) => kindOf([word]) === kindOf(added.slice(at, at + 1)));
+    const isShared = window.some(({ stem }) => added.some((word) => word.stem === stem));
+    return window.length === length && isAlike && isShared ? [{ from, length, rank: -3 }] : [];
+  });
+}
+
+const prepositions = new Set("to from near in at with for by of on via".split(" "));
+
+function placeOf(phrase: readonly Word[], words: readonly Word[]): { from: number; length: number }[] {
+  const wanted = joined(phrase).toLowerCase();
+  for (let from = 0; from + phrase.length <= words.length; from++)
+    if (joined(words.slice(from, from + phrase.length)).toLowerCase() === wanted)
+      return [{ from, length: phrase.length }];
+  return [];
+}
+

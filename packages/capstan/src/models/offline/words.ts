@@ -1,15 +1,31 @@
-/** A word as it stands in a text, and in the form in which words are compared. */
-export type Word = { readonly raw: string; readonly stem: string };
+/** A word as it stands in a text, in the form in which words are compared, and what stands between it and the one before. */
+export type Word = { readonly raw: string; readonly stem: string; readonly gap: string };
 
-const wordPattern = /"[^"]*"|“[^”]*”|[\p{L}\p{N}#_/.\\@:+*-]+(?:['’][\p{L}]+)?/gu;
+const wordPattern =
+  /"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])'[^']+'(?![\p{L}\p{N}])|[\p{L}\p{N}#_/.\\@:+*-]+(?:['’][\p{L}]+)?/gu;
 
 /** The words of a sentence. What is in quotes is one word, and so is a path, a code or an address. */
 export function wordsOf(text: string): Word[] {
-  return (text.match(wordPattern) ?? [])
-    .map((found) => found.replace(/^[.:*-]+(?=[\p{L}\p{N}])/u, (lead) => (lead.startsWith(".") ? lead : "")))
-    .map((found) => found.replace(/[.:*-]+$/u, ""))
-    .filter((raw) => raw !== "")
-    .map((raw) => ({ raw, stem: stemOf(raw) }));
+  const words: Word[] = [];
+  let end = 0;
+  for (const { 0: found, index } of text.matchAll(wordPattern)) {
+    const bare = isQuoted(found) ? found : found.replace(/^[:*-]+(?=\p{L})|[.:*-]+$/gu, "");
+    if (bare === "") continue;
+    const start = index + found.indexOf(bare);
+    const contracted = questionIn(bare);
+    const gap = text.slice(end, start);
+    words.push({ raw: contracted ?? bare, stem: stemOf(contracted ?? bare), gap });
+    if (contracted !== undefined) words.push({ raw: "is", stem: "is", gap: " " });
+    end = start + bare.length;
+  }
+  return words;
+}
+
+/** The question in "what's", also with a slip. */
+function questionIn(word: string): string | undefined {
+  const found = /^(\p{L}+)['’]s$/u.exec(word)?.[1];
+  const isQuestion = (asked: string) => found !== undefined && isNear(found.toLowerCase(), asked);
+  return ["what", "where", "who", "how", "when", "that", "there"].some(isQuestion) ? found : undefined;
 }
 
 /** Lower case, singular, without a possessive. */
@@ -21,24 +37,34 @@ export function stemOf(word: string): string {
   return /[^su]s$/u.test(plain) ? plain.slice(0, -1) : plain;
 }
 
-/** The words of a name such as `searchNearby`, `read_file` or `getPOIDetails`, as stems. */
-export function nameWords(name: string): string[] {
+/** The words of a name such as `searchNearby`, `read_file` or `getPDFPages`, as they are written. */
+export function nameParts(name: string): string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((part) => part !== "")
-    .map(stemOf);
+    .filter((part) => part !== "");
 }
+
+/** The words of a name, as stems. */
+export const nameWords = (name: string): string[] => nameParts(name).map(stemOf);
+
+/** A name such as `styledCount` in words: "styled count". */
+export const inWords = (name: string): string => nameParts(name).join(" ").toLowerCase();
 
 /** The same word, or a slip of the pen: the longer the word, the more may be wrong, at most two letters. */
 export function isNear(left: string, right: string): boolean {
   if (left === right) return true;
   const shorter = Math.min(left.length, right.length);
+  if (left.length === 3 && right.length === 3) return isSwapped(left, right);
   // Two codes such as A15 and D15 differ by one letter and are not a slip.
-  if (shorter < 4 || /[^\p{L}]/u.test(left + right)) return false;
-  return distance(left, right) <= (shorter < 6 ? 1 : 2) && left[0] === right[0];
+  if (shorter < 4 || left[0] !== right[0] || /[^\p{L}]/u.test(left + right)) return false;
+  return distance(left, right) <= (shorter < 7 ? 1 : 2);
 }
+
+/** "hwo" for "how": of short words only the order may be wrong. */
+const isSwapped = (left: string, right: string): boolean =>
+  left.charAt(0) === right.charAt(0) && left.charAt(1) === right.charAt(2) && left.charAt(2) === right.charAt(1);
 
 /** Edit distance in which two swapped neighbours count once. */
 export function distance(left: string, right: string): number {
@@ -66,40 +92,16 @@ export function distance(left: string, right: string): number {
   return at(left.length, right.length);
 }
 
-const set = (words: string): ReadonlySet<string> => new Set(words.split(" "));
-
-/** Words that carry no topic. */
-export const fillers: ReadonlySet<string> = set(
-  "a an the all any some every each of my your our me i we you us please just kindly now also that which who " +
-    "is are was were be been do doe does did can could would will should there here it them they those these " +
-    "this one and or then so for to in on at with about from by into as what where when how why want need like let " +
-    "have has get got give tell know whole ok okay hey hi hello",
-);
-
-const synonyms: readonly (readonly string[])[] = [
-  ["find", "search", "look", "locate", "seek"],
-  ["show", "display", "highlight", "draw"],
-  ["style", "color", "colour", "paint", "make", "turn"],
-  ["read", "open", "view", "content"],
-  ["list", "enumerate"],
-  ["count", "many", "number"],
-  ["delete", "remove", "erase"],
-  ["write", "create", "save"],
-  ["edit", "change", "modify", "replace"],
-  ["direction", "route", "way", "path"],
-  ["near", "nearby", "nearest", "closest", "around", "close"],
-  ["detail", "info", "information", "describe"],
-  ["example", "sample"],
-];
-
-/** How much two stems mean the same: 1 for the same word, less for a slip or another word for it, 0 for none. */
-export function likeness(left: string, right: string): number {
-  if (left === right) return 1;
-  if (synonyms.some((group) => group.includes(left) && group.includes(right))) return 0.7;
-  return isNear(left, right) ? 0.8 : 0;
-}
-
-export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);
+export const isQuoted = (raw: string): boolean => /^["“`]|^'.*'$/u.test(raw);
 
 /** Without the quotes around it. */
-export const unquoted = (raw: string): string => raw.replace(/^["“](.*)["”]$/u, "$1");
+export const unquoted = (raw: string): string => raw.replace(/^["“`'](.*)["”`']$/su, "$1");
+
+/** The words as they were written; a single one without its quotes. */
+export function joined(words: readonly Word[]): string {
+  const [first, ...others] = words;
+  if (!first) return "";
+  return others.length === 0
+    ? unquoted(first.raw)
+    : first.raw + others.map(({ gap, raw }) => (gap === "" ? " " : gap) + raw).join("");
+}

@@ -181,7 +181,12 @@ function explorer(clock: DemoClock): Agent {
       description: "Changes how nodes look",
       ms: 40,
       effects: "state",
-      answer: { content: "3 nodes changed.", message: "3 nodes changed", ui: graph },
+      answer: {
+        content: "3 nodes changed.",
+        message: "3 nodes changed",
+        affected: { nodes: ["cat1", "cat2", "cat3"] },
+        ui: { ...graph, props: { ...graph.props, replies: ["Make them red again", "What about the dogs?"] } },
+      },
     }),
   ];
   const instructions = "You answer questions about a graph, and change how it looks.";

@@ -76,6 +76,7 @@ type Answer = {
   readonly message?: string;
   readonly data?: object;
   readonly ui?: UiHint;
+  readonly affected?: { readonly nodes: readonly string[] };
   readonly contexts?: readonly {
     readonly id: string;
     readonly content: string;

@@ -115,7 +115,7 @@ export function demoViews({ ids, runs }: Demo): readonly DemoView[] {
     { name: "widget-bars", path: at(ids.bars), looks: [dark], prepare: atCall("passengers") },
     { name: "widget-diff", path: at(ids.diff), looks: [light], prepare: atCall("edit_file") },
     { name: "widget-sources", path: at(ids.knowledge), looks: [light], prepare: atCall("search_docs") },
-    ...["Timeline", "Messages", "Prompt", "Events", "Policy"].map((tab) => ({
+    ...["Timeline", "Reasoning", "Messages", "Prompt", "Events", "Policy"].map((tab) => ({
       name: `inspector-${tab.toLowerCase()}`,
       path: at(ids.knowledge),
       looks: tab === "Timeline" ? [light, dark, phone] : [light],

@@ -1,9 +1,11 @@
-// Conversations with an app as a person would have them, and what must come of each sentence. They are the measure of
-// the offline model: written first, from the app's point of view, and then the rules are tuned to them.
+// Conversations with an app as people would have them, and what must come of each sentence: written first, from the
+// app's point of view. With the offline model they need no key; with a real one they are an evaluation of it.
 
-import { type Agent, type Result, run } from "capstan";
-import { memory } from "capstan/stores/memory";
 import { describe, expect, it } from "vitest";
+import type { Agent } from "../agent.ts";
+import type { Result } from "../result.ts";
+import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
 
 /** One sentence of a person. */
 export type Said = {

@@ -1,12 +1,16 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Io } from "../io.ts";
+
+type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Where database, logs, history and trust are kept: `CAPSTAN_HOME`, else the platform's folder for data of
- * applications.
+ * Where data of this user lies (the database, logs, what apps keep): `CAPSTAN_HOME`, else the platform's folder for data
+ * of applications.
  */
-export function dataFolder(env: Io["env"], platform: NodeJS.Platform = process.platform): string {
+export function dataFolder(
+  env: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
   if (env.CAPSTAN_HOME) return env.CAPSTAN_HOME;
   const home = userFolder(env);
   if (platform === "darwin") return join(home, "Library", "Application Support", "capstan");
@@ -15,6 +19,6 @@ export function dataFolder(env: Io["env"], platform: NodeJS.Platform = process.p
 }
 
 /** The home folder of whoever runs the program. */
-export function userFolder(env: Io["env"]): string {
+export function userFolder(env: Environment = process.env): string {
   return env.HOME || env.USERPROFILE || homedir();
 }

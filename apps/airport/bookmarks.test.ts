@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { airport } from "./agent.ts";
+import { fileBookmarks, usualFolder } from "./bookmarks.ts";
+import { loadVenue } from "./load-venue.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-bookmarks-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const venue = await loadVenue();
+const idOf = (name: string) => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
+
+async function ask(
+  calls: readonly { name: string; input?: { [key: string]: number | boolean } }[],
+  user?: string,
+) {
+  const agent = await airport({
+    model: scriptedModel([
+      { calls: calls.map(({ name, input = {} }) => ({ name, input })) },
+      { text: "Done." },
+    ]),
+    bookmarks: fileBookmarks(folder),
+  });
+  const { toolCalls } = await run(agent, "Go.", {
+    store: memory(),
+    ...(user !== undefined && { context: { user } }),
+  });
+  return toolCalls.map(({ result }) => String(result));
+}
+
+describe("bookmarks (S0-52)", () => {
+  it("last: another agent, later, still has them", async () => {
+    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }]);
+    const [kept] = await ask([{ name: "getBookmarks" }]);
+    expect(kept).toContain("Gate D15");
+  });
+
+  it("are removed when asked, and kept once however often they are set", async () => {
+    const set = { name: "bookmark", input: { poiId: idOf("D15") } };
+    await ask([set, set, { name: "bookmark", input: { poiId: idOf("A3") } }]);
+    await ask([{ name: "bookmark", input: { poiId: idOf("D15"), remove: true } }]);
+    const [kept] = await ask([{ name: "getBookmarks" }]);
+    expect(kept).toContain("Gate A3");
+    expect(kept).not.toContain("Gate D15");
+  });
+
+  it("are each user's own", async () => {
+    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }], "ada");
+    const [other] = await ask([{ name: "getBookmarks" }], "bob");
+    expect(other).not.toContain("Gate D15");
+    const [own] = await ask([{ name: "getBookmarks" }], "ada");
+    expect(own).toContain("Gate D15");
+  });
+
+  it("of many changes at once lose none, and leave no half file behind", async () => {
+    const bookmarks = fileBookmarks(folder);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => bookmarks.change("ada", (kept) => [...kept, `place ${n}`])),
+    );
+    expect(await bookmarks.list("ada")).toHaveLength(20);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it("that cannot be read are an error that names the file; the next change still works for others", async () => {
+    const bookmarks = fileBookmarks(folder);
+    await bookmarks.change("ada", () => ["x"]);
+    const [file = ""] = readdirSync(folder);
+    writeFileSync(join(folder, file), "{");
+    await expect(bookmarks.change("ada", (kept) => kept)).rejects.toMatchObject({
+      code: "store_failed",
+      message: expect.stringContaining(file),
+    });
+    await bookmarks.change("bob", () => ["y"]);
+    expect(await bookmarks.list("bob")).toEqual(["y"]);
+  });
+
+  it("lie in the folder for data", () => {
+    const before = process.env.CAPSTAN_HOME;
+    process.env.CAPSTAN_HOME = folder;
+    try {
+      expect(usualFolder()).toBe(join(folder, "airport"));
+    } finally {
+      if (before === undefined) delete process.env.CAPSTAN_HOME;
+      else process.env.CAPSTAN_HOME = before;
+    }
+  });
+});

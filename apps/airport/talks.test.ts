@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { offline } from "capstan/models/offline";
+import { talksSuite } from "capstan/testing/talks-suite";
+import { afterAll } from "vitest";
+import { airport } from "./agent.ts";
+import { fileBookmarks } from "./bookmarks.ts";
+import { talks } from "./talks.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "capstan-airport-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let talk = 0;
+const clock = { now: () => Date.UTC(2026, 0, 15, 8) };
+
+/** Each talk has bookmarks of its own. */
+const make = () =>
+  airport({ model: offline(), clock, bookmarks: fileBookmarks(join(folder, String(talk++))) });
+
+talksSuite("the airport", make, talks);

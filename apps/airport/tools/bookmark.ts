@@ -1,0 +1,72 @@
+import { defineTool, type Tool } from "capstan";
+import type { Bookmarks } from "../bookmarks.ts";
+import { type Concierge, knownPlace, listed } from "./concierge.ts";
+
+/** The server tells who asks; alone on a machine there is one user. */
+function userOf(context: unknown): string {
+  const user = typeof context === "object" && context !== null ? Reflect.get(context, "user") : undefined;
+  return typeof user === "string" ? user : "";
+}
+
+/** Keeps a place for later, or lets go of it. It lasts. */
+export function bookmark(concierge: Concierge, bookmarks: Bookmarks): Tool {
+  return defineTool({
+    name: "bookmark",
+    description:
+      "Bookmarks a place: keeps it for later, also for other conversations. With remove, takes the bookmark away.",
+    input: {
+      type: "object",
+      properties: {
+        poiId: { type: "number", description: "The place, by its poiId from an earlier search" },
+        remove: { type: "boolean", description: "Take the bookmark away" },
+      },
+      required: ["poiId"],
+      additionalProperties: false,
+    },
+    examples: [
+      { says: "bookmark {poiId}" },
+      { says: "save {poiId} for me" },
+      { says: "remember {poiId}" },
+      { says: "remove the bookmark of {poiId}", input: { remove: true } },
+      { says: "delete {poiId} from my bookmarks", input: { remove: true } },
+    ],
+    effects: "state",
+    reads: ["public"],
+    idempotent: true,
+    async execute({ poiId, remove = false }, { context }) {
+      const { featureId, name } = knownPlace(concierge, poiId);
+      await bookmarks.change(userOf(context), (kept) => {
+        const others = kept.filter((id) => id !== featureId);
+        return remove ? others : [...others, featureId];
+      });
+      return {
+        message: remove ? `The bookmark of ${name} is removed.` : `${name} is bookmarked.`,
+        data: { poiId, name, bookmarked: !remove },
+      };
+    },
+  });
+}
+
+export function getBookmarks({ venue }: Concierge, bookmarks: Bookmarks): Tool {
+  return defineTool({
+    name: "getBookmarks",
+    description: "Lists the places that the person has bookmarked.",
+    input: { type: "object", properties: {}, additionalProperties: false },
+    examples: [
+      { says: "what are my bookmarks" },
+      { says: "show my bookmarks" },
+      { says: "list my saved places" },
+    ],
+    effects: "none",
+    reads: ["private"],
+    async execute(_, { context }) {
+      const kept = await bookmarks.list(userOf(context));
+      // A bookmark of another venue stays in the file, and is not shown here.
+      const places = kept.flatMap((id) => venue.places.filter(({ featureId }) => featureId === id));
+      return {
+        message: places.length === 0 ? "There are no bookmarks." : `${places.length} bookmarked.`,
+        data: { bookmarks: places.map((place) => listed(place)) },
+      };
+    },
+  });
+}

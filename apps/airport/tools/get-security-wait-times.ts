@@ -1,0 +1,52 @@
+import type { ChartProps } from "@capstan/studio";
+import { type Clock, defineTool, type Tool, type UiHint } from "capstan";
+import { locationOf } from "../venue/venue.ts";
+import { simulatedWaits } from "../venue/wait-times.ts";
+import type { Concierge } from "./concierge.ts";
+
+const inMinutes = (minutes: number): string => `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+
+/** The time comes from the clock it is given: the same time gives the same minutes. */
+export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "now">): Tool {
+  return defineTool({
+    name: "getSecurityWaitTimes",
+    description:
+      "Tells the waiting time at each security checkpoint, shortest first. The times are simulated: say so.",
+    input: { type: "object", properties: {}, additionalProperties: false },
+    examples: [
+      { says: "how long is the wait at security" },
+      { says: "security wait times" },
+      { says: "which checkpoint is the fastest" },
+      { says: "how long is the queue at the checkpoint" },
+    ],
+    effects: "none",
+    reads: ["public"],
+    execute() {
+      const waits = simulatedWaits(venue, clock.now());
+      const [first] = waits;
+      if (!first)
+        return { message: `No checkpoint of ${venue.name} is recorded.`, data: { checkpoints: [] } };
+      const chart: ChartProps = {
+        title: `Waiting time at security (simulated), ${venue.name}`,
+        type: "bar",
+        unit: "min",
+        x: { label: "Checkpoint", values: waits.map(({ checkpoint }) => checkpoint.name) },
+        series: [{ label: "Minutes (simulated)", values: waits.map(({ minutes }) => minutes) }],
+      };
+      return {
+        message: `Simulated times: the shortest wait is ${inMinutes(first.minutes)} at ${first.checkpoint.name}.`,
+        data: {
+          note: "These times are simulated.",
+          checkpoints: waits.map(({ checkpoint, minutes }) => ({
+            poiId: checkpoint.poiId,
+            name: checkpoint.name,
+            wait: `${inMinutes(minutes)} (simulated)`,
+            location: locationOf(checkpoint),
+            minutes,
+          })),
+        },
+        ui: { kind: "chart", props: chart as unknown as UiHint["props"] },
+      };
+    },
+  });
+}

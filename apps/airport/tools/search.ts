@@ -1,0 +1,137 @@
+import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
+import { mapHint, pinOf } from "../map-hint.ts";
+import { distanceNote } from "../venue/distances.ts";
+import { type Found, rankOf, searchPlaces, type Wanted } from "../venue/search-places.ts";
+import { locationOf, type Place } from "../venue/venue.ts";
+import { byDistance, type Concierge, knownPlace, type Listed, listed } from "./concierge.ts";
+
+const most = 10;
+
+/** Finds places by words and filters. */
+export function search(concierge: Concierge): Tool {
+  const { venue } = concierge;
+  const categories = [...new Set(venue.places.map(({ category }) => category))];
+  const buildings = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
+  return defineTool({
+    name: "search",
+    description:
+      "Searches places of the airport by name, kind, food or goods, best first, at most 10. With near, the nearest come first, with the distance in metres. To look up a gate or another place, search for its name.",
+    input: {
+      type: "object",
+      properties: {
+        term: {
+          type: "string",
+          description: "What is looked for: a name (Gate D15), a kind of place, food or goods",
+        },
+        near: {
+          type: "object",
+          description: "The place to be near, by its poiId from an earlier search",
+          properties: { poiId: { type: "number" } },
+          required: ["poiId"],
+          additionalProperties: false,
+        },
+        categoryId: { type: "string", enum: categories, description: "Only places of this kind" },
+        buildingId: {
+          type: "string",
+          enum: buildings,
+          description: "Only places in this terminal or concourse",
+        },
+        level: {
+          type: "string",
+          enum: venue.levels.map(({ name }) => name),
+          description: "Only places on this level",
+        },
+        security: {
+          type: "string",
+          enum: ["before", "after"],
+          description: "Only places on this side of security",
+        },
+      },
+      additionalProperties: false,
+    },
+    examples: [
+      { says: "find {term}" },
+      { says: "where can I get {term}" },
+      { says: "any {term}" },
+      { says: "is there a {term}" },
+      { says: "I would like {term}" },
+      { says: "I need {term}" },
+      { says: "nearest {term} near {near}" },
+      { says: "nearest {term} to {near}" },
+      { says: "{term} near {near}" },
+      { says: "find {term} in {buildingId}" },
+      { says: "{term} on {level}" },
+      { says: "{term} on {level} in {buildingId}" },
+      { says: "{term} {security} security" },
+    ],
+    effects: "none",
+    reads: ["public"],
+    execute: (input) => found(concierge, input as Wanted & { near?: { poiId: number } }),
+  });
+}
+
+function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { poiId: number } }): ToolReturn {
+  if (Object.keys(wanted).length === 0)
+    throw new AgentError("bad_arguments", "Say what to look for: a term or a filter.");
+  const { venue } = concierge;
+  const from = near ? knownPlace(concierge, near.poiId) : concierge.here;
+  const result = searchPlaces(venue, wanted);
+  const places = from
+    ? nearestFirst(concierge, result.places, { from, term: wanted.term })
+    : result.places.map((place) => listed(place));
+  if (places.length === 0) return nothing(wanted);
+  const question = questionOf(result);
+  if (question) return question(concierge, places);
+  const note = [result.how === "partly" && "No place has all of these words.", from && distanceNote(venue)];
+  const notes = note.filter((one) => one).join(" ");
+  const where = from ? ` near ${from.name}` : "";
+  return {
+    message:
+      places.length === 1
+        ? `${said(places[0])}.`
+        : `${places.length} places found${where}. The first is ${said(places[0])}.`,
+    data: {
+      places: places.slice(0, most),
+      ...(places.length > most && { total: places.length }),
+      ...(notes !== "" && { note: notes }),
+    },
+  };
+}
+
+const said = (place: Listed | undefined): string =>
+  place ? `${place.name}, ${place.walk ? `${place.walk} away, ` : ""}${place.location}` : "";
+
+function nothing({ term, ...filters }: Wanted): ToolReturn {
+  const what = term === undefined ? "Nothing" : `Nothing for "${term}"`;
+  const where = Object.values(filters).join(", ");
+  return { message: `${what} is recorded${where && ` (${where})`}.`, data: { places: [] } };
+}
+
+type From = { readonly from: Place; readonly term: string | undefined };
+
+/** What fits better comes first; among equals, the nearer one. */
+function nearestFirst({ venue }: Concierge, places: readonly Place[], { from, term }: From): Listed[] {
+  const groups = Map.groupBy(places, (place) => rankOf(place, term));
+  return [...groups]
+    .sort(([left], [right]) => right - left)
+    .flatMap(([, group]) => byDistance(venue, group, from));
+}
+
+/** Places of different names that one name means: the person has to say which. */
+function questionOf({
+  how,
+  places,
+}: Found): ((concierge: Concierge, items: readonly Listed[]) => ToolReturn) | undefined {
+  const names = new Set(places.map(({ name }) => name));
+  if (how !== "named" || names.size < 2) return undefined;
+  return ({ venue }, items) => {
+    const replies = places.map(({ aliases, name }) => aliases[1] ?? name);
+    const question = `Which one do you mean: ${replies.join(" or ")}?`;
+    const described = places.map((place) => `${place.name} (${locationOf(place)})`).join(" and ");
+    return {
+      message: `That can be ${described}. ${question}`,
+      data: { places: items.slice(0, most), question },
+      ui: mapHint(venue, { pins: places.map((place) => pinOf(place)), replies }),
+    };
+  };
+}

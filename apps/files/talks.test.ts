@@ -1,0 +1,23 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { offline } from "capstan/models";
+import { talksSuite } from "capstan/testing/talks-suite";
+import { afterAll } from "vitest";
+import { files } from "./agent.ts";
+import { talks } from "./talks.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, "secret"), "canary");
+
+let made = 0;
+
+/** Each talk has a workspace of its own: some of them write. */
+function make(): ReturnType<typeof files> {
+  const root = join(folder, `workspace-${++made}`);
+  cpSync(join(import.meta.dirname, "sample"), root, { recursive: true });
+  return files({ model: offline(), root, studio: true });
+}
+
+talksSuite("the files app", make, talks);

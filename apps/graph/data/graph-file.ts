@@ -1,0 +1,132 @@
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import type { Network, NetworkEdge, NetworkNode, Properties } from "../network.ts";
+import { type CsvRow, readCsv } from "./csv.ts";
+
+/** A JSON file with `nodes` and `edges`, a CSV file with one edge a row, or two CSV files. */
+export type GraphFile = string | { readonly nodes: string; readonly edges: string };
+
+/** What the picture can still name. */
+const longestId = 300;
+
+/** Reads a graph; what is wrong with a file is said with its name and the place. */
+export async function readGraphFile(file: GraphFile): Promise<Network> {
+  const main = typeof file === "string" ? file : file.edges;
+  const { nodes, edges, isDirected = true, title = basename(main, extname(main)) } = await contentOf(file);
+  const known = new Set(nodes.map(({ id }) => id));
+  const twice = repeated(nodes) ?? repeated(edges);
+  if (twice !== undefined) throw new Error(`${main}: two nodes or two edges have the id "${twice}".`);
+  const long = nodes.find(({ id }) => id.length > longestId);
+  if (long)
+    throw new Error(`${main}: the id "${long.id.slice(0, 20)}…" has more than ${longestId} characters.`);
+  for (const { id, from, to } of edges)
+    for (const end of [from, to])
+      if (!known.has(end)) throw new Error(`${main}: the edge "${id}" ends at "${end}", which is no node.`);
+  return { name: "file", title, isDirected, nodes, edges };
+}
+
+function repeated(members: readonly { readonly id: string }[]): string | undefined {
+  const seen = new Set<string>();
+  return members.find(({ id }) => seen.size === seen.add(id).size)?.id;
+}
+
+type Content = Pick<Network, "nodes" | "edges"> & Partial<Pick<Network, "isDirected" | "title">>;
+
+async function contentOf(file: GraphFile): Promise<Content> {
+  if (typeof file !== "string") {
+    const nodes = (await rowsOf(file.nodes, ["id"])).map(({ cells: { id = "", ...rest } }) => ({
+      id,
+      data: typed(rest),
+    }));
+    return { nodes, edges: await edgeList(file.edges) };
+  }
+  if (/\.json$/iu.test(file)) return jsonContent(file);
+  if (!/\.[ct]sv$/iu.test(file)) throw new Error(`${file}: a graph file is .json, .csv or .tsv.`);
+  const edges = await edgeList(file);
+  const ids = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  return { nodes: [...ids].map((id) => ({ id, data: { type: "node", name: id } })), edges };
+}
+
+async function rowsOf(file: string, needed: readonly string[]): Promise<CsvRow[]> {
+  const text = await readFile(file, "utf8");
+  const { columns, rows } = named(file, () => readCsv(text));
+  const missing = needed.filter((column) => !column.split("|").some((name) => columns.includes(name)));
+  if (missing.length > 0) {
+    const wanted = missing.map((column) => `"${column.replace("|", '" or "')}"`).join(" and ");
+    throw new Error(`${file}: the header needs a column ${wanted}; it has ${columns.join(", ") || "none"}.`);
+  }
+  return rows;
+}
+
+function named<Value>(file: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`${file}, ${error instanceof Error ? error.message : error}.`);
+  }
+}
+
+async function edgeList(file: string): Promise<NetworkEdge[]> {
+  return (await rowsOf(file, ["from|source", "to|target"])).map(({ line, cells }, index) => {
+    const { id, from, source, to, target, ...rest } = cells;
+    const ends = { from: from || source || "", to: to || target || "" };
+    if (!ends.from || !ends.to) throw new Error(`${file}, line ${line}: an edge needs both its ends.`);
+    return { id: id || `e${index + 1}`, ...ends, data: typed(rest) };
+  });
+}
+
+/** Numbers as numbers; what is empty is left out. */
+function typed(cells: { readonly [column: string]: string | undefined }): Properties {
+  const filled = Object.entries(cells).flatMap(([name, cell]) => (cell ? [[name, cell] as const] : []));
+  return Object.fromEntries(
+    filled.map(([name, cell]) => [name, /^-?\d+(?:\.\d+)?$/u.test(cell) ? Number(cell) : cell]),
+  );
+}
+
+async function jsonContent(file: string): Promise<Content> {
+  const text = await readFile(file, "utf8");
+  const value = named(file, (): unknown => JSON.parse(text));
+  if (!isRecord(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges ?? value.links))
+    throw new Error(`${file}: the JSON needs a list "nodes" and a list "edges".`);
+  const edges: unknown[] = Array.isArray(value.edges) ? value.edges : (value.links as unknown[]);
+  const isDirected = value.isDirected ?? value.directed;
+  return {
+    nodes: value.nodes.map((node: unknown, at) => nodeOf(node, `${file}: nodes[${at}]`)),
+    edges: edges.map((edge, at) => edgeOf(edge, at, `${file}: edges[${at}]`)),
+    ...(typeof isDirected === "boolean" && { isDirected }),
+    ...(typeof value.title === "string" && { title: value.title }),
+  };
+}
+
+function nodeOf(value: unknown, place: string): NetworkNode {
+  if (!isRecord(value) || !isId(value.id)) throw new Error(`${place} needs an "id".`);
+  const { id, data, ...rest } = value;
+  return { id: String(id), data: propertiesOf({ ...rest, ...(isRecord(data) && data) }) };
+}
+
+function edgeOf(value: unknown, index: number, place: string): NetworkEdge {
+  if (!isRecord(value)) throw new Error(`${place} must be an object.`);
+  const { id = `e${index + 1}`, from, to, source = from, target = to, data, ...rest } = value;
+  if (!isId(source) || !isId(target)) throw new Error(`${place} needs "from" and "to".`);
+  const given = propertiesOf({ ...rest, ...(isRecord(data) && data) });
+  return { id: String(id), from: String(source), to: String(target), data: given };
+}
+
+function propertiesOf(record: Record<string, unknown>): Properties {
+  const kept = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(
+    kept.map(([name, value]) => [
+      name,
+      typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+        ? value
+        : JSON.stringify(value),
+    ]),
+  );
+}
+
+const isId = (value: unknown): value is string | number =>
+  (typeof value === "string" && value !== "") || typeof value === "number";
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,105 @@
+import type { Tool } from "capstan";
+import { nearest } from "capstan";
+import { commandTool, type Desk, Refusal } from "../command.ts";
+import { nameOf, typesOf } from "../network.ts";
+import { type Picked, pickNodes } from "../pick.ts";
+import { nodeIdsInput, noNodes, selectorInput } from "../selection-words.ts";
+import { type Layout, layouts, plainView } from "../views.ts";
+import { schemaOf } from "./look-at-data.ts";
+
+export function setLayout(desk: Desk): Tool {
+  return commandTool<{ readonly layout: Layout }>(desk, {
+    name: "setLayout",
+    description: "Arranges the nodes of the picture: by forces, in a circle, or in a grid.",
+    input: { layout: { type: "string", enum: [...layouts], description: "How to arrange the nodes" } },
+    required: ["layout"],
+    effects: "ui",
+    examples: [{ says: "use the {layout} layout" }, { says: "arrange the nodes in a {layout}" }],
+    carryOut({ layout }, { view }) {
+      const others = layouts.filter((other) => other !== layout);
+      const replies = others.map((other) => `Use the ${other} layout`);
+      return [
+        { success: true, message: `The layout is ${layout} now.`, data: { layout } },
+        { view: { ...view, layout }, replies },
+      ];
+    },
+  });
+}
+
+export function zoomToNodes(desk: Desk): Tool {
+  return commandTool<Picked>(desk, {
+    name: "zoomToNodes",
+    description:
+      "Moves the picture so that some nodes fill it. Which ones: `nodeIds`, or a `selector`; * shows all.",
+    input: { nodeIds: nodeIdsInput, selector: selectorInput },
+    effects: "ui",
+    examples: [
+      { says: "zoom to them" },
+      { says: "zoom to the {type}", input: { selector: "type == '{type}'" } },
+      { says: "zoom to the node {name}", input: { selector: "name contains '{name}'" } },
+      { says: "zoom out", input: { selector: "*" } },
+    ],
+    carryOut(picked, { network, view }) {
+      const nodes = pickNodes(network, picked);
+      if (nodes.length === 0) {
+        const data = { count: 0, types: typesOf(network.nodes) };
+        return [{ success: true, message: noNodes(network, picked.selector ?? "no ids"), data }];
+      }
+      const zoomTo = nodes.map(({ id }) => id);
+      const message = `The picture shows ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"} now.`;
+      return [
+        { success: true, message, data: { count: nodes.length, names: nodes.map(nameOf) } },
+        { view: { ...view, zoomTo }, replies: ["Zoom out", "Clear all styles"] },
+      ];
+    },
+  });
+}
+
+export function clearStyles(desk: Desk): Tool {
+  return commandTool(desk, {
+    name: "clearStyles",
+    description: "Takes back all colours that were given to nodes and edges, and the zoom.",
+    input: {},
+    effects: "ui",
+    examples: [{ says: "clear all styles" }, { says: "reset the colors" }, { says: "remove all colors" }],
+    carryOut(_, { view }) {
+      const affectedNodes = Object.keys(view.nodeColours);
+      const affectedEdges = Object.keys(view.edgeColours);
+      const counts = { clearedNodes: affectedNodes.length, clearedEdges: affectedEdges.length };
+      const message = `Cleared the colours of ${counts.clearedNodes} nodes and ${counts.clearedEdges} edges.`;
+      return [
+        { success: true, message, data: counts, affectedNodes, affectedEdges },
+        {
+          view: { ...plainView(view.graph), layout: view.layout },
+          replies: ["Find all cats and make them blue"],
+        },
+      ];
+    },
+  });
+}
+
+export function openGraph(desk: Desk): Tool {
+  const { names } = desk.catalogue;
+  return commandTool<{ readonly name: string }>(desk, {
+    name: "openGraph",
+    description: `Opens another graph, in plain colours, and tells its schema. There are: ${names.join(", ")}.`,
+    input: { name: { type: "string", enum: [...names], description: "Which graph" } },
+    required: ["name"],
+    effects: "ui",
+    examples: [
+      { says: "open the {name} graph" },
+      { says: "go back to the {name} graph" },
+      { says: "switch to {name}" },
+    ],
+    async carryOut({ name }, { signal }) {
+      if (!names.includes(name)) throw new Refusal(`There is no graph "${name}".${nearest(name, names)}`);
+      const network = await desk.catalogue.load(name, signal);
+      const message = `Opened "${network.title}": ${network.nodes.length} nodes, ${network.edges.length} edges.`;
+      const replies = ["What types of nodes are there?", "Who has the most connections?"];
+      return [
+        { success: true, message, data: schemaOf(network) },
+        { view: plainView(name), network, replies },
+      ];
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import type { Tool } from "capstan";
+import { commandTool, type Desk } from "../command.ts";
+import { type NetworkNode, nameOf, typesOf } from "../network.ts";
+import { selectNodes } from "../pick.ts";
+import { noNodes, otherTypes, selectorInput } from "../selection-words.ts";
+
+export function findNodes(desk: Desk): Tool {
+  return commandTool<{ readonly selector: string }>(desk, {
+    name: "findNodes",
+    description:
+      "Finds the nodes that a selector matches and gives their ids and names. When it finds none, it says which types exist.",
+    input: { selector: selectorInput },
+    required: ["selector"],
+    effects: "none",
+    examples: [
+      { says: "find all {type}", input: { selector: "type == '{type}'" } },
+      { says: "find the {type}", input: { selector: "type == '{type}'" } },
+      { says: "show all {type}", input: { selector: "type == '{type}'" } },
+      { says: "how many {type} are there", input: { selector: "type == '{type}'" } },
+      { says: "which {type} are older than {age}", input: { selector: "type == '{type}' and age > {age}" } },
+      {
+        says: "which {type} are younger than {age}",
+        input: { selector: "type == '{type}' and age < {age}" },
+      },
+      { says: "find the node named {name}", input: { selector: "name contains '{name}'" } },
+      { says: "find nodes where {selector}", input: {} },
+    ],
+    carryOut({ selector }, { network }) {
+      const nodes = selectNodes(network, selector);
+      if (nodes.length === 0) {
+        const data = { nodeIds: [], count: 0, types: typesOf(network.nodes) };
+        return [
+          { success: true, message: noNodes(network, selector), data },
+          { replies: otherTypes(network) },
+        ];
+      }
+      const nodeIds = nodes.map(({ id }) => id);
+      const count = nodes.length;
+      const message = `Found ${count} ${count === 1 ? "node" : "nodes"} with ${selector}.`;
+      const replies = ["Make them blue", "Zoom to them"];
+      return [
+        { success: true, message, data: { count, nodes: nodes.map(named), nodeIds } },
+        { flash: nodeIds, replies },
+      ];
+    },
+  });
+}
+
+/** The name beside the id: "the second one" is then easy to tell. */
+const named = (node: NetworkNode) => ({ id: node.id, name: nameOf(node) });

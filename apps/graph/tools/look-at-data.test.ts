@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { describeProperty, getSchema, sampleData } from "./look-at-data.ts";
+import { trial } from "./trial.ts";
+
+const { desk, call, end } = trial();
+afterAll(end);
+
+describe("sampleData", () => {
+  it("gives three nodes with all they have, unless told otherwise (S2-23)", async () => {
+    const { data } = await call(sampleData(desk));
+    expect(data).toMatchObject({
+      total: 20,
+      nodes: [{ id: "cat1", data: { name: "Whiskers", breed: "tabby" } }, {}, {}],
+    });
+    expect((await call(sampleData(desk), { count: 1 })).data).toMatchObject({ nodes: [{ id: "cat1" }] });
+  });
+
+  it("gives edges with the names of their ends (S2-23)", async () => {
+    expect((await call(sampleData(desk), { target: "edges", count: 1 })).data).toEqual({
+      total: 30,
+      edges: [{ id: "edge1", from: "Ada", to: "Whiskers", data: { type: "owner_of" } }],
+    });
+  });
+
+  it("takes 1 to 1,000", async () => {
+    await expect(call(sampleData(desk), { count: 0 })).rejects.toThrow(/count/);
+    await expect(call(sampleData(desk), { count: 1001 })).rejects.toThrow(/count/);
+  });
+});
+
+describe("getSchema", () => {
+  it("tells each type with its properties", async () => {
+    expect((await call(getSchema(desk))).data).toMatchObject({
+      graph: "pets",
+      nodeCount: 20,
+      edgeCount: 30,
+      nodeTypes: expect.arrayContaining([{ type: "cat", count: 3, properties: ["name", "breed", "age"] }]),
+      edgeTypes: expect.arrayContaining([{ type: "owner_of", count: 4, properties: [] }]),
+    });
+  });
+});
+
+describe("describeProperty", () => {
+  it("counts the values of a text", async () => {
+    const { data } = await call(describeProperty(desk), { property: "breed" });
+    expect(data).toMatchObject({ has: 3, distinct: 3, values: [{ value: "tabby", count: 1 }, {}, {}] });
+  });
+
+  it("tells the range of a number", async () => {
+    const { data } = await call(describeProperty(desk), { property: "age" });
+    expect(data).toMatchObject({ has: 10, smallest: 3, largest: 52, mean: 23.3 });
+  });
+
+  it("refuses one that is not there, and says which are", async () => {
+    const { error } = await call(describeProperty(desk), { property: "colour", target: "edges" });
+    expect(error).toBe('No edges have the property "colour". There are: type.');
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { queryGraph } from "./query-graph.ts";
+import { trial } from "./trial.ts";
+
+const { desk, call, picture, end } = trial();
+afterAll(end);
+const tool = queryGraph(desk);
+
+describe("queryGraph", () => {
+  it.each<[query: string, message: string, data: object]>([
+    ["nodeCount", "The graph has 20 nodes.", { nodeCount: 20 }],
+    ["edgeCount", "The graph has 30 edges.", { edgeCount: 30 }],
+  ])("answers %s with words and the number (S2-22)", async (query, message, data) => {
+    expect(await call(tool, { query })).toMatchObject({ message, data });
+  });
+
+  it("lists the types, the most usual first", async () => {
+    const { data } = await call(tool, { query: "types" });
+    expect(data).toMatchObject({
+      types: [{ type: "human", count: 7 }, {}, {}, { type: "cat", count: 3 }, {}],
+    });
+    const edges = await call(tool, { query: "edgeTypes" });
+    expect(edges.data).toMatchObject({ edgeTypes: [{ type: "lives_in", count: 10 }, {}, {}, {}, {}] });
+  });
+
+  it("sums the graph up", async () => {
+    expect((await call(tool, { query: "summary" })).data).toMatchObject({ nodeCount: 20, edgeCount: 30 });
+  });
+
+  it("finds a node by id, by name in any letters, or by a part of it", async () => {
+    const degree = { id: "cat3", name: "Shadow", degree: 7, outgoing: 5, incoming: 2 };
+    for (const node of ["cat3", "shadow", "hado"])
+      expect((await call(tool, { query: "degree", node })).data).toEqual(degree);
+  });
+
+  it("tells the neighbours of a node and how they are connected, and shows the node", async () => {
+    const { data } = await call(tool, { query: "neighbours", node: "Grace" });
+    expect(data).toEqual({
+      of: "Grace",
+      neighbours: [
+        { id: "house4", name: "Old Mill", type: "house", by: "lives_in" },
+        { id: "human3", name: "Chloe", type: "human", by: "friend_of" },
+        { id: "human6", name: "Finn", type: "human", by: "friend_of" },
+      ],
+    });
+    expect((await picture(tool, { query: "neighbours", node: "Grace" })).flash).toEqual(["human7"]);
+  });
+
+  it("says what is wrong with a node: none named, unknown, or several", async () => {
+    expect(await call(tool, { query: "degree" })).toMatchObject({ error: 'For "degree", say which node.' });
+    expect(await call(tool, { query: "degree", node: "Wiskers" })).toMatchObject({
+      error: expect.stringContaining('Did you mean "Whiskers"?'),
+      retryable: false,
+    });
+    expect(await call(tool, { query: "degree", node: "House" })).toMatchObject({
+      data: { name: "Hill House" },
+    });
+    expect(await call(tool, { query: "degree", node: "il" })).toMatchObject({
+      error: expect.stringContaining("Hill House, Old Mill"),
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import { run } from "capstan";
+import { offline } from "capstan/models/offline";
+import { fakeClock, scriptedModel } from "capstan/testing";
+import { describe, expect, it } from "vitest";
+import { about, knowledge, policy } from "./agent.ts";
+import { library } from "./library/library.ts";
+
+const shelf = library({ keptIn: false });
+
+describe("the agents of knowledge search", () => {
+  it("have the policy of a search assistant (C-01, C-02, C-03, C-04, C-24)", () => {
+    expect(policy).toEqual({
+      maxTurns: 10,
+      wrapUpAt: 0,
+      finalTurn: "keep-tools",
+      onLimit: ["fallback-tool", "best-effort"],
+      toolExecution: "parallel",
+      retry: { maxAttempts: 1 },
+      onAllToolsFailed: "continue",
+      maxToolResultSize: 16_000,
+      memory: "session",
+      requireToolFirst: true,
+      summaries: true,
+    });
+  });
+
+  it("are one that leads and two that it may hand over to, all with the same fallback", async () => {
+    const agents = await knowledge({ model: offline(), library: shelf });
+    expect(agents.map(({ name }) => name)).toEqual(["knowledge", "research-agent", "people-agent"]);
+    expect(agents[0].handoffs?.()).toEqual(agents.slice(1));
+    expect(agents.map(({ fallbackTool }) => fallbackTool?.name)).toEqual([
+      "fall_back",
+      "fall_back",
+      "fall_back",
+    ]);
+    expect(about.suggestions).toHaveLength(4);
+  });
+
+  it("are told the date, who they are, to search first, how to proceed, their tools, and whom to hand over to, in this order (S3-03, S3-04, S3-05, S3-07, S3-43)", async () => {
+    const model = scriptedModel([
+      { calls: [{ name: "search_knowledge_base", input: { query: "hono" } }] },
+      { text: "A framework [1]." },
+    ]);
+    const [agent] = await knowledge({ model, summaryModel: offline(), library: shelf });
+    await run(agent, "What is hono?", { clock: fakeClock(), timeZone: "UTC" });
+    const [first = "", second = ""] = model.requests.map(({ instructions }) => instructions);
+    const sections = [
+      "It is Thursday",
+      "You are a search assistant",
+      "- Your first action must be a tool call",
+      "How to proceed:\n1. Work out which information",
+      "Tools:\n- search_knowledge_base:",
+      "Agents to hand over to, with the tool handoff:\n- research-agent: Compares",
+      "<sources>",
+      "Citations:",
+    ];
+    const places = (text: string) => sections.map((section) => text.indexOf(section));
+    expect(places(first).slice(6)).toEqual([-1, -1]);
+    expect(places(second)).toEqual(places(second).toSorted((left, right) => left - right));
+    expect(places(second)[0]).toBe(0);
+  });
+
+  it("plan in their head, or with a list that people see (S3-43, S3-44)", async () => {
+    const [plain] = await knowledge({ model: offline(), library: shelf });
+    const [planner] = await knowledge({ model: offline(), library: shelf, plan: true });
+    expect([plain.tools.has("plan"), planner.tools.has("plan")]).toEqual([false, true]);
+  });
+
+  it("are not made for a folder that is none", async () => {
+    const folder = "no-such-folder";
+    await expect(knowledge({ model: offline(), folder })).rejects.toThrow(/Cannot search "no-such-folder"/);
+  });
+});

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { splitSections } from "./split-sections.ts";
+
+describe("the sections of a document", () => {
+  it("begin at headings, but not at those in code", () => {
+    const text =
+      "Before.\n\n# One\n\nText.\n\n```sh\n# not a heading\nrun\n```\n\n## Two ##\n\nMore.\n\n# One\n\nAgain.";
+    expect(splitSections(text)).toEqual([
+      { anchor: "top", heading: "", text: "Before." },
+      { anchor: "one", heading: "One", text: "Text.\n\n```sh\n# not a heading\nrun\n```" },
+      { anchor: "two", heading: "Two", text: "More." },
+      { anchor: "one~2", heading: "One", text: "Again." },
+    ]);
+  });
+
+  it("read like text: no tags, pictures, comments, addresses or line breaks in mid-sentence", () => {
+    const text =
+      "# [Kite](https://example.com) ![badge](x.svg)\n\n<p align=center><b>Flies</b> in\nthe [wind](./w.md), **high**.\n<!-- a\nb --></p>\n\n- one\n- two\n\n[x]: https://example.com";
+    expect(splitSections(text)).toEqual([
+      { anchor: "kite", heading: "Kite", text: "Flies in the wind, high.\n\n- one\n- two" },
+    ]);
+  });
+
+  it("come in parts when they are long, cut at lines where there are any", () => {
+    const row = `| ${"x".repeat(700)} |`;
+    const parts = splitSections(`# Table\n${[row, row, row].join("\n")}\n\n${"y".repeat(3200)}`);
+    expect(parts.map(({ anchor, text }) => [anchor, text.length])).toEqual([
+      ["table", 1409],
+      ["table~2", 704],
+      ["table~3", 1500],
+      ["table~4", 1500],
+      ["table~5", 200],
+    ]);
+  });
+
+  it("have every anchor once, whatever the text is", () => {
+    const line = fc.constantFrom(
+      "# A",
+      "## A",
+      "```",
+      "~~~~",
+      "text",
+      "",
+      "<b",
+      "![",
+      "[a](",
+      "<!--",
+      "- x",
+      "\r",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(line, fc.string())), (lines) => {
+        const anchors = splitSections(lines.join("\n")).map(({ anchor }) => anchor);
+        expect(new Set(anchors).size).toBe(anchors.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("are found in good time in a text that is made to be slow", () => {
+    const nasty = ["![".repeat(50_000), "# ".repeat(50_000), "<!--".repeat(50_000), "[".repeat(50_000)];
+    const before = performance.now();
+    for (const text of nasty) splitSections(text);
+    expect(performance.now() - before).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "capstan";
+import { storedAgents } from "capstan/agents";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { knowledge } from "./agent.ts";
+import { library } from "./library/library.ts";
+import { offeredToAgents } from "./stored-agents.ts";
+
+function project(): string {
+  const root = mkdtempSync(join(tmpdir(), "knowledge-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, "docs"));
+  mkdirSync(join(root, "node_modules", "kite"), { recursive: true });
+  writeFileSync(join(root, "docs", "wind.md"), "# Wind\n\nHow this project measures wind.");
+  writeFileSync(join(root, "node_modules", "kite", "README.md"), "# kite\n\nFlies in the wind.");
+  return root;
+}
+
+describe("an agent that a person made", () => {
+  it("has its own prompt, finds nothing outside its sources, and hands over to the agents in code (S3-09, S3-54)", async () => {
+    const shelf = library({ root: project(), keptIn: false });
+    const model = scriptedModel([
+      { calls: [{ name: "search_knowledge_base", input: { query: "wind" } }] },
+      { calls: [{ name: "get_document", input: { id: "kite" } }] },
+      { text: "It measures wind [1]." },
+    ]);
+    const coded = await knowledge({ model, library: shelf });
+    const agents = storedAgents({ store: memory(), coded, models: [model], ...offeredToAgents(shelf) });
+    await agents.save(
+      {
+        format: 1,
+        name: "clerk",
+        description: "You answer questions about this project.",
+        prompt: "Never speak of packages.",
+        tools: ["search_knowledge_base", "get_document"],
+        sources: ["project"],
+        handoffs: ["research-agent"],
+      },
+      0,
+    );
+    const result = await run(await agents.agent("clerk"), "What about wind?");
+    expect(result.toolCalls).toMatchObject([
+      { status: "ok", result: expect.stringContaining('[{"id":"docs/wind.md#wind"') },
+      { status: "error", result: expect.stringContaining('no document "kite"'), attempts: 1 },
+    ]);
+    expect(result.citations.map(({ id }) => id)).toEqual(["docs/wind.md#wind"]);
+    expect(model.requests[0]?.instructions).toContain("Never speak of packages.");
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("handoff");
+  });
+});

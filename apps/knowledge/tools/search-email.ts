@@ -1,0 +1,89 @@
+import { defineTool, type Tool } from "capstan";
+import { askerOf } from "../asker.ts";
+import { contentWords } from "../library/content-words.ts";
+import type { Mail, Mailbox } from "../mailbox.ts";
+import { contextsOf, type Found, sourcesHint } from "./passages.ts";
+
+/** `search_email`: the newest mails with all words of a query, some at a time. Only whose mailbox it is may ask. */
+export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
+  const note = isFictional ? " (The mailbox is fictional.)" : "";
+  return defineTool({
+    name: "search_email",
+    description: `Searches the user's emails, newest first, a few at a time.${note}`,
+    input: {
+      type: "object",
+      properties: {
+        query: { type: "string", maxLength: 500, description: "Words of a mail, or a sender." },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: 20,
+          default: 3,
+          description: "How many mails at a time.",
+        },
+        page: {
+          type: "integer",
+          minimum: 1,
+          maximum: 1000,
+          default: 1,
+          description: "From 2 on: the next ones.",
+        },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    examples: [
+      { says: "summarize recent emails about {query}" },
+      { says: "search my emails for {query}" },
+      { says: "find mails about {query}" },
+      { says: "emails about {query}" },
+      { says: "is there a mail about {query}" },
+      { says: "any mail from {query}" },
+      { says: "what did {query} write to me" },
+    ],
+    effects: "none",
+    reads: ["private", "untrusted"],
+    execute({ query, limit = 3, page = 1 }, { context }) {
+      if (askerOf(context) !== owner)
+        return {
+          error: { code: "permission_denied", message: "This mailbox is somebody else's." },
+          retryable: false,
+        };
+      const words = contentWords(query).filter((word) => !/^(?:e-?)?mails?$|^messages?$/.test(word));
+      const fitting = mails.filter((mail) => holds(mail, words));
+      const shown = fitting.slice((page - 1) * limit, page * limit);
+      if (shown.length === 0)
+        return {
+          message: `No ${page > 1 ? "more mails" : "mail"} for "${query}".${note}`,
+          data: { mails: [] },
+        };
+      const left = fitting.length - page * limit;
+      const found = shown.map(foundOf);
+      const message = `${shown.length} of ${fitting.length} mails for "${query}"${left > 0 ? `, ${left} more on page ${page + 1}` : ""}.${note}`;
+      return {
+        message,
+        data: {
+          mails: shown.map(({ id, subject, from, date }) => ({ id, subject, from, date })),
+          // The input that gives the rest.
+          ...(left > 0 && { next: { query, limit, page: page + 1 } }),
+        },
+        contexts: contextsOf(found),
+        ui: sourcesHint(message, found, query),
+      };
+    },
+  });
+}
+
+function holds({ from, subject, body }: Mail, words: readonly string[]): boolean {
+  const text = `${from} ${subject} ${body}`.toLowerCase();
+  return words.every((word) => text.includes(word.length > 4 ? word.replace(/e?s$/, "") : word));
+}
+
+function foundOf({ id, from, date, subject, body }: Mail): Found {
+  return {
+    id,
+    title: `${subject} (${from}, ${date})`,
+    text: `${from} wrote on ${date}: ${body}`,
+    place: `Mail from ${from}, ${date}`,
+  };
+}

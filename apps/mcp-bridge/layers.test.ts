@@ -1,0 +1,72 @@
+// One question goes through every layer of the bridge, and each leaves something that can be looked at.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { scriptedModel } from "capstan/testing";
+import { expect, it } from "vitest";
+import { bridge } from "./agent.ts";
+import { bridgeService } from "./bridge-service.ts";
+import { childServers } from "./child-servers.ts";
+
+const question = "Analyze step by step: how far are 42 km, and what is a parsec?";
+const calls = [
+  "[Thinking: Two conversions.]",
+  "TOOL_CALL: mcp_units_convert",
+  'ARGUMENTS: {"value": 42, "from": "km", "to": "mi"}',
+  "TOOL_CALL: mcp_units_convert",
+  'ARGUMENTS: {"value": 1, "from": "parsec", "to": "km"}',
+].join("\n");
+
+it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, errors, state and logs (S4-65)", async () => {
+  const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
+  const mcp = await childServers({ data });
+  const model = scriptedModel([{ text: calls }, { text: "42 km are 26.0976 mi; a parsec I do not know." }]);
+  const lines: string[] = [];
+  const reasoningFile = join(data, "reasoning.log");
+  const agent = await bridge({ model, mcp, web: false });
+  const service = bridgeService({ agent, mcp, reasoningFile, debug: (line) => lines.push(line) });
+  try {
+    const answered = await queryOver(service.fetch, question);
+    // Integration: the answer comes back over MCP, with what was done for it.
+    expect(answered).toMatchObject({
+      answer: "42 km are 26.0976 mi; a parsec I do not know.",
+      status: "done",
+      turns: 2,
+      tools: [
+        { name: "mcp_units_convert", status: "ok" },
+        { name: "mcp_units_convert", status: "error" },
+      ],
+    });
+    // Thinking: the question asks for it. Loop: the second turn is about the first one's results.
+    expect(model.requests.map(({ thinking }) => thinking)).toEqual([true, true]);
+    expect(JSON.stringify(model.requests[1]?.history)).toContain("STATUS: success");
+    // Parsing, tools and MCP client: text became calls, and a child process answered them.
+    expect(lines.join("")).toContain("42 km = 26.0976 mi");
+    // Errors: the failure is named, and told to the model.
+    expect(JSON.stringify(model.requests[1]?.history)).toContain("STATUS: error");
+    // Logs: turns for people, and thoughts in a file of their own.
+    expect(lines.join("")).toContain("Turn 1/10");
+    expect(readFileSync(reasoningFile, "utf8")).toContain("Two conversions.");
+    expect(lines.join("")).not.toContain("Two conversions.");
+  } finally {
+    await service.close();
+    await mcp.close();
+    rmSync(data, { recursive: true });
+  }
+});
+
+/** Asks with the official client, whose requests go straight to the service. */
+async function queryOver(
+  send: (request: Request) => Promise<Response>,
+  prompt: string,
+): Promise<{ readonly [field: string]: unknown }> {
+  const client = new Client({ name: "test", version: "1" });
+  const transport = new StreamableHTTPClientTransport(new URL("http://127.0.0.1/mcp"), {
+    fetch: (url, init) => send(new Request(url, init)),
+  });
+  await client.connect(transport);
+  const { structuredContent } = await client.callTool({ name: "query", arguments: { prompt } });
+  await client.close();
+  return structuredContent as { readonly [field: string]: unknown };
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { convert, unitNames } from "./convert.ts";
+
+describe("a conversion of units", () => {
+  it.each<[number, string, string, string]>([
+    [42, "km", "mi", "42 km = 26.0976 mi"],
+    [1, "Kilometers", "metres", "1 km = 1000 m"],
+    [100, "fahrenheit", "°C", "100 F = 37.7778 C"],
+    [-40, "celsius", "degrees fahrenheit", "-40 C = -40 F"],
+    [0, "K", "C", "0 K = -273.15 C"],
+    [5, "kg", "pounds", "5 kg = 11.0231 lb"],
+    [120, "km/h", "mph", "120 km/h = 74.5645 mph"],
+    [1, "GiB", "MB", "1 GiB = 1073.74 MB"],
+    [2, "hours", "minutes", "2 h = 120 min"],
+  ])("of %f %s to %s", (value, from, to, expected) => {
+    expect(convert(value, from, to).message).toBe(expected);
+  });
+
+  it("gives back what it was given, there and back", () => {
+    for (const units of Object.values(unitNames()))
+      for (const from of units)
+        for (const to of units) expect(convert(convert(7, from, to).value, to, from).value).toBeCloseTo(7, 3);
+  });
+
+  it("refuses what is not known, and says what is", () => {
+    expect(() => convert(1, "parsec", "km")).toThrow(/"parsec" is not known\. Known are m, km/);
+    expect(() => convert(1, "kg", "km")).toThrow("kg measures mass and km length.");
+  });
+});

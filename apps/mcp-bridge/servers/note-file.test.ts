@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { noteFile, search } from "./note-file.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-notes-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("the file of notes", () => {
+  it("begins with samples, and keeps what is added and removed", () => {
+    const file = join(folder, "deep", "notes.json");
+    expect(noteFile(file).all()).toHaveLength(2);
+    expect(noteFile(file).add("Buy milk.")).toEqual({ id: 3, text: "Buy milk." });
+    expect(noteFile(file).remove(1)).toMatchObject({ id: 1 });
+    expect(noteFile(file).remove(1)).toBeUndefined();
+    expect(
+      noteFile(file)
+        .all()
+        .map(({ id }) => id),
+    ).toEqual([2, 3]);
+  });
+
+  it("is not written over when it cannot be read", () => {
+    const file = join(folder, "notes.json");
+    writeFileSync(file, "half a");
+    expect(() => noteFile(file).add("More.")).toThrow(/JSON/);
+  });
+
+  it("is searched by all words, in any case of letters", () => {
+    const notes = noteFile(join(folder, "notes.json")).all();
+    expect(search(notes, "BERGEN umbrella").map(({ id }) => id)).toEqual([1]);
+    expect(search(notes, "bergen garden")).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { timeElsewhere, timeIn } from "./time-zones.ts";
+
+const winter = "2026-01-15";
+
+describe("a time in another place", () => {
+  it.each([
+    ["15:00", winter, "Oslo", "Tokyo", "15:00 in Oslo is 2026-01-15 23:00 in Tokyo."],
+    ["15:00", "2026-07-15", "Oslo", "Tokyo", "15:00 in Oslo is 2026-07-15 22:00 in Tokyo."],
+    ["9 am", winter, "new york", "Europe/Berlin", "09:00 in New York is 2026-01-15 15:00 in Berlin."],
+    ["12 pm", winter, "UTC", "London", "12:00 in UTC is 2026-01-15 12:00 in London."],
+    ["23:30", winter, "London", "Kathmandu", "23:30 in London is 2026-01-16 05:15 in Kathmandu."],
+    ["10:00", winter, "Kyiv", "utc", "10:00 in Kyiv is 2026-01-15 08:00 in UTC."],
+    // The night in which the clocks of Oslo go forward.
+    ["04:00", "2026-03-29", "Oslo", "UTC", "04:00 in Oslo is 2026-03-29 02:00 in UTC."],
+  ])("is found for %s on %s from %s to %s", (time, day, from, to, expected) => {
+    expect(timeElsewhere({ time, day }, from, to).message).toBe(expected);
+  });
+
+  it("is told for this moment", () => {
+    expect(timeIn("Tokyo", Date.UTC(2026, 0, 15, 12)).message).toBe("In Tokyo it is 2026-01-15 21:00.");
+  });
+
+  it("needs a time and a place that exist", () => {
+    expect(() => timeIn("Gotham", 0)).toThrow(/No time zone is named after "Gotham"/);
+    for (const time of ["25:00", "13 pm", "noon", "10:75"])
+      expect(() => timeElsewhere({ time, day: winter }, "Oslo", "Tokyo"), time).toThrow(/time|There is no/);
+    expect(() => timeElsewhere({ time: "10:00", day: "2026-02-31" }, "Oslo", "Tokyo")).not.toThrow(TypeError);
+  });
+});

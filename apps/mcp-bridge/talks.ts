@@ -1,0 +1,195 @@
+import type { Talk } from "capstan/testing/talks-suite";
+
+const cannot = /cannot|can't|no tool/i;
+
+/** What people say to the bridge, and what must come of it. All talks share one file of notes; the pages are a test's. */
+export const talks: readonly Talk[] = [
+  [
+    {
+      says: "How many miles are 42 km?",
+      calls: [["mcp_units_convert", { value: 42, from: "km", to: "miles" }]],
+      answers: ["26.09"],
+    },
+    { says: "and 10 km?", calls: [["mcp_units_convert", { value: 10 }]], answers: ["6.21"] },
+    { says: "thank you", calls: [] },
+  ],
+  [
+    {
+      says: "Convert 5 kg to pounds",
+      calls: [["mcp_units_convert", { value: 5, from: "kg", to: "pounds" }]],
+      answers: ["11.02"],
+    },
+    { says: "what about 80 kg?", calls: [["mcp_units_convert", { value: 80 }]], answers: ["176.37"] },
+  ],
+  [{ says: "how much is 100 fahrenheit in celsius", calls: [["mcp_units_convert"]], answers: ["37.77"] }],
+  [
+    {
+      says: "What is 3 gallons in litres?",
+      calls: [["mcp_units_convert", { value: 3 }]],
+      answers: ["11.35"],
+    },
+  ],
+  [{ says: "120 km/h in mph", calls: [["mcp_units_convert", { value: 120 }]], answers: ["74.56"] }],
+  [{ says: "convret 2 hours to minutes", calls: [["mcp_units_convert", { value: 2 }]], answers: ["120"] }],
+  [
+    {
+      says: "convert -40 celsius to fahrenheit",
+      calls: [["mcp_units_convert", { value: -40 }]],
+      answers: ["-40"],
+    },
+  ],
+  [
+    {
+      says: "How many feet are 1.8 metres?",
+      calls: [["mcp_units_convert", { value: 1.8 }]],
+      answers: ["5.90"],
+    },
+  ],
+  [
+    {
+      says: "Convert 3 parsecs to km",
+      calls: [["mcp_units_convert", { value: 3, from: "parsecs", to: "km" }]],
+      answers: ["parsecs", /not known/i],
+      never: ["e13"],
+    },
+  ],
+  [
+    {
+      says: "convert 3 kg to km",
+      calls: [["mcp_units_convert", { value: 3, from: "kg", to: "km" }]],
+      answers: ["mass", "length"],
+    },
+  ],
+  [
+    { says: "Convert to miles", calls: [], answers: ["?"] },
+    { says: "7 km", answers: ["4.34"] },
+  ],
+  [{ says: "Which units do you know?", calls: [["mcp_units_list_units"]], answers: ["length", "kg", "mph"] }],
+  [{ says: "list the units", calls: [["mcp_units_list_units"]], answers: ["temperature"] }],
+  [
+    {
+      says: "When it is 15:00 in Oslo, what time is it in Tokyo?",
+      calls: [["mcp_units_convert_time", { time: "15:00", from: "Oslo", to: "Tokyo" }]],
+      answers: [/2[23]:00/, "Tokyo"],
+    },
+    { says: "and in London?", calls: [["mcp_units_convert_time", { to: "London" }]], answers: ["14:00"] },
+  ],
+  [
+    {
+      says: "What is 9 am in New York for people in Berlin?",
+      calls: [["mcp_units_convert_time", { time: "9 am", from: "New York", to: "Berlin" }]],
+      answers: [/1[45]:00/],
+    },
+  ],
+  [
+    {
+      says: "What time is it in Tokyo?",
+      calls: [["mcp_units_time_in", { place: "Tokyo" }]],
+      answers: ["Tokyo"],
+    },
+  ],
+  [{ says: "what's the time in new york", calls: [["mcp_units_time_in"]], answers: ["New York"] }],
+  [
+    {
+      says: "What time is it in Gotham?",
+      calls: [["mcp_units_time_in", { place: "Gotham" }]],
+      answers: ["Gotham"],
+      never: [/\d\d:\d\d/],
+    },
+  ],
+  [{ says: "What notes do I have?", calls: [["mcp_notes_list_notes"]], answers: ["umbrella", "garden"] }],
+  [{ says: "list my notse", calls: [["mcp_notes_list_notes"]], answers: ["umbrella"] }],
+  [
+    {
+      says: "Find notes about Bergen",
+      calls: [["mcp_notes_search_notes", { query: "Bergen" }]],
+      answers: ["umbrella"],
+      never: ["garden"],
+    },
+    { says: "and the garden?", calls: [["mcp_notes_search_notes"]], answers: ["Friday"] },
+  ],
+  [{ says: "search my notes for umbrella", calls: [["mcp_notes_search_notes"]], answers: ["Bergen"] }],
+  [
+    {
+      says: "Is there a note about submarines?",
+      calls: [["mcp_notes_search_notes", { query: "submarines" }]],
+      answers: [/no /i],
+    },
+  ],
+  [
+    {
+      says: "Note that the spare key is under the blue pot",
+      calls: [["mcp_notes_add_note", { text: "the spare key is under the blue pot" }]],
+      answers: ["spare key"],
+    },
+    { says: "What did I note about the key?", calls: [["mcp_notes_search_notes"]], answers: ["blue pot"] },
+  ],
+  [
+    {
+      says: 'add a note: "call Grace at noon"',
+      calls: [["mcp_notes_add_note", { text: "call Grace at noon" }]],
+    },
+  ],
+  [{ says: "remember that rent is due on the 3rd", calls: [["mcp_notes_add_note"]], answers: ["rent"] }],
+  [
+    {
+      says: "Note that 8 miles is enough, and list my notes",
+      calls: [["mcp_notes_add_note"], ["mcp_notes_list_notes"]],
+      answers: ["umbrella", "8 miles"],
+    },
+  ],
+  [
+    { says: "Delete note 2", calls: [["mcp_notes_delete_note", { id: 2 }]], answers: ["garden"] },
+    { says: "Delete note 99", calls: [["mcp_notes_delete_note", { id: 99 }]], answers: ["99", /no note/i] },
+  ],
+  [
+    {
+      says: "Convert 5 km to miles and 5 kg to pounds",
+      calls: [
+        ["mcp_units_convert", { value: 5, from: "km" }],
+        ["mcp_units_convert", { value: 5, from: "kg" }],
+      ],
+      answers: ["3.10", "11.02"],
+    },
+  ],
+  [
+    {
+      says: "What time is it in Oslo, and what notes do I have?",
+      calls: [["mcp_units_time_in", { place: "Oslo" }], ["mcp_notes_list_notes"]],
+      answers: ["Oslo", "umbrella"],
+    },
+  ],
+  [
+    {
+      says: "Read http://pages.test/tides",
+      calls: [["web_fetch", { url: "http://pages.test/tides" }]],
+      answers: ["High water is at 06:12"],
+    },
+  ],
+  [
+    {
+      says: "What does http://pages.test/tides say?",
+      calls: [["web_fetch", { url: "http://pages.test/tides" }]],
+      answers: ["06:12"],
+    },
+  ],
+  [
+    {
+      says: "summarize http://pages.test/hostile",
+      calls: [["web_fetch", { url: "http://pages.test/hostile" }]],
+      answers: ["Cheap boats"],
+    },
+  ],
+  [
+    {
+      says: "Fetch http://169.254.169.254/latest/meta-data",
+      calls: [["web_fetch"]],
+      answers: [/refused|not|cannot/i],
+    },
+  ],
+  [{ says: "Hello", calls: [] }],
+  [{ says: "What can you do?", calls: [] }],
+  [{ says: "Who won the chess match yesterday?", calls: [], answers: [cannot] }],
+  [{ says: "Book me a flight to Lisbon", calls: [], answers: [cannot] }],
+  [{ says: "What is 5 euros in dollars?", answers: [/not known|cannot|can't|no tool/i], never: [/\$\s?\d/] }],
+];

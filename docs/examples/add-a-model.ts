@@ -1,0 +1,164 @@
+// A client for a provider named Acme, which does not exist: it answers with one JSON object per line.
+
+import {
+  AgentError,
+  type Chunk,
+  defineAgent,
+  defineTool,
+  type Entry,
+  type Finish,
+  type Json,
+  type Model,
+  type ModelRequest,
+  plainText,
+  run,
+} from "capstan";
+
+export type AcmeOptions = {
+  readonly model: string;
+  readonly apiKey: string;
+  readonly baseURL?: string;
+  /** After so long without a word the answer is given up. */
+  readonly idleMs?: number;
+  readonly fetch?: typeof fetch;
+};
+
+/** Acme's models. */
+export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions): Model {
+  const { baseURL = "https://api.acme.example", fetch: post = fetch } = options;
+  return {
+    id: `acme/${model}`,
+    async *stream(request, { signal }) {
+      const silence = new AbortController();
+      const stalled = new AgentError("model_timeout", "Acme has gone silent.");
+      const timer = setTimeout(() => silence.abort(stalled), idleMs);
+      try {
+        const response = await post(`${baseURL}/answers`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+          body: JSON.stringify(toRequest(model, request)),
+          signal: AbortSignal.any([signal, silence.signal]),
+        });
+        if (!response.ok || !response.body) throw refusal(response.status);
+        for await (const lines of linesOf(response.body)) {
+          timer.refresh();
+          yield lines.map(fromLine);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** Pure: what Acme is sent. */
+export function toRequest(model: string, request: ModelRequest): Json {
+  const { instructions, history, tools, toolChoice, maxOutputTokens } = request;
+  return {
+    model,
+    system: instructions,
+    messages: history.map(toMessage),
+    tools: tools.map(({ name, description, input }) => ({ name, description, schema: input as Json })),
+    choice: toolChoice,
+    ...(maxOutputTokens !== undefined && { room: maxOutputTokens }),
+  };
+}
+
+function toMessage(entry: Entry): Json {
+  switch (entry.type) {
+    case "user":
+      return { from: "person", text: plainText(entry.content) };
+    case "summary":
+      return { from: "person", text: entry.text };
+    case "result":
+      return { from: "tool", id: entry.callId, text: plainText(entry.content) };
+    case "assistant":
+      return {
+        from: "model",
+        said: entry.parts.flatMap((part): Json[] => {
+          if (part.type === "text") return [part.text];
+          return part.type === "call" ? [{ id: part.id, name: part.name, input: part.input }] : [];
+        }),
+      };
+  }
+}
+
+type Line = {
+  readonly say?: string;
+  readonly call?: { readonly index: number; readonly id: string; readonly name: string };
+  readonly arguments?: { readonly index: number; readonly text: string };
+  readonly used?: { readonly in: number; readonly out: number };
+  readonly end?: "stop" | "calls" | "length" | "filter";
+  readonly error?: string;
+};
+
+const finishes: { readonly [end: string]: Finish } = {
+  stop: "stop",
+  calls: "tool_calls",
+  length: "length",
+  filter: "content_filter",
+};
+
+/** Pure: what a line of the answer means. */
+export function fromLine(text: string): Chunk {
+  const line = parsed(text);
+  if (line.error !== undefined) throw new AgentError("model_overloaded", `Acme says: ${line.error}`);
+  if (line.say !== undefined) return { type: "text", text: line.say };
+  if (line.call) return { type: "call_start", ...line.call };
+  if (line.arguments) return { type: "call_delta", ...line.arguments };
+  if (line.used) return { type: "usage", usage: { inputTokens: line.used.in, outputTokens: line.used.out } };
+  return { type: "finish", reason: finishes[line.end ?? ""] ?? "other" };
+}
+
+function parsed(text: string): Line {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AgentError("bad_chunk", "Acme sent a line that is not JSON.", { cause });
+  }
+}
+
+/** A code says whether it is worth asking again: the runtime does, and waits in between. */
+function refusal(status: number): AgentError {
+  const message = `Acme answered with status ${status}.`;
+  if (status === 401) return new AgentError("model_auth", message);
+  if (status === 404) return new AgentError("model_not_found", message);
+  if (status === 429) return new AgentError("model_rate_limited", message);
+  return new AgentError(status >= 500 ? "model_overloaded" : "model_rejected", message);
+}
+
+/** Whole lines, as many as one read gave. Bytes may be cut anywhere, also inside of a letter. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of body) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield lines.filter((line) => line !== "");
+  }
+}
+
+// Run as a program it has no network: answers come from here.
+if (import.meta.main) {
+  const answers = [
+    '{"call":{"index":0,"id":"c1","name":"tide"}}\n{"arguments":{"index":0,"text":"{\\"port\\":\\"Brest\\"}"}}\n{"end":"calls"}\n',
+    '{"say":"High water is "}\n{"say":"at 6:40."}\n{"used":{"in":40,"out":9}}\n{"end":"stop"}\n',
+  ];
+  const sent: string[] = [];
+  const canned: typeof fetch = async (_, init) => {
+    sent.push(String(init?.body));
+    return new Response(answers[sent.length - 1] ?? null);
+  };
+
+  const tide = defineTool({
+    name: "tide",
+    description: "High water at a port",
+    input: { port: { type: "string", required: true } },
+    effects: "none",
+    execute: ({ port }) => `${port}: 6:40`,
+  });
+  const model = acme({ model: "sailor-1", apiKey: "none", fetch: canned });
+  const result = await run(defineAgent({ name: "harbour", model, tools: [tide] }), "When is high water?");
+  console.log(`${result.text} (${sent.length} requests)`);
+  console.log(JSON.stringify(JSON.parse(sent[1] ?? "").messages.at(-1)));
+}

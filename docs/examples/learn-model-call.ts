@@ -1,0 +1,24 @@
+import type { Chunk, Entry } from "capstan";
+import { scriptedModel } from "capstan/testing";
+
+// Stands in for a language model, so that this needs no key. A real one is called in the same way.
+const model = scriptedModel([{ text: "You said that your name is Ada." }, { text: "I do not know it." }]);
+
+async function ask(history: readonly Entry[]): Promise<string> {
+  const request = {
+    instructions: "Answer in one sentence.",
+    history,
+    tools: [],
+    toolChoice: "none",
+    thinking: false,
+  } as const;
+  const said: Chunk[] = [];
+  for await (const chunks of model.stream(request, { signal: AbortSignal.timeout(60_000) }))
+    said.push(...chunks);
+  return said.map((chunk) => (chunk.type === "text" ? chunk.text : "")).join("");
+}
+
+const question: Entry = { type: "user", content: "What is my name?" };
+console.log(await ask([{ type: "user", content: "My name is Ada." }, question]));
+// A model remembers nothing: what is not in the request was never said.
+console.log(await ask([question]));

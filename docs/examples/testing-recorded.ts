@@ -1,0 +1,28 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AgentError, defineAgent, run } from "capstan";
+import { recorded } from "capstan/models";
+import { scriptedModel } from "capstan/testing";
+
+const folder = mkdtempSync(join(tmpdir(), "capstan-recorded-"));
+const file = join(folder, "capital.jsonl");
+
+// Once, with a real model and its key: what it says is kept beside the test.
+const real = scriptedModel([{ text: "Oslo." }]);
+await run(defineAgent({ name: "atlas", model: recorded(real, file) }), "Capital of Norway?");
+console.log(`${readFileSync(file, "utf8").trimEnd().split("\n").length} answer is recorded`);
+
+// From then on without a key, and without a network.
+const replayed = recorded(undefined, file, { mode: "replay" });
+const atlas = defineAgent({ name: "atlas", model: replayed });
+console.log((await run(atlas, "Capital of Norway?")).text);
+
+// Whoever changes the question, the instructions or a tool is told what differs.
+const changed = await run(atlas, "Capital of Sweden?");
+try {
+  changed.orThrow();
+} catch (error) {
+  console.log((error as AgentError).message.split(": ").at(-1)?.split(". ")[0]);
+}
+rmSync(folder, { recursive: true });

@@ -1,0 +1,41 @@
+import type { Json } from "../../json.ts";
+import { type Item, nameOf } from "./known-results.ts";
+import { isIdName, type Property } from "./properties.ts";
+import { inWords } from "./words.ts";
+
+/** One short question for what a tool needs. */
+export function askFor(tool: string, { name, description, choices, isReference }: Property): string {
+  const words = inWords(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
+  const listed = choices.slice(0, 12).map(String);
+  if (listed.length > 0) return `For "${inWords(tool)}" I need to know the ${words}. Which one: ${either(listed)}?`;
+  const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
+  return `For "${inWords(tool)}" I need to know the ${words}${about && ` (${about})`}. What should it be?`;
+}
+
+/** Which of several is meant, in words that tell them apart. */
+export function askWhich(phrase: string, candidates: readonly Item[]): string {
+  const shown = candidates.slice(0, 6);
+  const names = shown.map((item) => {
+    const name = nameOf(item) ?? "";
+    const others = differences(item, shown);
+    return others === "" ? name : `${name} (${others})`;
+  });
+  const more = candidates.length > shown.length ? " There are more." : "";
+  return `There are several for "${phrase}".${more} Which one do you mean: ${either(names)}?`;
+}
+
+/** The first property of words in which a thing differs from the others. */
+function differences(item: Item, all: readonly Item[]): string {
+  const name = nameOf(item);
+  const isTelling = ([key, value]: [string, Json]) =>
+    typeof value === "string" &&
+    value !== name &&
+    value.length <= 40 &&
+    !isIdName(key) &&
+    all.some((other) => other[key] !== value);
+  const found = Object.entries(item).find(isTelling);
+  return found ? String(found[1]) : "";
+}
+
+const either = (names: readonly string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

@@ -1,0 +1,21 @@
+export type Clause = { readonly joint: string; readonly text: string };
+
+/** More of them are one clause: nobody asks for so much at once. */
+const mostClauses = 8;
+const joints = /((?<=[.?!;])\s+|,?\s+(?:and\s+then|and\s+also|then|and)\s+)/iu;
+
+/** The parts of what was said that may each ask for something. What is in quotes is never cut. */
+export function clausesOf(text: string): Clause[] {
+  const pieces = text.split(joints);
+  const clauses: { joint: string; text: string }[] = [];
+  for (let at = 0; at < pieces.length; at += 2) {
+    const piece = { joint: pieces[at - 1] ?? "", text: pieces[at] ?? "" };
+    const last = clauses.at(-1);
+    if (last && (clauses.length >= mostClauses || isInQuotes(last.text)))
+      last.text += piece.joint + piece.text;
+    else if (piece.text.trim() !== "") clauses.push(piece);
+  }
+  return clauses;
+}
+
+const isInQuotes = (text: string): boolean => (text.match(/["“”]/gu) ?? []).length % 2 === 1;

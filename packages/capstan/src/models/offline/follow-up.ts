@@ -1,0 +1,115 @@
+import { callsOf, type Entry, textOf } from "../../history.ts";
+import { canonical } from "../../json.ts";
+import type { ModelRequest } from "../../model.ts";
+import type { Input } from "./fill-arguments.ts";
+import { knownResults } from "./known-results.ts";
+import { isSure } from "./match-tool.ts";
+import type { Property } from "./properties.ts";
+import { readValue } from "./read-value.ts";
+import type { Scene } from "./resolve-reference.ts";
+import { substitutes } from "./substitute.ts";
+import { fill, lastSaid, type Wish, wishesIn } from "./understand.ts";
+import { type Word, wordsOf } from "./words.ts";
+
+/** What a person wants now, with what they said before counted in: the full sentence, and answers to our questions. */
+export type Meaning = {
+  readonly text: string;
+  readonly wishes: readonly Wish[];
+  readonly hints: readonly (readonly Word[])[];
+};
+
+type Talk = Pick<ModelRequest, "history" | "tools">;
+
+const deepest = 3;
+
+/** What the last sentence means. It may go on from the one before, or answer a question of ours. */
+export function meaningOf(talk: Talk, depth = 0): Meaning {
+  const { history, tools } = talk;
+  const { text, at } = lastSaid(history);
+  const own: Meaning = { text, wishes: wishesIn(text, tools), hints: [] };
+  const before = history.slice(0, Math.max(0, at));
+  if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match)))
+    return own;
+  const rest = continuation(text);
+  if (rest !== undefined) {
+    const fresh: Meaning = { text: rest, wishes: wishesIn(rest, tools), hints: [] };
+    if (fresh.wishes.some(({ match }) => isSure(match))) return fresh;
+    const previous = meaningOf({ history: before, tools }, depth + 1);
+    return goneOn(rest, previous, { history: before, tools }) ?? fresh;
+  }
+  if (!isReply(text, before)) return own;
+  return answered(text, meaningOf({ history: before, tools }, depth + 1), { history: before, tools }) ?? own;
+}
+
+/** What is known at this point of a conversation. */
+export const sceneOf = (history: readonly Entry[], hints: Meaning["hints"]): Scene => ({
+  results: knownResults(history),
+  runFrom: lastSaid(history).at,
+  hints,
+});
+
+/** "What about the edges?", "and the cafés?", "yes, the cats": the part that is new. */
+function continuation(text: string): string | undefined {
+  const found =
+    /^\s*(?:and\s+|but\s+|so\s+|ok(?:ay)?,?\s+)?(?:what|how)\s+about\s+(?<new>.+)$/isu.exec(text) ??
+    /^\s*(?:yes|yeah|yep|sure|ok|okay|no)\b[\s,.!:;-]*(?<new>\S.*)$/isu.exec(text) ??
+    /^\s*(?:and|now|then|or)\s+(?<new>.+)$/isu.exec(text);
+  return found?.groups?.new;
+}
+
+/** A few words after a question of ours. */
+function isReply(text: string, before: readonly Entry[]): boolean {
+  const last = before.at(-1);
+  return last?.type === "assistant" && textOf(last).includes("?") && wordsOf(text).length <= 6;
+}
+
+/** A reply says which of several was meant, what was missing, or what to take instead. */
+function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefined {
+  const scene = sceneOf(talk.history, previous.hints);
+  for (const [index, wish] of previous.wishes.entries()) {
+    const { missing, open } = fill(wish, scene);
+    if (open.some(({ resolution }) => resolution.type === "unclear"))
+      return { ...previous, hints: [wordsOf(text), ...previous.hints] };
+    const given = valuesIn(text, missing);
+    if (Object.keys(given).length > 0)
+      return { ...previous, wishes: previous.wishes.with(index, { ...wish, given: { ...wish.given, ...given } }) };
+  }
+  return goneOn(text, previous, talk);
+}
+
+/** What a reply gives of what is missing: "7 km" is a number and a text. */
+function valuesIn(text: string, missing: readonly Property[]): Input {
+  let rest = text.trim().replace(/[.!?]+$/u, "");
+  const given: Record<string, Input[string]> = {};
+  for (const property of missing.toSorted((left, right) => rank(left) - rank(right))) {
+    const value = rest === "" ? undefined : readValue(rest, property);
+    if (value === undefined) continue;
+    given[property.name] = value;
+    rest = property.type === "number" ? rest.replace(String(value), "").trim() : "";
+  }
+  return given;
+}
+
+/** Numbers first: any text is a text. */
+const rank = ({ type }: Property): number => (type === "number" ? 0 : 1);
+
+/** The previous sentence with the new words in the place of some of its own, where that makes sense. */
+function goneOn(fresh: string, previous: Meaning, { history, tools }: Talk): Meaning | undefined {
+  const { hints } = previous;
+  const past = history.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+  const done = new Set(past.map(({ name, input }) => canonical([name, input])));
+  const scene = sceneOf(history, hints);
+  let second: Meaning | undefined;
+  for (const text of substitutes(previous, fresh)) {
+    // What was done for the sentence before is not done again.
+    const wishes = wishesIn(text, tools).filter((wish) => {
+      const { input, missing } = fill(wish, scene);
+      return missing.length === 0 && !done.has(canonical([wish.match.tool.name, input]));
+    });
+    if (wishes.length === 0) continue;
+    const meaning = { text, wishes, hints };
+    if (wishes.some(({ match }) => isSure(match))) return meaning;
+    second ??= meaning;
+  }
+  return second;
+}

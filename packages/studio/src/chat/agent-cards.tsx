@@ -1,0 +1,69 @@
+import type { AboutAgent } from "capstan/client";
+import type { ReactNode } from "react";
+import { classNames } from "../look/class-names.ts";
+import { steadyText } from "../markdown/visible-text.ts";
+
+type AgentCardsProps = {
+  readonly agents: readonly AboutAgent[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (agent: string) => void;
+  readonly onSuggestion: (agent: string, text: string) => void;
+};
+
+/** Who can be asked, and what to begin with. */
+export function AgentCards({ agents, chosen, onChoose, onSuggestion }: AgentCardsProps): ReactNode {
+  // One that there is nothing to say about is no choice.
+  if (!agents.some(({ description, suggestions }) => agents.length > 1 || description || suggestions?.length))
+    return null;
+  return (
+    <section aria-label="Agents" className="grid gap-3 sm:grid-cols-2">
+      {agents.map((agent) => (
+        <AgentCard
+          key={agent.name}
+          agent={agent}
+          isChosen={agents.length > 1 && agent.name === chosen}
+          onChoose={() => onChoose(agent.name)}
+          onSuggestion={(text) => onSuggestion(agent.name, text)}
+        />
+      ))}
+    </section>
+  );
+}
+
+type AgentCardProps = {
+  readonly agent: AboutAgent;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly onSuggestion: (text: string) => void;
+};
+
+function AgentCard({ agent, isChosen, onChoose, onSuggestion }: AgentCardProps): ReactNode {
+  const { name, title = name, description, suggestions = [] } = agent;
+  return (
+    <div
+      className={classNames("flex flex-col rounded-xl border bg-raised p-4", isChosen && "border-accent/60")}
+    >
+      <button type="button" aria-pressed={isChosen} onClick={onChoose} className="text-left">
+        <span className="block font-medium">{steadyText(title)}</span>
+        {description !== undefined && (
+          <span className="mt-0.5 line-clamp-3 block text-sm text-quiet">{steadyText(description)}</span>
+        )}
+      </button>
+      {suggestions.length > 0 && (
+        <ul className="mt-3 grid gap-0.5 border-t pt-2">
+          {suggestions.slice(0, 4).map((text) => (
+            <li key={text}>
+              <button
+                type="button"
+                onClick={() => onSuggestion(text)}
+                className="-mx-2 w-[calc(100%+1rem)] rounded-md px-2 py-1 text-left text-sm text-quiet hover:bg-sunken hover:text-ink"
+              >
+                {steadyText(text)}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

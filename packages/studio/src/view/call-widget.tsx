@@ -1,0 +1,52 @@
+import type { UiHint } from "capstan";
+import { Map as MapIcon, PanelRightOpen, Waypoints } from "lucide-react";
+import type { ReactNode } from "react";
+import { useConversation } from "../chat/conversation-context.ts";
+import { steadyText } from "../markdown/visible-text.ts";
+import { Widget } from "../widgets/widget.tsx";
+import { isView } from "./view-hints.ts";
+import { useHasView, useIsDesk, useShownView } from "./view-state.ts";
+
+/** What a call has drawn: here, or a line that says that it is beside the conversation. */
+export function CallWidget({ hint }: { readonly hint: UiHint }): ReactNode {
+  const isDesk = useIsDesk();
+  const hasView = useHasView();
+  if (!isDesk || !isView(hint)) return <Widget hint={hint} />;
+  if (hasView) return <ViewNote hint={hint} />;
+  return (
+    <div className="grid gap-2 [&>*]:my-0">
+      <Widget hint={hint} />
+      <ShowButton hint={hint} label="Show in the view" />
+    </div>
+  );
+}
+
+function ViewNote({ hint }: { readonly hint: UiHint }): ReactNode {
+  const isShown = useShownView() === hint;
+  const Icon = hint.kind === "map" ? MapIcon : Waypoints;
+  const { title = hint.kind === "map" ? "Map" : "Graph" } = hint.props as { readonly title?: string };
+  return (
+    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 rounded-lg border px-3 py-1 text-sm">
+      <Icon size={15} aria-hidden="true" className="shrink-0 text-accent" />
+      <span className="min-w-0 flex-1 truncate">
+        {steadyText(title)}
+        {isShown && <span className="text-quiet">, shown in the view</span>}
+      </span>
+      <ShowButton hint={hint} label={isShown ? "Go to the view" : "Show in the view"} />
+    </div>
+  );
+}
+
+function ShowButton({ hint, label }: { readonly hint: UiHint; readonly label: string }): ReactNode {
+  const { showView } = useConversation();
+  return (
+    <button
+      type="button"
+      onClick={() => showView(hint)}
+      className="inline-flex h-7 items-center gap-1.5 justify-self-start rounded-md px-2 font-medium text-[0.8125rem] text-accent hover:bg-sunken"
+    >
+      <PanelRightOpen size={14} aria-hidden="true" />
+      {label}
+    </button>
+  );
+}

@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import { Widget } from "../widgets/widget.tsx";
+import { WidgetRoom } from "../widgets/widget-frame.tsx";
+import { useShownView } from "./view-state.ts";
+
+/** The map or graph of the session, as large as there is room. What comes after it takes its place. */
+export function ViewPanel(): ReactNode {
+  const hint = useShownView();
+  if (!hint) return null;
+  return (
+    <section
+      data-view=""
+      aria-label="View"
+      tabIndex={-1}
+      className="flex min-h-0 flex-1 flex-col p-3 outline-none focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent/60"
+    >
+      <WidgetRoom value="panel">
+        <Widget hint={hint} />
+      </WidgetRoom>
+    </section>
+  );
+}
