@@ -10,13 +10,14 @@ import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts"
 import { type DemoView, demoViews } from "../packages/studio/src/testing/demo/demo-views.ts";
 import { demoNow, demoWorld } from "../packages/studio/src/testing/demo/demo-world.ts";
 import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
+import { appWorld } from "./app-views.ts";
 
 const { values } = parseArgs({ options: { all: { type: "string" }, only: { type: "string" } } });
 const folder = values.all ?? join(import.meta.dirname, "../docs/pictures");
 /** Smaller than a desk, so that a page of documentation does not shrink it much. */
 const docsSize = { width: 1280, height: 800 };
 /** What a page of documentation can carry. */
-const mostBytes = 150_000;
+const mostBytes = 180_000;
 
 type Look = { readonly theme: "light" | "dark"; readonly size: keyof typeof sizes };
 const everyLook: readonly Look[] = [
@@ -65,22 +66,29 @@ async function settled(page: Page): Promise<void> {
 }
 
 const demo = await demoWorld();
-const server = await withBuiltStudio(() =>
-  createServer({ ...demo.options, studio: { folder: studioFolder } }),
-);
-const [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
+const apps = await appWorld();
+const worlds = [
+  { options: demo.options, views: async () => demoViews(demo) },
+  { options: apps.options, views: apps.views },
+];
+const browser = await launchBrowser();
 mkdirSync(folder, { recursive: true });
 let failed = 0;
-for (const view of demoViews(demo)) {
-  if (!new RegExp(values.only ?? "").test(view.name)) continue;
-  for (const look of values.all === undefined ? view.looks : everyLook) {
-    const word = await take(browser, listening.url, { ...view, ...look }).catch((thrown: unknown) => {
-      failed++;
-      return `${view.name} failed: ${String(thrown).slice(0, 300)}`;
-    });
-    process.stdout.write(`${word}\n`);
+for (const { options, views } of worlds) {
+  const server = await withBuiltStudio(() => createServer({ ...options, studio: { folder: studioFolder } }));
+  const listening = await listen(server, { port: 0 });
+  for (const view of await views(listening.url)) {
+    if (!new RegExp(values.only ?? "").test(view.name)) continue;
+    for (const look of values.all === undefined ? view.looks : everyLook) {
+      const word = await take(browser, listening.url, { ...view, ...look }).catch((thrown: unknown) => {
+        failed++;
+        return `${view.name} failed: ${String(thrown).slice(0, 300)}`;
+      });
+      process.stdout.write(`${word}\n`);
+    }
   }
+  await listening.close(500);
 }
 await browser.close();
-await listening.close(500);
+await apps.close();
 process.exit(failed > 0 ? 1 : 0);

@@ -4,6 +4,7 @@ import { openingGraph } from "./venue/opening-graph.ts";
 import {
   centreOf,
   type Feature,
+  type Geometry,
   type Imdf,
   isInside,
   labelOf,
@@ -123,19 +124,38 @@ function levelsOf({ level }: Imdf): Venue["levels"] {
   return [...names].map(([ordinal, name]) => ({ ordinal, name })).sort((a, b) => a.ordinal - b.ordinal);
 }
 
-function shapesOf({ level, unit }: Imdf, ordinals: ReadonlyMap<string, number>): Shape[] {
+function shapesOf({ building, level, unit }: Imdf, ordinals: ReadonlyMap<string, number>): Shape[] {
   const isOpen = /^(?:walkway|lobby|footbridge|movingwalkway|ramp|platform|unenclosedarea|concourse)/;
-  const shape = (feature: Feature, levelId: string, look: Shape["look"]): Shape => ({
-    ordinal: ordinals.get(levelId) ?? 0,
-    look,
-    name: look === "ground" ? "" : shortName(labelOf(feature.properties.name)),
-    rings: polygonsOf(feature.geometry).flatMap(([outer]) => (outer ? [outer] : [])),
-  });
+  const nameOf = new Map<unknown, string>(
+    building.map(({ id, properties }) => [id, labelOf(properties.name)]),
+  );
   return [
-    ...level.map((feature) => shape(feature, feature.id, "ground")),
-    ...unit.map((feature) => {
-      const look = isOpen.test(String(feature.properties.category)) ? "open" : "room";
-      return shape(feature, String(feature.properties.level_id), look);
+    ...level.flatMap(({ id, geometry, properties }) => {
+      const name = nameOf.get([properties.building_ids].flat()[0]) ?? "";
+      return groundOf(geometry).map((part, index) => ({
+        ordinal: ordinals.get(id) ?? 0,
+        look: "ground" as const,
+        name: index === 0 ? name : "",
+        rings: [part],
+      }));
     }),
+    ...unit.map(({ geometry, properties }) => ({
+      ordinal: ordinals.get(String(properties.level_id)) ?? 0,
+      look: isOpen.test(String(properties.category)) ? ("open" as const) : ("room" as const),
+      name: shortName(labelOf(properties.name)),
+      rings: ringsOf(geometry),
+    })),
   ];
+}
+
+const ringsOf = (geometry: Geometry | null): Shape["rings"] =>
+  polygonsOf(geometry).flatMap(([outer]) => (outer ? [outer] : []));
+
+/** The parts of a level, the widest first: there its building has room for a name. */
+function groundOf(geometry: Geometry | null): Shape["rings"] {
+  const widthOf = (ring: readonly Position[]): number => {
+    const xs = ring.map(([x]) => x);
+    return Math.max(...xs) - Math.min(...xs);
+  };
+  return ringsOf(geometry).toSorted((left, right) => widthOf(right) - widthOf(left));
 }

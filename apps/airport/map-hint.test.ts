@@ -13,11 +13,25 @@ describe("a map (S0-50)", () => {
   it("has the name of the venue, the pin, and only what lies around it", () => {
     const { title, pins, levels } = propsOf(mapHint(venue, { pins: [pinOf(named("D15"))] }));
     expect(title).toBe("Harbor International (fictional)");
-    expect(pins).toEqual([{ label: "Gate D15", level: "1", at: [-29.992314, 45.002906] }]);
+    expect(pins).toEqual([
+      { label: "Gate D15", level: "1", at: [-29.992314, 45.002906], look: "place", note: "Concourse D" },
+    ]);
     expect(levels.map(({ name }) => name)).toEqual(["Level 2"]);
     const drawn = levels.flatMap(({ features }) => features.map(({ properties }) => properties.name ?? ""));
     expect(drawn).toEqual(expect.arrayContaining(["Concourse D", "D13", "D15", "D17"]));
     expect(drawn.filter((name) => /^A\d|Terminal 1/.test(name))).toEqual([]);
+  });
+
+  it("names the terminals, where there is room for it", () => {
+    const { levels } = propsOf(mapHint(venue, { pins: [pinOf(named("A15")), pinOf(named("D15"))] }));
+    const grounds = levels.flatMap(({ features }) =>
+      features.filter(({ properties }) => properties.look === "ground"),
+    );
+    expect(grounds.map(({ properties }) => properties.name).filter((name) => name !== undefined)).toEqual([
+      "Terminal 1",
+      "Terminal 2",
+      "Terminal 3",
+    ]);
   });
 
   it("shows every level that a way touches", async () => {

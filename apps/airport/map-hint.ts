@@ -13,12 +13,11 @@ export type MapContent = {
   readonly replies?: readonly string[];
 };
 
-export const pinOf = (place: Place, more: Partial<MapPin> = {}): MapPin => ({
-  label: place.name,
-  level: String(place.ordinal),
-  at: rounded(place.at),
-  ...more,
-});
+/** The map itself names the level of a pin. */
+export function pinOf({ name, ordinal, at, area, building }: Place, look: MapPin["look"] = "place"): MapPin {
+  const note = area || building;
+  return { label: name, level: String(ordinal), at: rounded(at), look, ...(note !== "" && { note }) };
+}
 
 /** The part of the plan around pins and route, on the levels that they touch. */
 export function mapHint(venue: Venue, content: MapContent): UiHint {

@@ -1,22 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, type Json, type Model, run } from "capstan";
-import { textDialect } from "capstan/models";
-import { anthropic } from "capstan/models/anthropic";
-import { gemini } from "capstan/models/gemini";
-import { openai } from "capstan/models/openai";
+import { type Entry, type Model, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import {
-  anthropicEncoder,
-  type Encoder,
-  geminiEncoder,
-  openAiChatEncoder,
-  openAiResponsesEncoder,
-  type Speech,
-} from "../../packages/capstan/src/testing/wire-encoders.ts";
+import { type WireStep, wireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
@@ -28,12 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const venue = await loadVenue();
 const idOf = (name: string): number => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
 
-type Step = {
-  readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly input: Json }[];
-};
-
-const script: readonly Step[] = [
+const script: readonly WireStep[] = [
   {
     calls: [
       { name: "search", input: { term: "Terminal 2 checkpoint" } },
@@ -42,48 +26,6 @@ const script: readonly Step[] = [
   },
   { calls: [{ name: "showDirections", input: { waypoints: [idOf("Terminal 2 Checkpoint"), idOf("D15")] } }] },
   { text: "It is 561 metres, about 7 minutes: first through security, then to Concourse D." },
-];
-
-const asSpeech = ({ text, calls }: Step, turn: number): Speech => ({
-  ...(text !== undefined && { text }),
-  ...(calls && {
-    calls: calls.map(({ name, input }, index) => ({
-      id: `call_${turn}_${index}`,
-      name,
-      arguments: JSON.stringify(input),
-    })),
-  }),
-});
-
-/** A model without tools of its own writes its calls as text. */
-const asText = ({ text = "", calls = [] }: Step): Speech => ({
-  text: [text, ...calls.map(({ name, input }) => `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input)}`)]
-    .filter((line) => line !== "")
-    .join("\n"),
-});
-
-/** A provider that says the script on its own wire. */
-function provider(encoder: Encoder, say: (step: Step, turn: number) => Speech): typeof fetch {
-  let turn = 0;
-  return async () => {
-    const { body, end } = encoder.encode(say(script[turn] ?? {}, turn++));
-    return new Response(body + end, { headers: { "content-type": "text/event-stream" } });
-  };
-}
-
-const settings = { model: "m", apiKey: "key" };
-const clients: readonly (readonly [string, () => Model])[] = [
-  ["OpenAI chat", () => openai({ ...settings, api: "chat", fetch: provider(openAiChatEncoder, asSpeech) })],
-  [
-    "OpenAI responses",
-    () => openai({ ...settings, api: "responses", fetch: provider(openAiResponsesEncoder, asSpeech) }),
-  ],
-  ["Anthropic", () => anthropic({ ...settings, fetch: provider(anthropicEncoder, asSpeech) })],
-  ["Gemini", () => gemini({ ...settings, fetch: provider(geminiEncoder, asSpeech) })],
-  [
-    "text dialect",
-    () => textDialect(openai({ ...settings, api: "chat", fetch: provider(openAiChatEncoder, asText) })),
-  ],
 ];
 
 async function historyWith(model: Model): Promise<readonly Entry[]> {
@@ -109,10 +51,10 @@ function withoutProvider(history: readonly Entry[]): readonly Entry[] {
 
 describe("airport scenario 6: one script, five wires", () => {
   it.each(
-    clients,
+    Object.entries(wireClients(script)),
   )("%s gives the same history as a model without a wire (S0-43, S0-45)", async (_, client) => {
     const expected = await historyWith(scriptedModel(script));
-    const history = await historyWith(client());
+    const history = await historyWith(client);
     expect(history).toEqual(expected);
     expect(messagesOf(history).map(({ type }) => type)).toEqual([
       "user_input",

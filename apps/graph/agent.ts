@@ -50,12 +50,12 @@ export type GraphOptions = CatalogueOptions & {
 };
 
 export async function graph(options: GraphOptions = {}): Promise<Agent> {
-  const { model, folder = viewsFolder(), memory = "session", graphFile, graphs } = options;
-  const graphsToOpen = catalogue({ ...(graphFile && { graphFile }), ...(graphs && { graphs }) });
+  const { model, folder = viewsFolder(), memory = "session" } = options;
+  const graphsToOpen = catalogue(options);
   const desk: Desk = {
     catalogue: graphsToOpen,
     views: viewsIn(folder),
-    reads: graphFile || graphs ? "private" : "public",
+    reads: options.graphFile || options.graphs ? "private" : "public",
   };
   // A file that cannot be read is told now, not in the middle of a conversation.
   const first = await graphsToOpen.get(graphsToOpen.first, AbortSignal.timeout(60_000));

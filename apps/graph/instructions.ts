@@ -1,4 +1,4 @@
-import { type Network, propertiesOf, typesOf } from "./network.ts";
+import { describedTypes, type Network } from "./network.ts";
 
 /** How the agent is to behave, and what the first graph has in it, so that most questions need no look at the schema. */
 export function instructionsFor(first: Network, names: readonly string[]): string {
@@ -17,11 +17,10 @@ Edges of "${first.name}": ${inWords(first.edges)}.`;
 }
 
 function inWords(members: Network["nodes"] | Network["edges"]): string {
-  const types = typesOf(members).slice(0, 20);
-  const described = types.map(({ type, count }) => {
-    const own = members.filter(({ data }) => String(data.type ?? "untyped") === type);
-    const properties = propertiesOf(own).slice(0, 12).join(", ");
-    return `${count} ${type}${properties && ` (${properties})`}`;
+  const types = describedTypes(members).slice(0, 20);
+  const words = types.map(({ type, count, properties }) => {
+    const named = properties.slice(0, 12).join(", ");
+    return `${count} ${type}${named && ` (${named})`}`;
   });
-  return described.join("; ") || "none";
+  return words.join("; ") || "none";
 }

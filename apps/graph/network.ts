@@ -25,22 +25,26 @@ export function nameOf({ id, data }: NetworkNode): string {
   return String(data.name ?? data.label ?? id);
 }
 
+/** A node or an edge. */
+type Member = { readonly data: Properties };
+
 export type TypeCount = { readonly type: string; readonly count: number };
+export type DescribedType = TypeCount & { readonly properties: readonly string[] };
 
 /** The types there are, the most usual first. */
-export function typesOf(members: readonly { readonly data: Properties }[]): readonly TypeCount[] {
-  const counts = new Map<string, number>();
-  for (const { data } of members) {
-    const type = String(data.type ?? "untyped");
-    counts.set(type, (counts.get(type) ?? 0) + 1);
-  }
-  return [...counts]
-    .map(([type, count]) => ({ type, count }))
+export function typesOf(members: readonly Member[]): readonly TypeCount[] {
+  return describedTypes(members).map(({ type, count }) => ({ type, count }));
+}
+
+/** The types with the properties that members of each have. */
+export function describedTypes(members: readonly Member[]): readonly DescribedType[] {
+  return [...Map.groupBy(members, ({ data }) => String(data.type ?? "untyped"))]
+    .map(([type, own]) => ({ type, count: own.length, properties: propertiesOf(own) }))
     .sort((left, right) => right.count - left.count);
 }
 
 /** The properties that any of these has, but for the type. */
-export function propertiesOf(members: readonly { readonly data: Properties }[]): readonly string[] {
+export function propertiesOf(members: readonly Member[]): readonly string[] {
   const names = new Set(members.flatMap(({ data }) => Object.keys(data)));
   names.delete("type");
   return [...names];

@@ -10,8 +10,6 @@ export type PictureOptions = {
   readonly replies?: readonly string[];
 };
 
-type Props = GraphProps & { readonly replies?: readonly string[] };
-
 // A picture is stored with the result of its call: it must stay small whatever the graph is.
 const mostCharacters = 36_000;
 const longestLabel = 60;
@@ -29,7 +27,7 @@ export function pictureOf(network: Network, view: View, options: PictureOptions 
 
 type Part = { readonly network: Network; readonly view: View; readonly most: number };
 
-function propsOf({ network, view, most }: Part, { flash = [], replies }: PictureOptions): Props {
+function propsOf({ network, view, most }: Part, { flash = [], replies }: PictureOptions): GraphProps {
   const shown = shownNodes(network, new Set([...flash, ...view.zoomTo]), most);
   const nodes = network.nodes.filter(({ id }) => shown.has(id));
   const edges = network.edges.filter(({ from, to }) => shown.has(from) && shown.has(to)).slice(0, 2 * most);

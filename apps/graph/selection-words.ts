@@ -25,15 +25,21 @@ export const colorInput: Json = {
   description: "The colour as hex, such as #0000ff, or as a word, such as blue",
 };
 
+/** "1 node", "3 nodes". */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** Finding nothing is no failure: the model is told what it could offer instead. */
 export function noNodes({ nodes, title }: Network, selector: string): string {
   const types = typesOf(nodes).map(({ type, count }) => `${type} (${count})`);
   return `No node matches ${selector}. The types of nodes in "${title}" are: ${types.join(", ")}.`;
 }
 
+/** What fits on a button: short, and in one line. */
+const isShort = /^.{1,60}$/u;
+
 /** What a person might say when a type that does not exist was asked for. */
 export function otherTypes({ nodes }: Network): readonly string[] {
-  return typesOf(nodes)
+  return typesOf(nodes.filter(({ data }) => isShort.test(String(data.type ?? ""))))
     .slice(0, 5)
     .map(({ type }) => `yes, the ${type}s`);
 }

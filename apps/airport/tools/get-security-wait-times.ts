@@ -1,10 +1,9 @@
 import type { ChartProps } from "@capstan/studio";
 import { type Clock, defineTool, type Tool, type UiHint } from "capstan";
+import { inMinutes } from "../venue/distances.ts";
 import { locationOf } from "../venue/venue.ts";
 import { simulatedWaits } from "../venue/wait-times.ts";
 import type { Concierge } from "./concierge.ts";
-
-const inMinutes = (minutes: number): string => `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
 
 /** The time comes from the clock it is given: the same time gives the same minutes. */
 export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "now">): Tool {

@@ -48,10 +48,7 @@ export function showPOI(concierge: Concierge): Tool {
     execute({ poiId }) {
       const place = knownPlace(concierge, poiId);
       const { venue, here } = concierge;
-      const pins = [
-        pinOf(place, { note: locationOf(place) }),
-        ...(here ? [pinOf(here, { look: "here" })] : []),
-      ];
+      const pins = [pinOf(place), ...(here ? [pinOf(here, "here")] : [])];
       return {
         message: `${place.name} is on the map: ${locationOf(place)}.`,
         data: detailsOf(concierge, place),

@@ -35,7 +35,7 @@ export function searchNearby(concierge: Concierge): Tool {
       );
       const note = distanceNote(venue);
       return {
-        message: `${near.length} places within ${withinMetres} metres of ${from.name}.`,
+        message: `${near.length} ${near.length === 1 ? "place" : "places"} within ${withinMetres} metres of ${from.name}.`,
         data: { near: from.name, places: near.slice(0, most), ...(note !== "" && { note }) },
       };
     },

@@ -2,10 +2,12 @@ import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
 import { mapHint, pinOf } from "../map-hint.ts";
 import { distanceNote } from "../venue/distances.ts";
 import { type Found, rankOf, searchPlaces, type Wanted } from "../venue/search-places.ts";
-import { locationOf, type Place } from "../venue/venue.ts";
+import { locationOf, type Place, type Venue } from "../venue/venue.ts";
 import { byDistance, type Concierge, knownPlace, type Listed, listed } from "./concierge.ts";
 
 const most = 10;
+/** More buttons than these the studio does not show. */
+const mostReplies = 6;
 
 /** Finds places by words and filters. */
 export function search(concierge: Concierge): Tool {
@@ -80,10 +82,9 @@ function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { po
     ? nearestFirst(concierge, result.places, { from, term: wanted.term })
     : result.places.map((place) => listed(place));
   if (places.length === 0) return nothing(wanted);
-  const question = questionOf(result);
-  if (question) return question(concierge, places);
-  const note = [result.how === "partly" && "No place has all of these words.", from && distanceNote(venue)];
-  const notes = note.filter((one) => one).join(" ");
+  if (isAmbiguous(result)) return whichOne(venue, result.places, places);
+  const notes = [result.how === "partly" && "No place has all of these words.", from && distanceNote(venue)];
+  const note = notes.filter((one) => one).join(" ");
   const where = from ? ` near ${from.name}` : "";
   return {
     message:
@@ -93,7 +94,7 @@ function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { po
     data: {
       places: places.slice(0, most),
       ...(places.length > most && { total: places.length }),
-      ...(notes !== "" && { note: notes }),
+      ...(note !== "" && { note }),
     },
   };
 }
@@ -117,21 +118,18 @@ function nearestFirst({ venue }: Concierge, places: readonly Place[], { from, te
     .flatMap(([, group]) => byDistance(venue, group, from));
 }
 
-/** Places of different names that one name means: the person has to say which. */
-function questionOf({
-  how,
-  places,
-}: Found): ((concierge: Concierge, items: readonly Listed[]) => ToolReturn) | undefined {
-  const names = new Set(places.map(({ name }) => name));
-  if (how !== "named" || names.size < 2) return undefined;
-  return ({ venue }, items) => {
-    const replies = places.map(({ aliases, name }) => aliases[1] ?? name);
-    const question = `Which one do you mean: ${replies.join(" or ")}?`;
-    const described = places.map((place) => `${place.name} (${locationOf(place)})`).join(" and ");
-    return {
-      message: `That can be ${described}. ${question}`,
-      data: { places: items.slice(0, most), question },
-      ui: mapHint(venue, { pins: places.map((place) => pinOf(place)), replies }),
-    };
+/** One name that means places of different names. */
+const isAmbiguous = ({ how, places }: Found): boolean =>
+  how === "named" && new Set(places.map(({ name }) => name)).size > 1;
+
+/** The person has to say which one is meant. */
+function whichOne(venue: Venue, meant: readonly Place[], items: readonly Listed[]): ToolReturn {
+  const short = [...new Set(meant.map(({ aliases, name }) => aliases[1] ?? name))];
+  const question = `Which one do you mean: ${short.join(" or ")}?`;
+  const described = meant.map((place) => `${place.name} (${locationOf(place)})`).join(" and ");
+  return {
+    message: `That can be ${described}. ${question}`,
+    data: { places: items.slice(0, most), question },
+    ui: mapHint(venue, { pins: meant.map((place) => pinOf(place)), replies: short.slice(0, mostReplies) }),
   };
 }

@@ -1,9 +1,9 @@
 import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
 import { mapHint, pinOf, rounded } from "../map-hint.ts";
-import { distanceNote } from "../venue/distances.ts";
+import { distanceNote, inWords } from "../venue/distances.ts";
 import { findRoute, type Leg, orderStops } from "../venue/find-route.ts";
 import { tellRoute } from "../venue/tell-route.ts";
-import { locationOf, type Place } from "../venue/venue.ts";
+import { type Place, placeOf } from "../venue/venue.ts";
 import { byDistance, type Concierge, knownPlace } from "./concierge.ts";
 
 /** Finds the way by all stops, draws it, and tells its steps. */
@@ -86,14 +86,15 @@ function directions(concierge: Concierge, { waypoints, accessible, shortestOrder
   if (route.type === "unknown") return unknownWay(concierge, { ...route, accessible });
   const { steps, metres, minutes } = tellRoute(venue, route.legs);
   const [first, last] = [ordered[0], ordered.at(-1)];
+  const walk = inWords(metres, minutes);
   const note = distanceNote(venue);
   return {
-    message: `${metres} metres, about ${minutes} minutes from ${first?.name} to ${last?.name}.`,
+    message: `${walk} from ${first?.name} to ${last?.name}.`,
     data: {
       from: first?.name,
       to: last?.name,
       ...(ordered.length > 2 && { via: ordered.slice(1, -1).map(({ name }) => name) }),
-      walk: `${metres} metres, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}`,
+      walk,
       steps: steps.map((step, index) => `${index + 1}. ${step}`),
       ...(accessible && { stepFree: true }),
       ...(note !== "" && { note }),
@@ -101,7 +102,7 @@ function directions(concierge: Concierge, { waypoints, accessible, shortestOrder
       minutes,
     },
     ui: mapHint(venue, {
-      pins: ordered.map((place) => pinOf(place, place === here ? { look: "here" } : {})),
+      pins: ordered.map((place) => pinOf(place, place === here ? "here" : "place")),
       route: { points: route.legs.flatMap((leg) => pointsOf(concierge, leg)), steps },
     }),
   };
@@ -122,6 +123,7 @@ type Unknown = { readonly from: Place; readonly to: Place; readonly accessible: 
 function unknownWay({ venue }: Concierge, { from, to, accessible }: Unknown): ToolReturn {
   const desks = venue.places.filter(({ category }) => category === "information");
   const [desk] = byDistance(venue, desks, from);
+  const deskPlace = desk && placeOf(venue, desk.poiId);
   const what = accessible ? "step-free way" : "way";
   const help = desk
     ? `Please ask at ${desk.name} (${desk.location}), the nearest information desk.`
@@ -134,6 +136,6 @@ function unknownWay({ venue }: Concierge, { from, to, accessible }: Unknown): To
       recorded: false,
       ...(desk && { informationDesk: desk }),
     },
-    ui: mapHint(venue, { pins: [from, to].map((place) => pinOf(place, { note: locationOf(place) })) }),
+    ui: mapHint(venue, { pins: [from, to, ...(deskPlace ? [deskPlace] : [])].map((place) => pinOf(place)) }),
   };
 }

@@ -15,12 +15,13 @@ export function distancesFrom(venue: Venue, from: Place): (to: Place) => number 
   };
 }
 
-export const minutesFor = (metres: number): number => Math.max(1, Math.round(metres / metresPerMinute));
+const minutesFor = (metres: number): number => Math.max(1, Math.round(metres / metresPerMinute));
+
+export const inMinutes = (minutes: number): string => `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
 
 /** "120 metres, about 2 minutes". */
-export function inWords(metres: number): string {
-  const minutes = minutesFor(metres);
-  return `${metres} metres, about ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+export function inWords(metres: number, minutes: number = minutesFor(metres)): string {
+  return `${metres} metres, about ${inMinutes(minutes)}`;
 }
 
 /** What to know about the distances of a venue that has no measured ways; empty where it has. */

@@ -3,7 +3,7 @@ import { nearest } from "capstan";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { nameOf, typesOf } from "../network.ts";
 import { type Picked, pickNodes } from "../pick.ts";
-import { nodeIdsInput, noNodes, selectorInput } from "../selection-words.ts";
+import { counted, nodeIdsInput, noNodes, selectorInput } from "../selection-words.ts";
 import { type Layout, layouts, plainView } from "../views.ts";
 import { schemaOf } from "./look-at-data.ts";
 
@@ -46,7 +46,7 @@ export function zoomToNodes(desk: Desk): Tool {
         return [{ success: true, message: noNodes(network, picked.selector ?? "no ids"), data }];
       }
       const zoomTo = nodes.map(({ id }) => id);
-      const message = `The picture shows ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"} now.`;
+      const message = `The picture shows ${counted(nodes.length, "node")} now.`;
       return [
         { success: true, message, data: { count: nodes.length, names: nodes.map(nameOf) } },
         { view: { ...view, zoomTo }, replies: ["Zoom out", "Clear all styles"] },
@@ -66,12 +66,12 @@ export function clearStyles(desk: Desk): Tool {
       const affectedNodes = Object.keys(view.nodeColours);
       const affectedEdges = Object.keys(view.edgeColours);
       const counts = { clearedNodes: affectedNodes.length, clearedEdges: affectedEdges.length };
-      const message = `Cleared the colours of ${counts.clearedNodes} nodes and ${counts.clearedEdges} edges.`;
+      const message = `Cleared the colours of ${counted(counts.clearedNodes, "node")} and ${counted(counts.clearedEdges, "edge")}.`;
       return [
         { success: true, message, data: counts, affectedNodes, affectedEdges },
         {
           view: { ...plainView(view.graph), layout: view.layout },
-          replies: ["Find all cats and make them blue"],
+          replies: ["What types of nodes are there?", "Who has the most connections?"],
         },
       ];
     },

@@ -41,6 +41,17 @@ describe("findNodes", () => {
     expect((await picture(tool, { selector: "type == 'dog'" })).replies).toContain("yes, the cats");
   });
 
+  it("offers no type that would not fit on a button", async () => {
+    const types = ["cat", "x".repeat(61), "two\nlines"];
+    const nodes = [...types.map((type, n) => ({ id: `n${n}`, data: { type } })), { id: "bare", data: {} }];
+    const odd = trial({
+      graphs: { odd: () => ({ name: "odd", title: "Odd", isDirected: false, nodes, edges: [] }) },
+    });
+    const { replies } = await odd.picture(findNodes(odd.desk), { selector: "type == 'dog'" });
+    odd.end();
+    expect(replies).toEqual(["yes, the cats"]);
+  });
+
   it("refuses a property that no node has, and says which there are (S2-25)", async () => {
     expect(await call(tool, { selector: "bred == 'tabby'" })).toMatchObject({
       error: expect.stringMatching(

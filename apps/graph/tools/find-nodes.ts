@@ -2,7 +2,7 @@ import type { Tool } from "capstan";
 import { commandTool, type Desk } from "../command.ts";
 import { type NetworkNode, nameOf, typesOf } from "../network.ts";
 import { selectNodes } from "../pick.ts";
-import { noNodes, otherTypes, selectorInput } from "../selection-words.ts";
+import { counted, noNodes, otherTypes, selectorInput } from "../selection-words.ts";
 
 export function findNodes(desk: Desk): Tool {
   return commandTool<{ readonly selector: string }>(desk, {
@@ -36,7 +36,7 @@ export function findNodes(desk: Desk): Tool {
       }
       const nodeIds = nodes.map(({ id }) => id);
       const count = nodes.length;
-      const message = `Found ${count} ${count === 1 ? "node" : "nodes"} with ${selector}.`;
+      const message = `Found ${counted(count, "node")} with ${selector}.`;
       const replies = ["Make them blue", "Zoom to them"];
       return [
         { success: true, message, data: { count, nodes: nodes.map(named), nodeIds } },

@@ -12,7 +12,10 @@ describe("sampleData", () => {
       total: 20,
       nodes: [{ id: "cat1", data: { name: "Whiskers", breed: "tabby" } }, {}, {}],
     });
-    expect((await call(sampleData(desk), { count: 1 })).data).toMatchObject({ nodes: [{ id: "cat1" }] });
+    expect(await call(sampleData(desk), { count: 1 })).toMatchObject({
+      message: "Returned 1 node sample.",
+      data: { nodes: [{ id: "cat1" }] },
+    });
   });
 
   it("gives edges with the names of their ends (S2-23)", async () => {

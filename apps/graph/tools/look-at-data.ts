@@ -1,7 +1,8 @@
 import type { Json, Tool } from "capstan";
 import { nearest } from "capstan";
 import { commandTool, type Desk, Refusal } from "../command.ts";
-import { type Network, nameOf, type Properties, propertiesOf, typesOf } from "../network.ts";
+import { describedTypes, type Network, nameOf, propertiesOf } from "../network.ts";
+import { counted } from "../selection-words.ts";
 
 type Target = "nodes" | "edges";
 const target = {
@@ -30,7 +31,7 @@ export function sampleData(desk: Desk): Tool {
     ],
     carryOut({ target: of = "nodes", count = 3 }, { network }) {
       const samples = of === "nodes" ? nodeSamples(network, count) : edgeSamples(network, count);
-      const message = `Returned ${samples.length} ${of === "nodes" ? "node" : "edge"} samples.`;
+      const message = `Returned ${counted(samples.length, of === "nodes" ? "node sample" : "edge sample")}.`;
       return [{ success: true, message, data: { total: network[of].length, [of]: samples } }];
     },
   });
@@ -67,17 +68,12 @@ export function getSchema(desk: Desk): Tool {
 }
 
 export function schemaOf({ name, nodes, edges }: Network): Json {
-  const perType = (members: readonly { readonly data: Properties }[]) =>
-    typesOf(members).map(({ type, count }) => {
-      const own = members.filter(({ data }) => String(data.type ?? "untyped") === type);
-      return { type, count, properties: propertiesOf(own) };
-    });
   return {
     graph: name,
     nodeCount: nodes.length,
     edgeCount: edges.length,
-    nodeTypes: perType(nodes),
-    edgeTypes: perType(edges),
+    nodeTypes: describedTypes(nodes),
+    edgeTypes: describedTypes(edges),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Json, Tool } from "capstan";
 import { type CommandResult, commandTool, type Desk, Refusal } from "../command.ts";
 import { edgesByNode, type Network, type NetworkNode, nameOf, typesOf } from "../network.ts";
 import { nodeCalled } from "../pick.ts";
+import { counted } from "../selection-words.ts";
 
 const queries = ["nodeCount", "edgeCount", "types", "edgeTypes", "degree", "neighbours", "summary"] as const;
 type Input = { readonly query: (typeof queries)[number]; readonly node?: string };
@@ -76,7 +77,7 @@ function aboutNode(network: Network, node: NetworkNode, isDegree: boolean): Comm
   if (isDegree) {
     const outgoing = edges.filter(({ from }) => from === node.id).length;
     const ways = network.isDirected ? { outgoing, incoming: edges.length - outgoing } : {};
-    return said(`${name} has ${edges.length} connections.`, {
+    return said(`${name} has ${counted(edges.length, "connection")}.`, {
       id: node.id,
       name,
       degree: edges.length,
@@ -92,7 +93,7 @@ function aboutNode(network: Network, node: NetworkNode, isDegree: boolean): Comm
   });
   const left = edges.length - neighbours.length;
   return said(
-    `${name} is connected to ${edges.length} nodes${left > 0 ? `; ${left} of them are left out` : ""}.`,
+    `${name} is connected to ${counted(edges.length, "node")}${left > 0 ? `; ${left} of them are left out` : ""}.`,
     {
       of: name,
       neighbours,

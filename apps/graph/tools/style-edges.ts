@@ -2,7 +2,7 @@ import type { Tool } from "capstan";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { typesOf } from "../network.ts";
 import { selectEdges } from "../pick.ts";
-import { colorInput, edgeSelectorInput } from "../selection-words.ts";
+import { colorInput, counted, edgeSelectorInput } from "../selection-words.ts";
 import { hexOf } from "./style-nodes.ts";
 
 type Input = { readonly edgeIds?: readonly string[]; readonly selector?: string; readonly color: string };
@@ -40,7 +40,7 @@ export function styleEdges(desk: Desk): Tool {
       }
       const ids = edges.map(({ id }) => id);
       const edgeColours = { ...view.edgeColours, ...Object.fromEntries(ids.map((id) => [id, hex])) };
-      const message = `Coloured ${ids.length} ${ids.length === 1 ? "edge" : "edges"} ${color}.`;
+      const message = `Coloured ${counted(ids.length, "edge")} ${color}.`;
       return [
         { success: true, message, data: { styledCount: ids.length, color: hex }, affectedEdges: ids },
         { view: { ...view, edgeColours }, replies: ["Clear all styles"] },

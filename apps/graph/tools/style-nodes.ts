@@ -3,7 +3,7 @@ import { hexColour } from "../colour.ts";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { nameOf, typesOf } from "../network.ts";
 import { type Picked, pickNodes } from "../pick.ts";
-import { colorInput, nodeIdsInput, noNodes, otherTypes, selectorInput } from "../selection-words.ts";
+import { colorInput, counted, nodeIdsInput, noNodes, otherTypes, selectorInput } from "../selection-words.ts";
 
 export function styleNodes(desk: Desk): Tool {
   return commandTool<Picked & { readonly color: string }>(desk, {
@@ -32,7 +32,7 @@ export function styleNodes(desk: Desk): Tool {
       }
       const nodeIds = nodes.map(({ id }) => id);
       const nodeColours = { ...view.nodeColours, ...Object.fromEntries(nodeIds.map((id) => [id, hex])) };
-      const message = `Coloured ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"} ${color}.`;
+      const message = `Coloured ${counted(nodes.length, "node")} ${color}.`;
       const data = { styledCount: nodes.length, color: hex, names: nodes.map(nameOf), nodeIds };
       return [
         { success: true, message, data, affectedNodes: nodeIds },

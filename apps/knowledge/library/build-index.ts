@@ -12,7 +12,8 @@ export type Stock = {
   readonly fingerprint: string;
 };
 
-export type Progress = (made: { readonly documents: number; readonly of: number }) => void;
+/** Hears in words how far it is. */
+export type Progress = (words: string) => void;
 
 const schema = `
   CREATE TABLE documents (id TEXT PRIMARY KEY, title TEXT, place TEXT, url TEXT, source TEXT);
@@ -34,7 +35,7 @@ export async function buildIndex(file: string, stock: Stock, progress: Progress)
     const add = adder(database, stock);
     for (const [index, document] of stock.documents.entries()) {
       await add(document);
-      if (index % 25 === 0) progress({ documents: index, of: stock.documents.length });
+      if (index % 25 === 0) progress(`Indexing: ${index} of ${stock.documents.length} documents`);
     }
     addPeople(database, stock.packages);
     database.prepare("INSERT INTO about VALUES (?)").run(stock.fingerprint);

@@ -233,10 +233,10 @@ describe("a folder of one's own", () => {
       last = performance.now();
     }, 5);
     onTestFinished(() => clearInterval(ticking));
-    const told: number[] = [];
-    const index = await library({ folder, keptIn: false }).open(({ documents }) => told.push(documents));
+    const told: string[] = [];
+    const index = await library({ folder, keptIn: false }).open((words) => told.push(words));
     onTestFinished(() => index.close());
-    expect(told).toEqual([0, 25, 50]);
+    expect(told).toEqual([0, 25, 50].map((count) => `Indexing: ${count} of 60 documents`));
     expect(longest).toBeLessThan(500);
   });
 });

@@ -58,7 +58,7 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
           data: { mails: [] },
         };
       const left = fitting.length - page * limit;
-      const found = shown.map(foundOf);
+      const found = shown.map((mail) => foundOf(mail, isFictional));
       const message = `${shown.length} of ${fitting.length} mails for "${query}"${left > 0 ? `, ${left} more on page ${page + 1}` : ""}.${note}`;
       return {
         message,
@@ -79,10 +79,10 @@ function holds({ from, subject, body }: Mail, words: readonly string[]): boolean
   return words.every((word) => text.includes(word.length > 4 ? word.replace(/e?s$/, "") : word));
 }
 
-function foundOf({ id, from, date, subject, body }: Mail): Found {
+function foundOf({ id, from, date, subject, body }: Mail, isFictional: boolean): Found {
   return {
     id,
-    title: `${subject} (${from}, ${date})`,
+    title: `${subject} (${from}, ${date}${isFictional ? ", fictional" : ""})`,
     text: `${from} wrote on ${date}: ${body}`,
     place: `Mail from ${from}, ${date}`,
   };

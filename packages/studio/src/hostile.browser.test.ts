@@ -141,7 +141,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
     const page = await studio.open("/sessions/ses_all", { expects });
     await page.getByRole("region", { name: "Conversation" }).waitFor();
     await page.keyboard.press("Control+i");
-    for (const tab of ["Timeline", "Messages", "Prompt", "Events", "Policy"]) {
+    for (const tab of ["Timeline", "Reasoning", "Messages", "Prompt", "Events", "Policy"]) {
       await page.getByRole("tab", { name: tab }).click();
       await walk(page, 'aside[aria-label="Inspector"]');
     }

@@ -20,6 +20,8 @@ export type RunRequest = {
   readonly sessionId?: string;
   /** Stricter than the server's own. */
   readonly policy?: PolicyLayer;
+  /** In which the run tells dates, such as `Europe/Oslo`; that of this machine when left out. */
+  readonly timeZone?: string;
   /** The same key starts one run, however often it is asked for; one of its own when left out. */
   readonly key?: string;
 };
@@ -87,8 +89,8 @@ export function runsClient(connection: Connection, world: World): RunsClient {
 
   return {
     ...runRecords(connection, world),
-    start: ({ key = world.newKey(), ...body }, { signal } = {}) =>
-      ask({ method: "POST", path: "/api/runs", body, key, signal }),
+    start: ({ key = world.newKey(), timeZone = world.timeZone(), ...asked }, { signal } = {}) =>
+      ask({ method: "POST", path: "/api/runs", body: { ...asked, timeZone }, key, signal }),
     get,
     list,
     events: (runId, { untilRest = false, ...options } = {}) =>

@@ -9,6 +9,8 @@ import { createClient } from "./create-client.ts";
 import { reduce, reduceAll, viewOf } from "./reduce.ts";
 import { emptyView } from "./session-view.ts";
 
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 async function eventsOf(text: string): Promise<readonly Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel([{ text, split: 3 }]) });
   return (await collect(run(agent, "Go", { store: memory(), session: "s", runId: "r" }))).events;
@@ -87,7 +89,7 @@ describe("a watched session", () => {
     expect(server.told).toEqual([
       'POST /api/runs/r/steer {"text":"Faster!"}',
       "GET /api/runs",
-      'POST /api/runs {"agent":"b","input":"And now?","sessionId":"s"}',
+      `POST /api/runs {"agent":"b","input":"And now?","sessionId":"s","timeZone":"${zone}"}`,
     ]);
   });
 
@@ -100,7 +102,9 @@ describe("a watched session", () => {
     await soon();
     await watch.send("Faster!");
     watch.close();
-    expect(server.told.at(-1)).toBe('POST /api/runs {"input":"Faster!","sessionId":"s"}');
+    expect(server.told.at(-1)).toBe(
+      `POST /api/runs {"input":"Faster!","sessionId":"s","timeZone":"${zone}"}`,
+    );
 
     const busy = { error: { code: "session_busy", message: "It is busy.", retryable: true } };
     const isOn = { runs: [{ runId: "r9", sessionId: "s", state: "active" }] };

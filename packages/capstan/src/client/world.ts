@@ -11,6 +11,8 @@ export type World = {
   random(): number;
   /** A key that nobody else has. */
   newKey(): string;
+  /** Where the person is. */
+  timeZone(): string;
   /** Calls `draw` when the next picture is drawn; where nothing is drawn, a moment later. */
   nextFrame(draw: () => void): void;
 };
@@ -31,6 +33,7 @@ export function worldOf({ fetch: own, clock = systemClock }: Partial<Pick<World,
       Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
         byte.toString(16).padStart(2, "0"),
       ).join(""),
+    timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
     nextFrame(draw) {
       if (typeof requestAnimationFrame !== "function") return void clock.after(frameMs, draw);
       let isDrawn = false;

@@ -9,6 +9,7 @@ import type { Call } from "./offline/done-calls.ts";
 import { formAnswer } from "./offline/form-answer.ts";
 import { planStep } from "./offline/plan-step.ts";
 import { smallTalk } from "./offline/small-talk.ts";
+import { sumUp } from "./offline/sum-up.ts";
 import { lastSaid } from "./offline/understand.ts";
 import { writeAnswer } from "./offline/write-answer.ts";
 
@@ -51,6 +52,8 @@ function replyTo(request: ModelRequest): Reply {
     text: request.output ? formAnswer(request, text) : text,
     calls: [],
   });
+  const summary = sumUp(request);
+  if (summary !== undefined) return say("A summary is asked for.", summary);
   const talk =
     last?.type === "user" && toolChoice !== "required" ? smallTalk(lastSaid(history).text, tools) : undefined;
   if (talk !== undefined) return say("This is small talk.", talk);
@@ -62,11 +65,14 @@ function replyTo(request: ModelRequest): Reply {
       return say("What was found before tells it.", step.text);
     case "ask":
       return say(
-        `${step.tool} needs ${step.property.name}, and nothing tells it.`,
+        `${step.tool.name} needs ${step.property.name}, and nothing tells it.`,
         askFor(step.tool, step.property),
       );
     case "which":
-      return say("Several things fit, and only the person knows which.", askWhich(step.phrase, step.candidates));
+      return say(
+        "Several things fit, and only the person knows which.",
+        askWhich(step.phrase, step.candidates),
+      );
     case "answer":
       return say(
         last?.type === "result" ? "The results hold what there is to say." : "No tool fits the request.",

@@ -82,6 +82,24 @@ describe("a run over HTTP", () => {
     expect((await (await server.ask("GET", "/api/runs?most=1")).json()).runs).toHaveLength(1);
   });
 
+  it.each([
+    ["Pacific/Kiritimati", "Pacific/Kiritimati"],
+    ["Atlantis/Poseidonis", Intl.DateTimeFormat().resolvedOptions().timeZone],
+  ])("tells dates in the time zone of who asks: for %s in %s (S3-03, S3-64)", async (timeZone, told) => {
+    const agents = [
+      defineAgent({
+        name: "clock",
+        model: scriptedModel(({ instructions }) => ({ text: instructions })),
+        instructions: ({ now }) => now,
+      }),
+    ];
+    const server = serve(says, { agents });
+    const { runId } = await (await server.ask("POST", "/api/runs", { input: "When?", timeZone })).json();
+    await streamOf(server, runId);
+    const { result } = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    expect(result.text).toContain(`(${told})`);
+  });
+
   it("is not begun while another run of its session is not over", async () => {
     const server = serve(hangs);
     const { sessionId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();

@@ -51,6 +51,11 @@ export const runRoutes: readonly Route[] = [
       model: z.string().min(1).max(200).optional(),
       sessionId: id.optional(),
       policy: z.record(z.string(), json).optional(),
+      timeZone: z
+        .string()
+        .max(100)
+        .optional()
+        .describe("Of the person, such as `Europe/Oslo`. One that is not known here is passed over."),
     }),
     beginsWork: true,
     answers: {

@@ -23,6 +23,8 @@ export type RunRequest = {
   /** The conversation it belongs to; a new one when left out. */
   readonly sessionId?: string | undefined;
   readonly policy?: unknown;
+  /** Of the person who asks; the server's own when left out or not known. */
+  readonly timeZone?: string | undefined;
 };
 
 export type Started = {
@@ -70,12 +72,13 @@ export async function startRun(
 }
 
 async function begin(deployment: Deployment, caller: Caller, planned: Planned): Promise<void> {
-  const { agent, input, runId, sessionId } = planned;
+  const { agent, input, runId, sessionId, timeZone } = planned;
   const asked = planned.policy === undefined ? {} : policyWithin(planned.policy, deployment.policyLimits);
   const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
   const release = deployment.allowance.take(caller, "runs");
-  await whenStored({ ...options, session: sessionId, runId, policy }, (given) => {
+  const place = timeZone !== undefined && isKnown(timeZone) ? { timeZone } : {};
+  await whenStored({ ...options, session: sessionId, runId, policy, ...place }, (given) => {
     try {
       const handle = deployment.engine.run(agent, entriesOf(input), given);
       handle.then(release, release);
@@ -85,6 +88,15 @@ async function begin(deployment: Deployment, caller: Caller, planned: Planned): 
       throw thrown;
     }
   });
+}
+
+/** A browser may be newer than this process, and know zones that it does not. */
+function isKnown(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
+  } catch {
+    return false; // no such zone
+  }
 }
 
 function entriesOf(input: RunRequest["input"]): readonly Entry[] {

@@ -68,12 +68,14 @@ type BecauseProps = {
 
 /** Where the words came from that may be behind this call. */
 function Because({ sources }: BecauseProps): ReactNode {
+  // One call can have brought in strangers' words and private data both.
+  const calls = new Map(sources.map((source) => [`${source.tool} ${source.turn} ${source.input}`, source]));
   return (
     <div className="rounded-md bg-warn-soft px-3 py-2 text-sm">
       <p className="text-warn">It follows after something that strangers may have written:</p>
       <ul className="mt-1 grid gap-0.5 text-quiet">
-        {sources.map(({ tool, turn, input }) => (
-          <li key={`${tool} ${turn} ${input}`} className="[overflow-wrap:anywhere]">
+        {[...calls].map(([key, { tool, turn, input }]) => (
+          <li key={key} className="[overflow-wrap:anywhere]">
             <span className="font-medium text-ink">{visibleText(tool)}</span>
             {turn > 0 && `, turn ${turn}`}: <span className="font-mono text-xs">{visibleText(input)}</span>
           </li>

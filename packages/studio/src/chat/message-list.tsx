@@ -143,6 +143,26 @@ function whenDrawn(scroller: HTMLElement | null, { seq, callId = "" }: ChatPlace
 type Place = RefObject<HTMLDivElement | null>;
 type End = { readonly isAway: boolean; readonly jump: () => void; readonly leave: () => void };
 
+/** A touch or a turn of the wheel goes on for so long. */
+const swingMs = 800;
+
+/** Tells whether it may be a person who scrolls. A scrollbar that is held says when it is taken, and not that it is. */
+function watchHands(scroller: HTMLElement): () => boolean {
+  let movedAt = Number.NEGATIVE_INFINITY;
+  let isHeld = false;
+  const onMove = () => {
+    movedAt = performance.now();
+  };
+  const onHold = ({ buttons }: PointerEvent) => {
+    isHeld = buttons > 0;
+  };
+  for (const type of ["wheel", "touchmove", "keydown"])
+    scroller.addEventListener(type, onMove, { passive: true });
+  for (const type of ["pointerdown", "pointermove", "pointerup"] as const)
+    scroller.addEventListener(type, onHold, { passive: true });
+  return () => isHeld || performance.now() - movedAt < swingMs;
+}
+
 function useEnd(scroller: Place, content: Place): End {
   const isFollowing = useRef(true);
   const [isAway, setAway] = useState(false);
@@ -159,16 +179,15 @@ function useEnd(scroller: Place, content: Place): End {
     const { current: outer } = scroller;
     const { current: inner } = content;
     if (!outer || !inner) return;
-    let { scrollTop: top, scrollHeight: height } = outer;
+    let { scrollTop: top } = outer;
+    const isByHand = watchHands(outer);
     function onScroll(): void {
       if (!outer) return;
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < nearPixels;
-      // Where the content has become smaller, the browser goes up; otherwise only a person does.
-      const isShorter = outer.scrollHeight < height;
-      if (outer.scrollTop < top - 1 && !isShorter) isFollowing.current = false;
+      // The list goes up too, when what it draws turns out smaller than it thought: only a person leaves the end.
+      if (outer.scrollTop < top - 1 && isByHand()) isFollowing.current = false;
       else if (isNear) isFollowing.current = true;
       top = outer.scrollTop;
-      height = outer.scrollHeight;
       setAway(!isFollowing.current && !isNear);
     }
     const sizes = new ResizeObserver(() => {

@@ -29,7 +29,8 @@ export function useSaying(
   async function say(input: string | readonly Part[]): Promise<void> {
     await watch.send(input, { ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) });
     onSaid(isRunning && typeof input === "string" ? input : undefined);
-    await refresh();
+    // The prompt is free again without waiting for the list.
+    void refresh();
   }
   return { choice: { ...chosen, agent }, choose, isRunning, say };
 }

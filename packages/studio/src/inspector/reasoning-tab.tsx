@@ -81,7 +81,13 @@ function Step({ step }: { readonly step: ReasoningStep }): ReactNode {
   return (
     <li className="min-w-0">
       <span className={classNames("text-xs", isBad ? "text-warn" : "text-faint")}>{names[type]}</span>
-      <p className="whitespace-pre-wrap text-quiet [overflow-wrap:anywhere]">
+      <p
+        className={classNames(
+          "whitespace-pre-wrap text-quiet [overflow-wrap:anywhere]",
+          // The whole of it is in the conversation.
+          type === "synthesis" && "line-clamp-3",
+        )}
+      >
         {steadyText(text.slice(0, most))}
         {type === "tool-executing" && (
           <code className="ml-1.5 font-mono text-xs">{steadyText(details.slice(0, 200))}</code>

@@ -10,6 +10,8 @@ export type GraphLook = {
   colours: ThemeColours;
   selected: string | undefined;
   flashing: ReadonlySet<string>;
+  /** What flashes must end before its drawing does. */
+  endFlash?: () => void;
 };
 
 type Attributes = { readonly [name: string]: unknown };
@@ -100,5 +102,8 @@ export function flash(sigma: Sigma, look: GraphLook, ids: readonly string[]): ()
     },
     isStill ? 1500 : flashMs,
   );
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    look.flashing = new Set();
+  };
 }

@@ -43,7 +43,8 @@ export function useSigma({ graph, props, changed, selected, onSelect }: SigmaOpt
       current.setGraph(graph);
     }
     zoomTo(current, props.zoomTo ?? []);
-    return flash(current, look, changed);
+    look.endFlash = flash(current, look, changed);
+    return look.endFlash;
   }, [graph, props, changed, look, sigma, state]);
 
   useEffect(() => {
@@ -73,10 +74,11 @@ function useDrawing(place: RefObject<HTMLElement | null>, options: DrawingOption
   const { look, isDirected, onSelect } = options;
   const sigma = useRef<Sigma | null>(null);
   const [state, setState] = useState<SigmaView["state"]>("loading");
+  const isSeen = useIsSeen(place);
   // biome-ignore lint/correctness/useExhaustiveDependencies: arrows are drawn by another program
   useEffect(() => {
     const element = place.current;
-    if (!element) return;
+    if (!element || !isSeen) return;
     if (!hasWebgl()) return setState("missing");
     setState("loading");
     let isOver = false;
@@ -94,11 +96,26 @@ function useDrawing(place: RefObject<HTMLElement | null>, options: DrawingOption
     return () => {
       isOver = true;
       sizes.disconnect();
+      look.endFlash?.();
       sigma.current?.kill();
       sigma.current = null;
     };
-  }, [place, look, isDirected, onSelect]);
+  }, [place, look, isDirected, onSelect, isSeen]);
   return { sigma, state };
+}
+
+/** A page may draw only a few with WebGL: of many graphs in a conversation those that are in sight. */
+function useIsSeen(place: RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!place.current) return;
+    const sight = new IntersectionObserver((entries) =>
+      setSeen(entries.some(({ isIntersecting }) => isIntersecting)),
+    );
+    sight.observe(place.current);
+    return () => sight.disconnect();
+  }, [place]);
+  return isSeen;
 }
 
 function hasWebgl(): boolean {
@@ -159,7 +176,7 @@ function draw(
     ...labelSettings(graph),
     edgeLabelSize: 10,
     edgeLabelColor: { color: look.colours.quiet },
-    stagePadding: 60,
+    stagePadding: element.clientWidth > 420 ? 80 : 60,
     zIndex: true,
     allowInvalidContainer: true,
     defaultEdgeType: isDirected ? "arrow" : "line",

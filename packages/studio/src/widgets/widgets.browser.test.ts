@@ -92,8 +92,9 @@ const captions = [
 
 async function allDrawn(page: Page): Promise<void> {
   for (const name of captions) await page.getByRole("figure", { name }).waitFor();
-  // Where the machine has no WebGL the list is what there is to see.
+  // It is drawn when it is in sight. Where the machine has no WebGL the list is what there is to see.
   const graph = page.getByRole("figure", { name: "Pets" });
+  await graph.scrollIntoViewIfNeeded();
   await graph.locator("canvas").or(graph.getByText("no WebGL")).first().waitFor({ state: "attached" });
   await page.getByRole("figure", { name: "Passengers" }).locator("canvas").first().waitFor();
   await page.locator("pre .text-accent").first().waitFor();

@@ -1,15 +1,23 @@
 import type { Json } from "../../json.ts";
+import type { ToolSpec } from "../../model.ts";
 import { type Item, nameOf } from "./known-results.ts";
+import { examplesOf } from "./match-template.ts";
 import { isIdName, type Property } from "./properties.ts";
 import { inWords } from "./words.ts";
 
 /** One short question for what a tool needs. */
-export function askFor(tool: string, { name, description, choices, isReference }: Property): string {
+export function askFor(tool: ToolSpec, property: Property): string {
+  const { name, description, choices, isReference } = property;
   const words = inWords(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
   const listed = choices.slice(0, 12).map(String);
-  if (listed.length > 0) return `For "${inWords(tool)}" I need to know the ${words}. Which one: ${either(listed)}?`;
+  if (listed.length > 0)
+    return `For "${inWords(tool.name)}" I need to know the ${words}. Which one: ${either(listed)}?`;
   const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
-  return `For "${inWords(tool)}" I need to know the ${words}${about && ` (${about})`}. What should it be?`;
+  const said = examplesOf(tool).find(
+    ({ says, input }) => says.includes(`{${name}}`) || input[name] !== undefined,
+  );
+  const example = said ? ` For example: "${said.says.replace(/\{[^}]*\}/gu, "…")}".` : "";
+  return `For "${inWords(tool.name)}" I need to know the ${words}${about && ` (${about})`}. What should it be?${example}`;
 }
 
 /** Which of several is meant, in words that tell them apart. */

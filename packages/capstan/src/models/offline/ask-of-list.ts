@@ -18,7 +18,11 @@ const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1
 ];
 
 /** "Which of them are …?", "which one is the nearest?": answered from the list that was just given. */
-export function askOfList(text: string, results: readonly KnownResult[], hideIds: boolean): string | undefined {
+export function askOfList(
+  text: string,
+  results: readonly KnownResult[],
+  hideIds: boolean,
+): string | undefined {
   if (!/^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu.test(text))
     return undefined;
   const items = results.find((result) => result.items.length > 1)?.items ?? [];
@@ -32,7 +36,9 @@ export function askOfList(text: string, results: readonly KnownResult[], hideIds
 function extreme(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
   for (const [superlative, of, order] of superlatives) {
     if (!words.some(({ stem }) => superlative.test(stem))) continue;
-    const key = Object.keys(items[0] ?? {}).find((name) => of.test(name) && typeof items[0]?.[name] === "number");
+    const key = Object.keys(items[0] ?? {}).find(
+      (name) => of.test(name) && typeof items[0]?.[name] === "number",
+    );
     if (key === undefined) return undefined;
     const sorted = items
       .filter((item) => typeof item[key] === "number")

@@ -1,4 +1,4 @@
-import type { ResultEntry } from "../../history.ts";
+import { plainText, type ResultEntry } from "../../history.ts";
 import type { ModelRequest } from "../../model.ts";
 import { dataOf, itemsIn, nameOf } from "./known-results.ts";
 import { isFiller, likeness } from "./meanings.ts";
@@ -25,7 +25,11 @@ export function sourcesIn(result: ResultEntry, sources: readonly Source[]): Sour
       result.contexts?.some((found) => title === found.source.title && isSame(content, found.content)),
     );
   const names = itemsIn(dataOf(result)).flatMap((item) => nameOf(item) ?? []);
-  return sources.filter(({ title }) => names.some((name) => title.startsWith(name)));
+  const text = plainText(result.content);
+  const isShown = (content: string) => content.length > 20 && text.includes(content.slice(0, 100));
+  return sources.filter(
+    ({ title, content }) => names.some((name) => title.startsWith(name)) || isShown(content),
+  );
 }
 
 /** A list may have shortened what was found. */
@@ -49,11 +53,19 @@ const mostCharacters = 400;
 
 /** What the sources say about a question, each with its number; the closest of them only. */
 export function citeSources(question: string, sources: readonly Source[]): string {
-  const asked = [...new Set(wordsOf(question).filter((word) => !isFiller(word)).map(({ stem }) => stem))];
+  const asked = [
+    ...new Set(
+      wordsOf(question)
+        .filter((word) => !isFiller(word))
+        .map(({ stem }) => stem),
+    ),
+  ];
   const judge = judgeOf(asked, sources);
   const ranked = sources
     .map((source) => ({ source, worth: judge(`${source.title} ${source.content}`) }))
-    .sort((left, right) => right.worth.weight - left.worth.weight || left.source.number - right.source.number);
+    .sort(
+      (left, right) => right.worth.weight - left.worth.weight || left.source.number - right.source.number,
+    );
   const least = (ranked[0]?.worth.weight ?? 0) / 3;
   const close = ranked.filter(({ worth }) => worth.weight >= least).slice(0, mostCited);
   const told = close.flatMap(({ source }) => {
@@ -74,7 +86,8 @@ type Judge = (text: string) => Worth;
 
 /** How much a text is about what was asked. A word that few sources have says more than one that all have. */
 function judgeOf(asked: readonly string[], sources: readonly Source[]): Judge {
-  const stemsOf = (text: string) => new Set(wordsOf(text).flatMap(({ raw, stem }) => [stem, ...nameWords(raw)]));
+  const stemsOf = (text: string) =>
+    new Set(wordsOf(text).flatMap(({ raw, stem }) => [stem, ...nameWords(raw)]));
   const isIn = (stem: string, stems: ReadonlySet<string>) =>
     stems.has(stem) || [...stems].some((other) => likeness(stem, other) >= 0.8);
   const texts = sources.map(({ title, content }) => stemsOf(`${title} ${content}`));
@@ -94,7 +107,8 @@ function passageOf({ title, content }: Source, judge: Judge): string {
   const sentences = proseOf(content);
   const windows = sentences.map((sentence, at) => {
     const next = sentences[at + 1];
-    const text = next !== undefined && sentence.length + next.length < mostCharacters ? `${sentence} ${next}` : sentence;
+    const text =
+      next !== undefined && sentence.length + next.length < mostCharacters ? `${sentence} ${next}` : sentence;
     const lead = at === 0 ? judge(title).weight : judge(sentence).weight / 10;
     return { text, worth: judge(text).weight + lead };
   });

@@ -16,12 +16,25 @@ export function correctCall(situation: Situation): Call | undefined {
   const message = last.result.error?.message ?? plainText(last.result.content);
   const { name, input } = last.call;
   const suggested = suggestionsIn(message);
-  const meant = request.tools.find((tool) => suggested.includes(tool.name));
+  const meant =
+    request.tools.find((tool) => suggested.includes(tool.name)) ?? advisedIn(message, request.tools);
   const tool = request.tools.find((candidate) => candidate.name === name);
   const call = meant
     ? { name: meant.name, input }
     : tool && (withSuggestion(last.call, suggested) ?? withNamed(tool, last.call, { situation, message }));
-  return call && isNew(call, done.map((made) => made.call)) ? call : undefined;
+  return call &&
+    isNew(
+      call,
+      done.map((made) => made.call),
+    )
+    ? call
+    : undefined;
+}
+
+/** "That is a folder. Use list_files": another tool does it. What is not there, no tool has. */
+function advisedIn(message: string, tools: readonly ToolSpec[]): ToolSpec | undefined {
+  const name = /\bUse (\w+)/u.exec(message)?.[1];
+  return /\b(?:no|not|never)\b/iu.test(message) ? undefined : tools.find((tool) => tool.name === name);
 }
 
 const suggestionsIn = (message: string): string[] =>
@@ -42,7 +55,7 @@ function withNamed(tool: ToolSpec, { name, input }: Call, { situation, message }
   const { meaning, scene } = situation;
   const words = wordsOf(meaning.text);
   const named = new Set(message.split(/[^\p{L}\p{N}_$-]+/u));
-  const concerned = propertiesOf(tool).filter((property) => named.has(property.name));
+  const concerned = propertiesOf(tool).filter(({ name: key, type }) => named.has(key) && type !== "array");
   const changed: Record<string, Input[string]> = {};
   for (const property of concerned) {
     const needed = { ...tool, input: { ...tool.input, required: [...requiredOf(tool), property.name] } };

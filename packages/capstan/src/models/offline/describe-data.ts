@@ -30,7 +30,8 @@ export function describeData(data: Json, options: DescribeOptions): string {
     .join("\n");
 }
 
-const hasRecords = (value: Json): boolean => isRecord(value) || (Array.isArray(value) && value.some(isRecord));
+const hasRecords = (value: Json): boolean =>
+  isRecord(value) || (Array.isArray(value) && value.some(isRecord));
 
 function describeEntry(key: string, value: Json, options: DescribeOptions): string[] {
   if (isEmpty(value)) return Array.isArray(value) && !options.said ? [`No ${inWords(key)}.`] : [];
@@ -91,7 +92,8 @@ function properties(item: Item, head: string | undefined, { most, ...options }: 
     // Lists come last: they are long.
     .toSorted(([, left], [, right]) => Number(Array.isArray(left)) - Number(Array.isArray(right)));
   const texts = shown.flatMap(([, value]) => (typeof value === "string" ? value : []));
-  const isRepeated = (value: Json) => typeof value === "number" && texts.some((text) => text.startsWith(`${value} `));
+  const isRepeated = (value: Json) =>
+    typeof value === "number" && texts.some((text) => text.startsWith(`${value} `));
   return shown
     .filter(([, value]) => !isRepeated(value))
     .slice(0, most)
@@ -123,7 +125,13 @@ const isSaid = (value: Json, { said = "" }: DescribeOptions): boolean =>
 
 function scalar(value: Json): string {
   if (Array.isArray(value)) return value.slice(0, mostScalars).map(scalar).join(", ");
-  if (isRecord(value)) return headOf(value as Item) ?? Object.values(value as Item).map(scalar).join(" ");
+  if (isRecord(value))
+    return (
+      headOf(value as Item) ??
+      Object.values(value as Item)
+        .map(scalar)
+        .join(" ")
+    );
   const text = typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
   return text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1).toWellFormed()}…` : text;
 }

@@ -17,7 +17,8 @@ export function fromDialect(request: ModelRequest): ModelRequest | undefined {
   const start = opening.exec(instructions);
   const end = instructions.lastIndexOf(closing);
   // Where tools are withdrawn, only the history tells how it is written.
-  if (!start || end < start.index) return history.some(hasResults) ? { ...request, history: entriesOf(history) } : undefined;
+  if (!start || end < start.index)
+    return history.some(hasResults) ? { ...request, history: entriesOf(history) } : undefined;
   const listed = instructions.slice(start.index + start[0].length, end);
   const rules = instructions.slice(end);
   return {

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from "../../json.ts";
 import { fillRules } from "./fill-rules.ts";
-import type { ToolMatch } from "./match-tool.ts";
 import { lastValueOf } from "./from-results.ts";
+import type { ToolMatch } from "./match-tool.ts";
 import { isIdName, type Property, propertiesOf } from "./properties.ts";
 import { readValue } from "./read-value.ts";
 import { onlyRefersBack } from "./refer-back.ts";
@@ -40,7 +40,16 @@ export type Filling = {
 /** The arguments of a tool from the words of a sentence and from earlier results; and those that stay missing. */
 export function fillArguments(match: ToolMatch, words: readonly Word[], scene: Scene): Filled {
   const properties = propertiesOf(match.tool);
-  const filling: Filling = { match, properties, words, scene, input: {}, open: [], phrases: [], used: new Set() };
+  const filling: Filling = {
+    match,
+    properties,
+    words,
+    scene,
+    input: {},
+    open: [],
+    phrases: [],
+    used: new Set(),
+  };
   fillFromExample(filling);
   const isOpen = (property: Property) => filling.open.some((open) => open.property.name === property.name);
   for (const rule of fillRules) {
@@ -52,6 +61,10 @@ export function fillArguments(match: ToolMatch, words: readonly Word[], scene: S
   }
   for (const { name, required, fallback } of properties)
     if (required && fallback !== undefined) filling.input[name] ??= fallback;
+  for (const { name, least } of properties) {
+    const value = filling.input[name];
+    if (Array.isArray(value) && value.length < least) delete filling.input[name];
+  }
   const missing = properties.filter(
     (property) => property.required && filling.input[property.name] === undefined && !isOpen(property),
   );
@@ -93,14 +106,14 @@ function written(meant: Json, property: Property, filling: Filling): Json | unde
   }
   if (typeof meant !== "string") return meant;
   const alone = /^\{([^}]*)\}$/u.exec(meant)?.[1];
-  if (alone !== undefined) return valueOf(slots.get(alone) ?? "", property, filling);
+  if (alone !== undefined) return valueSaid(slots.get(alone) ?? "", property, filling);
   if (!meant.includes("{")) return meant;
   const text = meant.replace(/\{([^}]*)\}/gu, (_, slot: string) => singular(slots.get(slot) ?? ""));
   return readValue(text, property);
 }
 
 /** What was said as the value of an argument, looked up where it is the name of something with an id. */
-function valueOf(text: string, property: Property, filling: Filling): Json | undefined {
+function valueSaid(text: string, property: Property, filling: Filling): Json | undefined {
   const { scene, open, phrases } = filling;
   if (!property.isReference && onlyRefersBack(wordsOf(text))) return lastValueOf(property, text, scene);
   const read = property.isReference && property.type !== "array" ? undefined : readValue(text, property);
@@ -126,7 +139,9 @@ function pointable(text: string, { scene, match }: Filling): Scene {
 /** People who know an id may say it. */
 const isId = (text: string, { type, member, inner }: Property): boolean => {
   const wanted = type === "object" ? inner.find(({ name }) => isIdName(name))?.type : (member?.type ?? type);
-  return wanted === "number" ? /^\d+$/u.test(text) : type !== "array" && /^[\p{Ll}\d][\w./#:@-]*$/u.test(text);
+  return wanted === "number"
+    ? /^\d+$/u.test(text)
+    : type !== "array" && /^[\p{Ll}\d][\w./#:@-]*$/u.test(text);
 };
 const readId = (text: string): Json => (/^\d+$/u.test(text) ? Number(text) : text);
 

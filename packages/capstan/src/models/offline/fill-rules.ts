@@ -3,7 +3,15 @@ import type { Filling } from "./fill-arguments.ts";
 import { fromResults } from "./from-results.ts";
 import { isFiller, likeness } from "./meanings.ts";
 import { isIdName, type Property } from "./properties.ts";
-import { choiceIn, isAddress, isColour, isColourName, isPathName, numberIn, readValue } from "./read-value.ts";
+import {
+  choiceIn,
+  isAddress,
+  isColour,
+  isColourName,
+  isPathName,
+  numberIn,
+  readValue,
+} from "./read-value.ts";
 import { isQuoted, joined, nameWords, unquoted, type Word } from "./words.ts";
 
 /** Finds the value of an argument, and marks the words that it takes as used. */
@@ -115,7 +123,8 @@ const fillRest: Rule = (property, filling) => {
     texts.length === 1 && texts[0] === property && !/path|file|url|colou?r|date/iu.test(property.name);
   // An argument that may be left out is filled only where it is said by name.
   if (!property.required || (!isFreeText(property) && !isOnlyText)) return undefined;
-  if (/prompt|question|message|task/iu.test(property.name)) return joined(withoutAddress(words, match)) || undefined;
+  if (/prompt|question|message|task/iu.test(property.name))
+    return joined(withoutAddress(words, match)) || undefined;
   const rest = restOf(
     words.filter((word) => !used.has(word)),
     nameWords(match.tool.name),

@@ -28,8 +28,7 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
   const { text, at } = lastSaid(history);
   const own: Meaning = { text, wishes: wishesIn(text, tools), hints: [] };
   const before = history.slice(0, Math.max(0, at));
-  if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match)))
-    return own;
+  if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match))) return own;
   const rest = continuation(text);
   if (rest !== undefined) {
     const fresh: Meaning = { text: rest, wishes: wishesIn(rest, tools), hints: [] };
@@ -53,7 +52,8 @@ function continuation(text: string): string | undefined {
   const found =
     /^\s*(?:and\s+|but\s+|so\s+|ok(?:ay)?,?\s+)?(?:what|how)\s+about\s+(?<new>.+)$/isu.exec(text) ??
     /^\s*(?:yes|yeah|yep|sure|ok|okay|no)\b[\s,.!:;-]*(?<new>\S.*)$/isu.exec(text) ??
-    /^\s*(?:and|now|then|or)\s+(?<new>.+)$/isu.exec(text);
+    /^\s*(?:and|now|then|or|but)\s+(?<new>.+)$/isu.exec(text) ??
+    /^\s*(?<new>(?:without|with|in|on|near|from|to|via|at)\s.{1,40})$/isu.exec(text);
   return found?.groups?.new;
 }
 
@@ -72,7 +72,10 @@ function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefi
       return { ...previous, hints: [wordsOf(text), ...previous.hints] };
     const given = valuesIn(text, missing);
     if (Object.keys(given).length > 0)
-      return { ...previous, wishes: previous.wishes.with(index, { ...wish, given: { ...wish.given, ...given } }) };
+      return {
+        ...previous,
+        wishes: previous.wishes.with(index, { ...wish, given: { ...wish.given, ...given } }),
+      };
   }
   return goneOn(text, previous, talk);
 }
@@ -82,7 +85,7 @@ function valuesIn(text: string, missing: readonly Property[]): Input {
   let rest = text.trim().replace(/[.!?]+$/u, "");
   const given: Record<string, Input[string]> = {};
   for (const property of missing.toSorted((left, right) => rank(left) - rank(right))) {
-    const value = rest === "" ? undefined : readValue(rest, property);
+    const value = rest === "" || property.isReference ? undefined : readValue(rest, property);
     if (value === undefined) continue;
     given[property.name] = value;
     rest = property.type === "number" ? rest.replace(String(value), "").trim() : "";

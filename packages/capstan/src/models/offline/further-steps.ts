@@ -1,6 +1,7 @@
 import { isRecord, type Json } from "../../json.ts";
 import { isNew } from "./done-calls.ts";
 import { dataOf } from "./known-results.ts";
+import { lookUp } from "./look-up.ts";
 import type { Situation, Step } from "./plan-step.ts";
 import { showFound } from "./show-found.ts";
 
@@ -22,4 +23,4 @@ const readOn: FurtherStep = ({ done, meaning }) => {
 const mostPages = 4;
 
 /** What may follow when everything that was asked for is done. */
-export const furtherSteps: readonly FurtherStep[] = [readOn, showFound];
+export const furtherSteps: readonly FurtherStep[] = [readOn, showFound, lookUp];

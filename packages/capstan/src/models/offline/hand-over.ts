@@ -4,13 +4,12 @@ import { isSure } from "./match-tool.ts";
 import { fillers, likeness } from "./meanings.ts";
 import type { Situation, Step } from "./plan-step.ts";
 import { propertiesOf } from "./properties.ts";
+import { handoffName } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
-/** The tool that every agent with handoffs has. */
-export const handoffName = "handoff";
-
 /** To whom it was handed over, this tells who they are; the answer takes its place. */
-export const isOpenHandoff = ({ content }: ResultEntry): boolean => /^You are now "/u.test(plainText(content));
+export const isOpenHandoff = ({ content }: ResultEntry): boolean =>
+  /^You are now "/u.test(plainText(content));
 
 /**
  * Hands over to the agent that the instructions describe with what is asked for first: "Compare …" goes to the one that
@@ -22,8 +21,7 @@ export function handOver({ request, done, meaning }: Situation): Step | undefine
   const verb = wordsOf(meaning.text).find(({ stem }) => !fillers.has(stem));
   const agents = propertiesOf(tool).find(({ name }) => name === "agent")?.choices ?? [];
   const meant = agents.find(
-    (agent) =>
-      verb && wordsAbout(String(agent), request).some((stem) => likeness(verb.stem, stem) >= 0.9),
+    (agent) => verb && wordsAbout(String(agent), request).some((stem) => likeness(verb.stem, stem) >= 0.9),
   );
   if (meant === undefined) return undefined;
   const call = { name: handoffName, input: { agent: meant, message: meaning.text } };

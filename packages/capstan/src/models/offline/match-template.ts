@@ -1,6 +1,6 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
-import { fillers, isFiller } from "./meanings.ts";
+import { fillers, isFiller, likeness, synonym, verbs } from "./meanings.ts";
 import { isNear, joined, stemOf, type Word, wordsOf } from "./words.ts";
 
 /** An example of a tool: what a person says, with `{slots}`, and the input it means. */
@@ -12,7 +12,6 @@ export type Example = {
 
 /** A word that must be said, a little word that need not be, or a place for what only this sentence has. */
 type Piece = { readonly slot: string } | { readonly stem: string; readonly isLittle: boolean };
-
 
 /** What a sentence has at the places of the slots, how many words of the template it has said, and how well it fits. */
 export type TemplateMatch = {
@@ -46,18 +45,28 @@ const articles = new Set("a an the of".split(" "));
 
 function piecesOf(says: string): Piece[] {
   const found = says.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
-  const words = found.flatMap((piece) => (piece.startsWith("{") ? [piece] : wordsOf(piece).map(({ raw }) => raw)));
+  const words = found.flatMap((piece) =>
+    piece.startsWith("{") ? [piece] : wordsOf(piece).map(({ raw }) => raw),
+  );
   // Where nothing but little words tells a template from any sentence, they have to be said.
   const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(stemOf(word)));
   return words.map((word) => {
     if (word.startsWith("{")) return { slot: word.slice(1, -1) };
-    const stem = askedBy(stemOf(word));
+    const stem = stemOf(word);
     return { stem, isLittle: articles.has(stem) || (hasTopic && little.has(stem)) };
   });
 }
 
-/** "Which files" and "what files" ask the same. */
-const askedBy = (stem: string): string => (stem === "which" ? "what" : stem);
+const pronouns = new Set("it them those these this that both".split(" "));
+
+/** How well a word says what a template says: by itself, or with another word for the same thing done. */
+function worthOf(piece: string, word: string): number {
+  if (isNear(word, piece)) return 1;
+  // "Which files" and "what files" ask the same, and "make it blue" is like "make them blue".
+  if ((piece === "what" && word === "which") || (piece === "which" && word === "what")) return 1;
+  if (piece === "them" && pronouns.has(word)) return 1;
+  return verbs.has(piece) && verbs.has(word) && likeness(piece, word) === synonym ? 0.5 : 0;
+}
 
 type Matching = {
   readonly pieces: readonly Piece[];
@@ -78,14 +87,14 @@ export function matchTemplate(
 ): TemplateMatch | undefined {
   const needed = pieces.filter((piece) => "stem" in piece && !piece.isLittle);
   const isSaid = (piece: Piece) =>
-    "stem" in piece &&
-    words.some(({ stem }) => isNear(askedBy(stem), piece.stem) || isThere(piece.stem, stem));
+    "stem" in piece && words.some(({ stem }) => worthOf(piece.stem, stem) > 0 || isThere(piece.stem, stem));
   if (!needed.every(isSaid)) return undefined;
-  // A template that starts with a slot takes the sentence from its start on.
-  const starts = pieces[0] && "slot" in pieces[0] ? 1 : words.length;
   const matching = { pieces, words, rules, dead: new Set<number>() };
-  for (let start = 0; start < starts; start++) {
-    if (start > 0 && !isLead(words[start - 1])) break;
+  const lead = words.findIndex((word) => !isLead(word));
+  const starts = Array.from({ length: Math.max(0, lead) + 1 }, (_, at) => at);
+  // A slot at the beginning does not take "where can I" for a part of its value.
+  const isOpen = pieces[0] !== undefined && "slot" in pieces[0] && pieces.length > 1;
+  for (const start of isOpen ? starts.toReversed() : pieces.length > 1 ? starts : [0]) {
     const found = matchFrom(matching, 0, start);
     if (found) return matchOf(found, rules);
   }
@@ -95,14 +104,18 @@ export function matchTemplate(
 /** A value that has a preposition in it may be two values: a template with a place for both is closer. */
 function matchOf({ slots, said }: Found, { isProse }: SlotRules): TemplateMatch {
   const isLoose = slots.some(([slot, value]) => !isProse(slot) && prepositions.test(value));
-  return { slots: new Map(slots), said, closeness: said - (isLoose ? 1.5 : 0) };
+  // A name begins with a capital, and what does not is none.
+  const misnamed = slots.filter(([slot, value]) => isNameSlot(slot) !== /^\p{Lu}/u.test(value)).length;
+  return { slots: new Map(slots), said, closeness: said - (isLoose ? 1.5 : 0) - misnamed / 10 };
 }
 
-const prepositions = /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and)\s/iu;
+const isNameSlot = (slot: string): boolean => /name|person|author|node/iu.test(slot);
+
+const prepositions = /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and|of)\s/iu;
 
 /** "Could you please show …": what may stand before what is asked for. */
-const isLead = (word: Word | undefined): boolean =>
-  word !== undefined && (isFiller(word) || /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry)$/u.test(word.stem));
+const isLead = (word: Word): boolean =>
+  isFiller(word) || /^(?:now|first|next|again|quickly|show|see|find|out|check|hello|sorry)$/u.test(word.stem);
 
 type Found = { readonly slots: readonly (readonly [string, string])[]; readonly said: number };
 
@@ -120,9 +133,10 @@ function matchHere(matching: Matching, at: number, from: number): Found | undefi
   const word = words[from];
   if (!piece) return words.slice(from).every(isTail) ? { slots: [], said: 0 } : undefined;
   if ("slot" in piece) return matchSlot(matching, piece.slot, { at, from });
-  if (word && isNear(askedBy(word.stem), piece.stem)) {
+  const worth = word ? worthOf(piece.stem, word.stem) : 0;
+  if (worth > 0) {
     const found = matchFrom(matching, at + 1, from + 1);
-    if (found) return { ...found, said: found.said + (articles.has(piece.stem) ? 0 : 1) };
+    if (found) return { ...found, said: found.said + (articles.has(piece.stem) ? 0 : worth) };
   }
   if (piece.isLittle || (word && isThere(piece.stem, word.stem))) {
     const found = matchFrom(matching, at + 1, from);

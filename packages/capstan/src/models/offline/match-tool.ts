@@ -1,7 +1,7 @@
 import type { ToolSpec } from "../../model.ts";
-import { handoffName } from "./hand-over.ts";
+import { flagsIn } from "./flags.ts";
 import { type Example, matchTemplate, type TemplateMatch } from "./match-template.ts";
-import { isFiller } from "./meanings.ts";
+import { fillers, isFiller, synonym, verbs } from "./meanings.ts";
 import { propertiesOf } from "./properties.ts";
 import { isAddress, isColour, slotRules } from "./read-value.ts";
 import { onlyPoints, refersBack } from "./refer-back.ts";
@@ -24,8 +24,7 @@ const templateWorth = 10;
 /** The tools, best first: by an example whose template fits, else by the words they share with the sentence. */
 export function rankTools(sentence: readonly Word[], tools: readonly ToolSpec[]): ToolMatch[] {
   const words = sentence.slice(0, mostWords);
-  // Whom to hand over to is a question of its own.
-  const vocabulary = vocabularyOf(tools.filter(({ name }) => name !== handoffName));
+  const vocabulary = vocabularyOf(tools);
   return vocabulary.tools
     .map((tool) => matchTool(words, tool, vocabulary))
     .sort((left, right) => right.score - left.score || needsOf(left) - needsOf(right));
@@ -46,11 +45,21 @@ export const isSure = ({ example }: ToolMatch): boolean => (example?.said ?? 0) 
 function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
   const { tool } = known;
   const score = wordScore(words, known, vocabulary);
-  const example = bestExample(words, known);
+  const example = flaggedExample(words, known);
   if (!example) return { tool, score };
   // A template of nothing but a slot takes any sentence that no other tool wants.
-  const worth = example.said > 0 ? templateWorth + 2 * example.closeness + score / 10 : Math.max(score, threshold);
+  const worth =
+    example.said > 0 ? templateWorth + 2 * example.closeness + score / 10 : Math.max(score, threshold);
   return { tool, example, score: worth };
+}
+
+/** As `bestExample`, with what is said in passing taken out of the sentence where that makes it closer. */
+function flaggedExample(words: readonly Word[], known: ToolWords): (Example & TemplateMatch) | undefined {
+  const { rest, flags } = flagsIn(words, known.properties);
+  const plain = bestExample(words, known);
+  const bare = rest.length < words.length ? bestExample(rest, known) : undefined;
+  if (!bare || (plain && !isCloser(bare, plain))) return plain;
+  return { ...bare, input: { ...bare.input, ...flags } };
 }
 
 /** The example with most of its own words in the sentence; of two, the one that leaves less to the slots. */
@@ -68,47 +77,72 @@ export function bestExample(
 
 function isCloser(match: TemplateMatch, best: TemplateMatch): boolean {
   const left = ({ slots }: TemplateMatch) => [...slots.values()].join(" ").length;
-  return (
-    match.closeness > best.closeness || (match.closeness === best.closeness && left(match) < left(best))
-  );
+  return match.closeness > best.closeness || (match.closeness === best.closeness && left(match) < left(best));
 }
 
 function wordScore(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): number {
   const { name, strong, values, weak, properties } = known;
   const { like, sharers } = vocabulary;
-  if (hasForeignVerb(words, known, vocabulary)) return 0;
+  if (isUnlikely(words, known, vocabulary)) return 0;
   const covered = name.filter((part) => words.some(({ stem }) => like(stem).has(part))).length;
   const takesColour = properties.some(({ name: property }) => /colou?r/iu.test(property));
   const takesPath = properties.some(({ name: property }) => /path|file|url/iu.test(property));
   // Without a word of its name, the words of its description are a weak sign.
   const weakWorth = covered > 0 ? 1 : 0.6;
   let score = 0;
+  let hits = 0;
   for (const word of words) {
     if (isFiller(word) || isQuoted(word.raw)) continue;
     let hit = (takesColour && isColour(word.stem)) || (takesPath && isAddress(word.raw)) ? 1.5 : 0;
     for (const [stem, how] of like(word.stem)) {
+      if (how === synonym && isNoun(word)) continue;
       if (strong.has(stem)) hit = Math.max(hit, (how * 3.2) / Math.sqrt(sharers.get(stem) ?? 1));
       if (values.has(stem)) hit = Math.max(hit, how * 3);
       if (weak.has(stem)) hit = Math.max(hit, how * weakWorth);
     }
     score += hit;
+    if (hit > 0) hits++;
   }
   // What many names have in common, such as the name of a server, tells nothing about one of them.
-  const own = name.filter((part) => (sharers.get(part) ?? 1) <= 2).length;
-  return score + (2 * covered) / Math.max(1, own, covered) + pointing(words, known, vocabulary);
+  const own = name.filter((part) => (sharers.get(part) ?? 1) <= 2 && !fillers.has(part)).length;
+  // One word of a long name is no sign: "time" alone is not about waiting times.
+  const isThin = hits === 1 && covered * 2 < own;
+  return (
+    score + (2 * covered) / Math.max(1, own, covered) + pointing(words, known, vocabulary) - (isThin ? 1 : 0)
+  );
 }
 
-/** "Run it", "delete the file": a verb that the tool does not have is not what the tool does. */
-function hasForeignVerb(words: readonly Word[], { strong, weak, values }: ToolWords, { like }: Vocabulary): boolean {
+/** A plural is no verb: "cats" are not read. */
+const isNoun = ({ raw, stem }: Word): boolean => verbs.has(stem) && raw.toLowerCase() !== stem;
+
+const questions = new Set("what which who where when how why is are do does did can could".split(" "));
+const deeds = new Set(
+  "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay".split(
+    " ",
+  ),
+);
+
+function isUnlikely(
+  words: readonly Word[],
+  { name, strong, weak, values }: ToolWords,
+  { like }: Vocabulary,
+): boolean {
   const [verb] = words.filter((word) => !isFiller(word));
-  if (!verb || words.some(({ stem }) => questions.has(stem)) || !/^\p{L}+$/u.test(verb.raw)) return false;
+  const isQuestion = words.some(({ stem }) => questions.has(stem));
+  // What changes something is done when that is said, and never for a question.
+  const deed = name.find((part) => deeds.has(part));
+  if (deed !== undefined && (isQuestion || !words.some(({ stem }) => like(stem).has(deed)))) return true;
+  // "Run it", "delete the file": a verb that the tool does not have is not what the tool does.
+  if (!verb || isQuestion || !/^\p{L}+$/u.test(verb.raw)) return false;
   return ![...like(verb.stem).keys()].some((stem) => strong.has(stem) || weak.has(stem) || values.has(stem));
 }
 
-const questions = new Set("what which who where when how why is are do does did can could".split(" "));
-
 /** "Show it", "make them blue": said of something that has an id. */
-function pointing(words: readonly Word[], { strong, weak, properties }: ToolWords, { like }: Vocabulary): number {
+function pointing(
+  words: readonly Word[],
+  { strong, weak, properties }: ToolWords,
+  { like }: Vocabulary,
+): number {
   const takesReference = properties.some(({ required, isReference }) => required && isReference);
   if (!takesReference || !refersBack(words)) return 0;
   const knows = (set: ReadonlySet<string>) =>

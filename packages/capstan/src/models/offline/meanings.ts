@@ -12,25 +12,31 @@ export const fillers: ReadonlySet<string> = set(
 
 export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);
 
-const synonyms: readonly ReadonlySet<string>[] = [
+const doing: readonly ReadonlySet<string>[] = [
   "find search look locate seek",
   "show display highlight draw where",
   "style color colour paint make turn",
   "read open view content print cat",
   "list enumerate",
-  "count many number",
   "delete remove erase",
   "write create save",
   "edit change modify replace fix",
+  "reset clear undo",
+].map(set);
+const things: readonly ReadonlySet<string>[] = [
+  "count many number",
   "direction route way path get",
   "near nearby nearest closest around close",
   "detail info information describe",
   "example sample",
-  "reset clear undo",
   "wait queue long busy",
   "kind type category sort",
   "email mail message",
 ].map(set);
+const synonyms = [...doing, ...things];
+
+/** Words for what is done, of which there are synonyms. */
+export const verbs: ReadonlySet<string> = new Set(doing.flatMap((group) => [...group]));
 
 /** Other words for it. */
 export const synonymsOf = (stem: string): string[] =>
@@ -44,13 +50,15 @@ export function rootOf(stem: string): string {
   return root.length >= 4 ? root : stem;
 }
 
+/** The likeness of another word for the same. */
+export const synonym = 0.7;
 /** The likeness of a word to what was meant by it. */
 export const slip = 0.8;
 
 /** How much two stems mean the same: 1 for the same word, less for a slip or another word for it, 0 for none. */
 export function likeness(left: string, right: string): number {
   if (left === right) return 1;
-  if (synonyms.some((group) => group.has(left) && group.has(right))) return 0.7;
+  if (synonyms.some((group) => group.has(left) && group.has(right))) return synonym;
   if (rootOf(left) === rootOf(right)) return 0.9;
   return isNear(left, right) ? slip : 0;
 }

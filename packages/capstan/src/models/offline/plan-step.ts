@@ -1,26 +1,28 @@
-import type { ModelRequest } from "../../model.ts";
+import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { askOfList } from "./ask-of-list.ts";
 import { correctCall } from "./correct-call.ts";
 import { type Call, type Done, doneSince, isNew } from "./done-calls.ts";
 import type { Filled, OpenReference } from "./fill-arguments.ts";
 import { type Meaning, meaningOf, sceneOf } from "./follow-up.ts";
 import { furtherSteps } from "./further-steps.ts";
-import { handOver, handoffName, isOpenHandoff } from "./hand-over.ts";
+import { handOver, isOpenHandoff } from "./hand-over.ts";
 import type { Item } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
+import { isFiller } from "./meanings.ts";
 import type { Property } from "./properties.ts";
 import { readFirst } from "./read-first.ts";
 import { onlyRefersBack, refersBack } from "./refer-back.ts";
 import { isSearchFor, type Scene } from "./resolve-reference.ts";
 import { searchFor } from "./search-for.ts";
 import { anyWish, fill, type Wish } from "./understand.ts";
-import { hidesIds } from "./write-answer.ts";
+import { handoffName } from "./vocabulary.ts";
 import { joined, nameWords, wordsOf } from "./words.ts";
+import { hidesIds } from "./write-answer.ts";
 
 /** What to do next: call tools, ask for an argument or which of several is meant, or answer from what there is. */
 export type Step =
   | { readonly type: "call"; readonly calls: readonly Call[]; readonly why: string }
-  | { readonly type: "ask"; readonly tool: string; readonly property: Property }
+  | { readonly type: "ask"; readonly tool: ToolSpec; readonly property: Property }
   | { readonly type: "tell"; readonly text: string }
   | { readonly type: "which"; readonly phrase: string; readonly candidates: readonly Item[] }
   | { readonly type: "answer" };
@@ -41,13 +43,13 @@ export function planStep(request: ModelRequest): Step {
   const situation = { request, done, meaning, scene: sceneOf(history, meaning.hints) };
   if (done.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
     return { type: "answer" };
-  const told = meaning.wishes.some(({ match }) => isSure(match)) || done.length > 0
-    ? undefined
-    : askOfList(meaning.text, situation.scene.results, hidesIds(request.instructions));
+  const told =
+    meaning.wishes.some(({ match }) => isSure(match)) || done.length > 0
+      ? undefined
+      : askOfList(meaning.text, situation.scene.results, hidesIds(request.instructions));
   if (told !== undefined && toolChoice === "auto") return { type: "tell", text: told };
   const corrected = correctCall(situation);
-  if (corrected)
-    return called([corrected], `The error tells how to correct the call of ${corrected.name}.`);
+  if (corrected) return called([corrected], `The error tells how to correct the call of ${corrected.name}.`);
   const step = handOver(situation) ?? stepFor(leftOf(situation), situation);
   if (step.type !== "answer") return step;
   for (const rule of furtherSteps) {
@@ -118,12 +120,17 @@ function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation
   const calls = sought
     .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)))
     .flatMap((one) => searchFor(one, request.tools, scene) ?? [])
-    .filter((call) => isNew(call, done.map((made) => made.call)));
+    .filter((call) =>
+      isNew(
+        call,
+        done.map((made) => made.call),
+      ),
+    );
   const needed = sought[0]?.property ?? property;
   if (calls.length > 0) return called(calls, `${tool.name} needs ${needed?.name}: it is looked up first.`);
   // What the earlier steps gave says more than a question would.
-  if (done.length > 0 || !needed) return { type: "answer" };
-  return { type: "ask", tool: tool.name, property: needed };
+  if (!needed || (done.length > 0 && needed.least < 2)) return { type: "answer" };
+  return { type: "ask", tool, property: needed };
 }
 
 const isUnknown = ({ resolution }: OpenReference): boolean => resolution.type === "unknown";
@@ -133,16 +140,21 @@ function restOf({ words, match: { tool } }: Wish): string {
   if (refersBack(words)) return "";
   const own = new Set(nameWords(tool.name));
   const about = new Set(wordsOf(tool.description).map(({ stem }) => stem));
-  return joined(
-    words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem))),
-  );
+  const rest = words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem)));
+  return joined(rest.slice(rest.findIndex((word) => !isFiller(word))));
 }
 
 function stepForced({ request, done, scene }: Situation): Step | undefined {
   for (const wish of anyWish(request)) {
     const { input, missing, open } = fill(wish, scene);
     const call = { name: wish.match.tool.name, input };
-    if (missing.length + open.length === 0 && isNew(call, done.map((made) => made.call)))
+    if (
+      missing.length + open.length === 0 &&
+      isNew(
+        call,
+        done.map((made) => made.call),
+      )
+    )
       return called([call], `A tool must be called, and ${call.name} can be.`);
   }
   return undefined;

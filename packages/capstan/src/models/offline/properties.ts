@@ -18,6 +18,8 @@ export type Property = {
   /** Of a list: what its members are. */
   readonly member?: Property;
   readonly fallback?: Json;
+  /** Of a list: how many members it has at least. */
+  readonly least: number;
 };
 
 const known = new WeakMap<object, readonly Property[]>();
@@ -50,6 +52,7 @@ function propertyOf(name: string, schema: Record<string, unknown>, required: boo
     ...shape,
     wantsHex: /hex|#[0-9a-f]{3}/iu.test(description) || String(schema.pattern ?? "").includes("^#"),
     isReference: isReference(shape),
+    least: typeof schema.minItems === "number" ? schema.minItems : 0,
     ...(member && { member: { ...member, isReference: isReference({ ...shape, type: member.type }) } }),
     ...(fallback !== undefined && { fallback: fallback as Json }),
   };

@@ -6,17 +6,21 @@ export function proseOf(markdown: string): string[] {
     .split(/\n{2,}|\n(?=\s*(?:[-*+|>#]|\d+\.)\s?)/u)
     .map((block) => tidied(block))
     .filter((block) => !isNavigation(block))
-    .flatMap((block) => block.split(/(?<=[.!?])\s+(?=[\p{Lu}\p{N}`“"'(\[])/u))
+    .flatMap((block) => block.split(/(?<=[.!?])\s+(?=[\p{Lu}\p{N}`“"'([])/u))
     .map((sentence) => sentence.trim())
     .filter((sentence) => /\p{L}{2}.*\s/u.test(sentence));
 }
 
 function tidied(block: string): string {
-  const plain = block.replace(/^\s*(?:[-*+>]|#{1,6}|\d+\.)\s+/gmu, "").replace(/\s+/gu, " ").trim();
+  const plain = block
+    .replace(/^\s*(?:[-*+>]|#{1,6}|\d+\.)\s+/gmu, "")
+    .replace(/\s+/gu, " ")
+    .trim();
   if (!plain.startsWith("|")) return plain;
   const cells = plain.split(/(?<!\\)\|/u).map((cell) => cell.trim());
   return cells.every((cell) => /^:?-*:?$/u.test(cell)) ? "" : cells.filter((cell) => cell !== "").join(": ");
 }
 
 /** "Docs • Chat • Blog" leads elsewhere, and says nothing. */
-const isNavigation = (block: string): boolean => (block.match(/ [|•·] /gu) ?? []).length >= 2 && !/[.!?]/u.test(block);
+const isNavigation = (block: string): boolean =>
+  (block.match(/ [|•·] /gu) ?? []).length >= 2 && !/[.!?]/u.test(block);

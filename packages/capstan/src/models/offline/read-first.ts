@@ -28,7 +28,8 @@ export function readFirst({ name, input }: Call, { request: { tools }, done }: S
       : { type: "answer" };
   }
   const found = wordsInGap(pattern, plainText(read.result.content));
-  if (found === undefined) return { type: "answer" };
+  if (found === undefined)
+    return { type: "tell", text: `"${pattern}" is not in ${String(input[key])}, so nothing was changed.` };
   const call = { name, input: filledIn(input, found) as Input };
   return isNew(call, made)
     ? { type: "call", calls: [call], why: `The file has "${pattern.replace(gap, () => found)}".` }
@@ -60,5 +61,7 @@ function filledIn(value: Json, found: string): Json {
   if (typeof value === "string") return value.replaceAll(gap, () => found);
   if (Array.isArray(value)) return value.map((part: Json) => filledIn(part, found));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value as Input).map(([key, part]) => [key, filledIn(part, found)]));
+  return Object.fromEntries(
+    Object.entries(value as Input).map(([key, part]) => [key, filledIn(part, found)]),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../json.ts";
-import type { Property } from "./properties.ts";
 import type { SlotRules } from "./match-template.ts";
 import { isFiller } from "./meanings.ts";
+import type { Property } from "./properties.ts";
 import { onlyRefersBack, refersBack } from "./refer-back.ts";
 import { distance, isQuoted, nameWords, stemOf, type Word, wordsOf } from "./words.ts";
 
@@ -77,15 +77,24 @@ export const isProseName = (name: string): boolean =>
   /text|content|message|body|note|prompt|docstring|comment|description/iu.test(name);
 
 /** What may stand at the places of the slots of a tool's examples. */
-export function slotRules(properties: readonly Property[], input: { readonly [key: string]: Json }): SlotRules {
+export function slotRules(
+  properties: readonly Property[],
+  input: { readonly [key: string]: Json },
+): SlotRules {
   // A slot that is the whole value of an argument with ids stands for one.
-  const ids = new Set(properties.flatMap(({ name, isReference }) => (isReference ? [input[name] ?? null].flat() : [])));
+  const ids = new Set(
+    properties.flatMap(({ name, isReference }) => (isReference ? [input[name] ?? null].flat() : [])),
+  );
+  const written = JSON.stringify(input);
+  // In `*.{ending}` there is room for one word; in quotes, for more.
+  const isPart = (slot: string) => new RegExp(`[\\w*.]\\{${slot}\\}|\\{${slot}\\}[\\w*.]`, "u").test(written);
   const named = new Map(properties.map((property) => [property.name, property]));
   const fits = (slot: string, value: string): boolean => {
     const words = wordsOf(value);
     const property = named.get(slot);
     if (ids.has(`{${slot}}`)) return !words.every(isFiller) || refersBack(words);
-    if (!property) return !words.every(isFiller) && !onlyRefersBack(words);
+    if (!property)
+      return (words.length === 1 || !isPart(slot)) && !words.every(isFiller) && !onlyRefersBack(words);
     if (property.isReference) return !words.every(isFiller) || refersBack(words);
     if (property.choices.length > 0) return words.length <= 4 && readValue(value, property) !== undefined;
     if (property.type === "number") return numberIn(value) !== undefined;

@@ -6,6 +6,8 @@ import { isNear, stemOf, type Word, wordsOf } from "./words.ts";
 const ordinals = "first second third fourth fifth sixth seventh eighth ninth tenth".split(" ");
 const pronouns = new Set(["it", "them", "that", "those", "these", "this", "one", "they", "there", "both"]);
 
+const plurals = new Set(["them", "those", "these", "they", "both"]);
+
 const isPointer = ({ stem }: Word): boolean =>
   pronouns.has(stem) || ordinals.includes(stem) || stem === "last";
 
@@ -14,7 +16,9 @@ export const refersBack = (words: readonly Word[]): boolean => words.some(isPoin
 /** "That one", "the second place": nothing but a pointer to what was there before. */
 export function onlyRefersBack(words: readonly Word[]): boolean {
   const rest = words.filter((word) => !isPointer(word) && !fillers.has(word.stem));
-  return refersBack(words) && rest.every(({ stem }) => /^(?:place|item|result|thing|other|entry)$/u.test(stem));
+  return (
+    refersBack(words) && rest.every(({ stem }) => /^(?:place|item|result|thing|other|entry)$/u.test(stem))
+  );
 }
 
 /** A verb and a pointer: "show me the second one". */
@@ -31,7 +35,8 @@ export function pointedAt(items: readonly Item[], words: readonly Word[]): reado
   if (named.length > 0) return named;
   const placed = placedAt(items, words);
   if (placed !== undefined) return placed ? [placed] : undefined;
-  return words.some(({ stem }) => pronouns.has(stem)) ? items : undefined;
+  if (words.some(({ stem }) => plurals.has(stem))) return items;
+  return words.some(({ stem }) => pronouns.has(stem)) ? items.slice(0, 1) : undefined;
 }
 
 /** The thing at the place that the words name; `false` when there is none at it. */

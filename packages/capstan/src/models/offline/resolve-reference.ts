@@ -26,7 +26,9 @@ export function resolveReference(phrase: string, property: Property, scene: Scen
   const wantsMany = property.type === "array";
   const lists = scene.results.flatMap(({ items, input, at }) => {
     const key = keyFor(property, items);
-    return key === undefined ? [] : [{ items: items.filter((item) => item[key] !== undefined), key, input, at }];
+    return key === undefined
+      ? []
+      : [{ items: items.filter((item) => item[key] !== undefined), key, input, at }];
   });
   const found = (items: readonly Item[], key: string): Resolution => {
     const ids = items.flatMap((item) => item[key] ?? []);
@@ -47,50 +49,57 @@ export function resolveReference(phrase: string, property: Property, scene: Scen
   }
   const searched = lists.find(({ input }) => isSearchFor(phrase, input));
   if (searched && wantsMany) return found(searched.items, searched.key);
-  if (searched) return chosen(searched.items, words, scene, (item) => found([item], searched.key));
+  if (searched) {
+    const only = chosen(searched.items, words, scene);
+    return Array.isArray(only)
+      ? { type: "unclear", candidates: only }
+      : only
+        ? found([only], searched.key)
+        : { type: "nothing" };
+  }
   for (const { items, key } of lists) {
     const [known, another] = distinct(byName(items, words, "whole"), key);
-    if (known && (!another || wantsMany)) return found(wantsMany ? byName(items, words, "whole") : [known], key);
+    if (known && (!another || wantsMany))
+      return found(wantsMany ? byName(items, words, "whole") : [known], key);
   }
   const isSearched = scene.results.some(({ input }) => isSearchFor(phrase, input));
   return { type: isSearched ? "nothing" : "unknown" };
 }
 
-/** The best of what a search gave: by its name, else the one that the tool put first. Two equally good ones are asked about. */
-function chosen(
-  items: readonly Item[],
-  words: readonly Word[],
-  { hints }: Scene,
-  found: (item: Item) => Resolution,
-): Resolution {
+/** The best of what a search gave: by its name, else the one that the tool put first. Several when they are equally good. */
+function chosen(items: readonly Item[], words: readonly Word[], { hints }: Scene): Item | Item[] | undefined {
   const named = byName(items, words, "codes");
   const candidates = named.length > 0 ? named : items.slice(0, 1);
   for (const hint of hints) {
     const placed = placedAt(candidates, hint);
-    const [only, another] = placed ? [placed] : byName(candidates, hint, "codes");
-    if (only && !another) return found(only);
+    const [only, another] = placed ? [placed] : byName(candidates, hint, "about");
+    if (only && !another) return only;
   }
-  const [only, another] = candidates;
-  if (only && another) return { type: "unclear", candidates };
-  return only ? found(only) : { type: "nothing" };
+  return candidates.length > 1 ? candidates : candidates[0];
 }
 
 const distinct = (items: readonly Item[], key: string): readonly Item[] => [
   ...new Map(items.map((item) => [item[key], item])).values(),
 ];
 
-/** The things whose names have all the words, those with the fewest other words. `codes`: "15" is said of A15 too. */
-export function byName(items: readonly Item[], words: readonly Word[], how: "whole" | "codes"): Item[] {
+/**
+ * The things whose names have all the words, those with the fewest other words. `codes`: "15" is said of A15 too, and
+ * some of the words may be in what else is known; `about`: all of them may.
+ */
+function byName(items: readonly Item[], words: readonly Word[], how: "whole" | "codes" | "about"): Item[] {
   const said = words.filter((word) => !isFiller(word) && !/^(?:nearest|closest)$/u.test(word.stem));
   if (said.length === 0) return [];
   const hasCode = said.some(({ stem }) => /\d/u.test(stem));
   const worth = (item: Item) => {
     const name = wordsOf(nameOf(item) ?? "").filter((word) => !isFiller(word));
-    const about = how === "codes" ? wordsOf(textsOf(item).join(" ")) : [];
+    const about = how !== "whole" ? wordsOf(textsOf(item).join(" ")) : [];
     const isIn = (word: Word, others: readonly Word[]) =>
-      others.some(({ stem }) => isNear(stem, word.stem) || (how === "codes" && endsWithCode(stem, word.stem)));
+      others.some(
+        ({ stem }) => isNear(stem, word.stem) || (how !== "whole" && endsWithCode(stem, word.stem)),
+      );
     const inName = said.filter((word) => isIn(word, name)).length;
-    if (inName === 0 || !said.every((word) => isIn(word, name) || isIn(word, about))) return -1;
+    if ((inName === 0 && how !== "about") || !said.every((word) => isIn(word, name) || isIn(word, about)))
+      return -1;
     const extra = name.length - inName;
     // A name that says more may be another thing, unless a code tells which.
     if (how === "whole" && extra > 0 && !hasCode) return -1;
@@ -112,7 +121,10 @@ export function isSearchFor(phrase: string, input: Item): boolean {
   return Object.values(input).some((value) => {
     if (typeof value !== "string") return false;
     const stems = wordsOf(value.replace(/["']/gu, " ")).map(({ stem }) => stem);
-    return said.every((stem) => stems.includes(stem)) && (stems.length === said.length || /==|~=|["']/u.test(value));
+    return (
+      said.every((stem) => stems.includes(stem)) &&
+      (stems.length === said.length || /==|~=|["']/u.test(value))
+    );
   });
 }
 

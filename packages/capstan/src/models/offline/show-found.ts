@@ -1,6 +1,6 @@
 import type { ToolSpec } from "../../model.ts";
 import { isNew } from "./done-calls.ts";
-import { itemsIn, dataOf } from "./known-results.ts";
+import { dataOf, itemsIn } from "./known-results.ts";
 import type { Situation, Step } from "./plan-step.ts";
 import { type Property, propertiesOf } from "./properties.ts";
 import { keyFor, wrapped } from "./resolve-reference.ts";
@@ -12,7 +12,7 @@ export function showFound({ request: { tools }, done, meaning }: Situation): Ste
   if (!/\bwhere|\bnearest|\bclosest/iu.test(meaning.text)) return undefined;
   const last = done.at(-1);
   const search = tools.find(({ name }) => name === last?.call.name);
-  if (!last?.result || last.result.status !== "ok" || !search || !isSearch(search)) return undefined;
+  if (last?.result?.status !== "ok" || !search || !isSearch(search)) return undefined;
   const items = itemsIn(dataOf(last.result));
   for (const tool of tools) {
     const property = shownBy(tool);
@@ -20,7 +20,12 @@ export function showFound({ request: { tools }, done, meaning }: Situation): Ste
     const id = key === undefined ? undefined : items[0]?.[key];
     if (!property || id === undefined) continue;
     const call = { name: tool.name, input: { [property.name]: wrapped(id, property) } };
-    if (isNew(call, done.map((made) => made.call)))
+    if (
+      isNew(
+        call,
+        done.map((made) => made.call),
+      )
+    )
       return { type: "call", calls: [call], why: `${tool.name} shows where it is.` };
   }
   return undefined;
@@ -28,7 +33,8 @@ export function showFound({ request: { tools }, done, meaning }: Situation): Ste
 
 /** The one thing that a tool needs to show it. */
 function shownBy(tool: ToolSpec): Property | undefined {
-  if (!nameWords(tool.name).some((part) => /^(?:show|display|highlight|focus)$/u.test(part))) return undefined;
+  if (!nameWords(tool.name).some((part) => /^(?:show|display|highlight|focus)$/u.test(part)))
+    return undefined;
   const required = propertiesOf(tool).filter((property) => property.required);
   const [only] = required;
   return required.length === 1 && only?.isReference && only.type !== "array" ? only : undefined;

@@ -18,7 +18,7 @@ type Place = { readonly from: number; readonly length: number; readonly rank: nu
 export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, fresh: string): string[] {
   const words = wordsOf(text);
   const said = wordsOf(fresh);
-  const preposition = said.find(({ stem }) => prepositions.has(stem));
+  const preposition = said.find(isPreposition);
   const added = said.filter((word) => !isFiller(word));
   if (added.length === 0) return [];
   const kind = kindOf(added);
@@ -28,6 +28,9 @@ export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, 
   const places = [
     ...phrases.map((place) => ({ ...place, rank: 0 })),
     ...windows(added, words),
+    ...words.flatMap(({ stem }, from) =>
+      stem === "them" || stem === "it" ? [{ from, length: 1, rank: 1 }] : [],
+    ),
     ...singles.map((place) => ({ ...place, rank: 2 })),
   ].map(({ from, length, rank }): Place => {
     const isOther = kindOf(words.slice(from, from + length)) !== kind;
@@ -36,6 +39,10 @@ export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, 
   });
   // "And in London?" is about the last thing that was said with "in".
   const order = preposition === undefined ? 1 : -1;
+  // "Without stairs" is said of all that was said before.
+  const [first] = said;
+  if (first && isPreposition(first) && !words.some(({ stem }) => stem === first.stem))
+    return [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`];
   return places
     .sort((left, right) => left.rank - right.rank || order * (left.from - right.from))
     .map(({ from, length }) => {
@@ -56,7 +63,8 @@ function windows(added: readonly Word[], words: readonly Word[]): Place[] {
   });
 }
 
-const prepositions = new Set("to from near in at with for by of on via".split(" "));
+const isPreposition = ({ stem }: Word): boolean =>
+  /^(?:to|from|near|in|at|with|without|for|by|of|on|via)$/u.test(stem);
 
 function placeOf(phrase: readonly Word[], words: readonly Word[]): { from: number; length: number }[] {
   const wanted = joined(phrase).toLowerCase();
@@ -65,4 +73,3 @@ function placeOf(phrase: readonly Word[], words: readonly Word[]): { from: numbe
       return [{ from, length: phrase.length }];
   return [];
 }
-

@@ -3,6 +3,7 @@ import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { clausesOf } from "./clauses.ts";
 import { type Filled, fillArguments, type Input } from "./fill-arguments.ts";
 import { bestTool, isSure, rankTools, type ToolMatch } from "./match-tool.ts";
+import { isAddress } from "./read-value.ts";
 import type { Scene } from "./resolve-reference.ts";
 import { type Word, wordsOf } from "./words.ts";
 
@@ -34,6 +35,9 @@ export function wishesIn(text: string, tools: readonly ToolSpec[]): Wish[] {
   const whole = bestTool(all, tools);
   // A text that is quoted or dictated may have anything in it.
   if (whole && isSure(whole) && takesRest(whole)) return [wish(whole, all)];
+  // "Between A and B" is from A to B.
+  const way = text.replace(/\bbetween\s+(.+?)\s+and\s+/iu, "from $1 to ");
+  if (way !== text && !(whole && isSure(whole))) return wishesIn(way, tools);
   const wishes: Wish[] = [];
   let open = "";
   for (const clause of clausesOf(text)) {
@@ -55,14 +59,21 @@ export function wishesIn(text: string, tools: readonly ToolSpec[]): Wish[] {
 const wish = (match: ToolMatch, words: readonly Word[]): Wish => ({ match, words, given: {} });
 
 /** "Make the cats blue and the dogs red": what was said before the first thing counts for the second. */
-function sameAgain({ match: { tool, example }, words }: Wish, more: readonly Word[], tools: readonly ToolSpec[]): Wish | undefined {
+function sameAgain(
+  { match: { tool, example }, words }: Wish,
+  more: readonly Word[],
+  tools: readonly ToolSpec[],
+): Wish | undefined {
   const slots = wordsOf([...(example?.slots.values() ?? [])].join(" ")).map(({ stem }) => stem);
   const at = words.findIndex(({ stem }) => slots.includes(stem));
   if (at < 1) return undefined;
   const sentence = [...words.slice(0, at), ...more];
   const match = bestTool(sentence, tools);
-  const isSame = match?.example && match.tool === tool && match.example.slots.size >= (example?.slots.size ?? 0);
-  return isSame && match.example.slots.size > 1 ? wish(match, sentence) : undefined;
+  const isSame =
+    match?.example && match.tool === tool && match.example.slots.size >= (example?.slots.size ?? 0);
+  const isList =
+    words.slice(at).every(({ raw }) => isAddress(raw)) && more.every(({ raw }) => isAddress(raw));
+  return isSame && (match.example.slots.size > 1 || isList) ? wish(match, sentence) : undefined;
 }
 
 /** Words that name no tool of their own belong to what came before: "bread and butter". */
@@ -73,8 +84,7 @@ function longer(last: Wish, text: string, tools: readonly ToolSpec[]): Wish {
 }
 
 /** The example has an "and" of its own. */
-const takesRest = ({ example }: ToolMatch): boolean =>
-  / and /u.test(example?.says ?? "");
+const takesRest = ({ example }: ToolMatch): boolean => / and /u.test(example?.says ?? "");
 
 /** The arguments of a wish: what was given in answer to a question counts most. */
 export function fill({ match, words, given }: Wish, scene: Scene): Filled {

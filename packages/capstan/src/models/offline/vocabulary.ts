@@ -26,10 +26,20 @@ export type Vocabulary = {
   readonly like: (stem: string) => ReadonlyMap<string, number>;
 };
 
+/** The tool that every agent with handoffs has. Whom to hand over to is a question of its own. */
+export const handoffName = "handoff";
+
+const vocabularies = new WeakMap<readonly ToolSpec[], Vocabulary>();
 const wordsOfTool = new WeakMap<ToolSpec, ToolWords>();
 
 /** The words of the tools. Words are compared by their first letter, so that many tools do not take long. */
 export function vocabularyOf(tools: readonly ToolSpec[]): Vocabulary {
+  const known = vocabularies.get(tools) ?? readWords(tools.filter(({ name }) => name !== handoffName));
+  vocabularies.set(tools, known);
+  return known;
+}
+
+function readWords(tools: readonly ToolSpec[]): Vocabulary {
   const read = tools.map((tool) => {
     const words = wordsOfTool.get(tool) ?? toolWords(tool);
     wordsOfTool.set(tool, words);

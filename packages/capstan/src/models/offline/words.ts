@@ -33,7 +33,7 @@ export function stemOf(word: string): string {
   const plain = word.toLowerCase().replace(/['’](?:s|re|m|ll|d|ve)$/u, "");
   if (/[^\p{L}]/u.test(plain) || plain.length < 4) return plain;
   if (plain.endsWith("ies")) return `${plain.slice(0, -3)}y`;
-  if (/(?:s|x|ch|sh|z)es$/u.test(plain)) return plain.slice(0, -2);
+  if (/(?:ss|x|ch|sh|z)es$/u.test(plain)) return plain.slice(0, -2);
   return /[^su]s$/u.test(plain) ? plain.slice(0, -1) : plain;
 }
 
@@ -64,7 +64,9 @@ export function isNear(left: string, right: string): boolean {
 
 /** "hwo" for "how": of short words only the order may be wrong. */
 const isSwapped = (left: string, right: string): boolean =>
-  left.charAt(0) === right.charAt(0) && left.charAt(1) === right.charAt(2) && left.charAt(2) === right.charAt(1);
+  left.charAt(0) === right.charAt(0) &&
+  left.charAt(1) === right.charAt(2) &&
+  left.charAt(2) === right.charAt(1);
 
 /** Edit distance in which two swapped neighbours count once. */
 export function distance(left: string, right: string): number {

@@ -1,5 +1,5 @@
 import { type CallPart, plainText, type ResultEntry } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
+import { canonical, isRecord, type Json } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import { citeSources, sourcesIn, sourcesOf } from "./cite-sources.ts";
 import { describeData, describeItem } from "./describe-data.ts";
@@ -24,10 +24,11 @@ export function writeAnswer(request: ModelRequest): string {
   const options = { hideIds: hidesIds(request.instructions) };
   const sources = sourcesOf(request);
   const told = results.map(({ call, result }, at) => {
+    if (isPreparation(call, results.slice(at + 1))) return "";
     const found = result.status === "ok" ? sourcesIn(result, sources) : [];
     const asked = Object.values(call.input).filter((value) => typeof value === "string");
     const cited = citeSources(asked.join(" ") || text, found);
-    return cited || tellUsed(result, results.slice(at + 1), options) || tellResult(result, options);
+    return cited || tellUsed({ call, result }, results.slice(at + 1), options) || tellResult(result, options);
   });
   return told.filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back.";
 }
@@ -44,24 +45,47 @@ function worthTelling(done: readonly Done[]): Told[] {
     if (!result) return [];
     const isRetried =
       result.status === "error" &&
-      done.slice(at + 1).some((later) => later.result?.status === "ok" && later.call.name === call.name);
+      done.slice(at + 1).some((later) => later.result?.status === "ok" && isSameAgain(call, later.call));
     return isRetried || isOpenHandoff(result) ? [] : [{ call, result }];
   });
 }
 
+/** By the same tool, or by another one for the same thing. */
+const isSameAgain = (first: CallPart, second: CallPart): boolean =>
+  first.name === second.name ||
+  Object.entries(first.input).some(
+    ([key, value]) => typeof value === "string" && second.input[key] === value,
+  );
+
 type Options = { readonly hideIds: boolean };
 
 /** A thing that was looked up for a later step: what else is known of it, or nothing more than a space. */
-function tellUsed(result: ResultEntry, later: readonly Told[], options: Options): string | undefined {
-  const items = itemsIn(dataOf(result));
-  const used = later.find(({ call, result: next }) => next.status === "ok" && usedOf(items, call.input).length === 1);
+function tellUsed({ call: own, result }: Told, later: readonly Told[], options: Options): string | undefined {
+  // What was given the thing by its id did something with it, and is told.
+  const items = itemsIn(dataOf(result)).filter((item) => usedOf([item], own.input).length === 0);
+  const used = later.find(
+    ({ call, result: next }) => next.status === "ok" && usedOf(items, call.input).length === 1,
+  );
   const [item] = used ? usedOf(items, used.call.input) : [];
   if (!used || !item) return undefined;
   const said = plainText(used.result.content);
   const isTold = said.includes(nameOf(item) ?? "");
-  const isMore = Object.entries(item).some(([key, value]) => isMeasure(key, value) && !said.includes(String(value)));
+  const isMore = Object.entries(item).some(
+    ([key, value]) => isMeasure(key, value) && !said.includes(String(value)),
+  );
   return isTold && !isMore ? " " : `${describeItem(item, { ...options, most: 6 })}.`;
 }
+
+/** A file is read before it is changed: then only the change is told. */
+const isPreparation = ({ name, input }: CallPart, later: readonly Told[]): boolean =>
+  Object.keys(input).length > 0 &&
+  later.some(
+    ({ call, result }) =>
+      call.name !== name &&
+      result.status === "ok" &&
+      Object.keys(call.input).length > Object.keys(input).length &&
+      Object.entries(input).every(([key, value]) => canonical(call.input[key] ?? null) === canonical(value)),
+  );
 
 /** The things whose ids are in the input of a call. */
 function usedOf(items: readonly Item[], input: Json): Item[] {
@@ -95,7 +119,8 @@ const withoutLead = (message: string): string => message.replace(/^Tool executio
 
 function tellData(result: ResultEntry, text: string, options: Options): string {
   const data = dataOf(result);
-  if (data === undefined) return text === "" ? `${capitalised(inWords(result.name))} is done.` : shortened(text);
+  if (data === undefined)
+    return text === "" ? `${capitalised(inWords(result.name))} is done.` : shortened(text);
   const whole = jsonIn(text);
   const message = messageIn(whole) ?? result.message ?? messageIn(data) ?? (whole ? "" : text);
   const head = isSentence(message) ? sentence(message) : "";

@@ -1,0 +1,24 @@
+import type { MapProps } from "@capstan/studio";
+import type { ToolContext, ToolReturn } from "capstan";
+import { expect, it } from "vitest";
+import { loadVenue } from "../load-venue.ts";
+import type { Place } from "../venue/venue.ts";
+import { search } from "./search.ts";
+
+const venue = await loadVenue();
+const gate = venue.places.find(({ name }) => name === "Gate A15") as Place;
+const gates = [..."ABCDEFGH"].map((letter, index) => ({
+  ...gate,
+  poiId: index + 1,
+  name: `Gate ${letter}15`,
+  aliases: [`Gate ${letter}15`, `${letter}15`, "Gate 15"],
+}));
+
+it("asks which of many gates is meant, with no more buttons than the studio shows", async () => {
+  const tool = search({ venue: { ...venue, places: gates } });
+  const { message, ui } = (await tool.execute?.({ term: "gate 15" }, {} as ToolContext)) as ToolReturn;
+  expect(message).toContain("Which one do you mean: A15 or B15 or C15 or D15 or E15 or F15 or G15 or H15?");
+  const { pins, replies } = ui?.props as unknown as MapProps;
+  expect(pins).toHaveLength(8);
+  expect(replies).toEqual(["A15", "B15", "C15", "D15", "E15", "F15"]);
+});

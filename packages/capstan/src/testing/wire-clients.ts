@@ -1,0 +1,64 @@
+import type { Json } from "../json.ts";
+import type { Model } from "../model.ts";
+import { anthropic } from "../models/anthropic.ts";
+import { gemini } from "../models/gemini.ts";
+import { openai } from "../models/openai.ts";
+import { textDialect } from "../models/text-dialect.ts";
+import {
+  anthropicEncoder,
+  type Encoder,
+  geminiEncoder,
+  openAiChatEncoder,
+  openAiResponsesEncoder,
+  type Speech,
+} from "./wire-encoders.ts";
+
+/** What a model says in one turn, whatever its wire. */
+export type WireStep = {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly input: Json }[];
+};
+
+/** Clients by name, each with a provider that says the script once, on its own wire. */
+export function wireClients(script: readonly WireStep[]): Readonly<Record<string, Model>> {
+  const over = (encoder: Encoder, say: (step: WireStep, turn: number) => Speech = asSpeech) => ({
+    model: "m",
+    apiKey: "key",
+    fetch: provider(script.map((step, turn) => encoder.encode(say(step, turn)))),
+  });
+  return {
+    "OpenAI chat": openai({ api: "chat", ...over(openAiChatEncoder) }),
+    "OpenAI responses": openai({ api: "responses", ...over(openAiResponsesEncoder) }),
+    Anthropic: anthropic(over(anthropicEncoder)),
+    Gemini: gemini(over(geminiEncoder)),
+    "text dialect": textDialect(openai({ api: "chat", ...over(openAiChatEncoder, asText) })),
+  };
+}
+
+function asSpeech({ text, calls }: WireStep, turn: number): Speech {
+  return {
+    ...(text !== undefined && { text }),
+    ...(calls && {
+      calls: calls.map(({ name, input }, index) => ({
+        id: `call_${turn}_${index}`,
+        name,
+        arguments: JSON.stringify(input),
+      })),
+    }),
+  };
+}
+
+/** A model without tools of its own writes its calls as text. */
+function asText({ text = "", calls = [] }: WireStep): Speech {
+  const called = calls.map(({ name, input }) => `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input)}`);
+  return { text: [text, ...called].filter((line) => line !== "").join("\n") };
+}
+
+function provider(answers: readonly ReturnType<Encoder["encode"]>[]): typeof fetch {
+  let turn = 0;
+  return async () => {
+    const answer = answers[turn++];
+    if (!answer) throw new Error("The script has come to its end.");
+    return new Response(answer.body + answer.end, { headers: { "content-type": "text/event-stream" } });
+  };
+}

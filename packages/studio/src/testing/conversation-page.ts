@@ -1,0 +1,38 @@
+import type { Locator, Page } from "playwright-core";
+
+/** Where a person writes. */
+export const prompt = (page: Page): Locator => page.locator("[data-prompt]");
+
+/** The whole conversation as a person reads it. */
+export const transcript = (page: Page): Locator => page.getByRole("region", { name: "Conversation" });
+
+/** The cards of calls, of those in this state alone where it is given. */
+export const cards = (page: Page, state?: string): Locator =>
+  page.locator(state === undefined ? "[data-call]" : `[data-call][data-state=${state}]`);
+
+export async function say(page: Page, text: string): Promise<void> {
+  await prompt(page).fill(text);
+  await prompt(page).press("Enter");
+}
+
+/** Says it, and waits until it is heard and answered. A page is told every sentence once. */
+export async function ask(page: Page, text: string): Promise<void> {
+  await say(page, text);
+  await heard(page, text);
+  await rest(page);
+}
+
+/** Until the run that the sentence began is shown. */
+export async function heard(page: Page, text: string): Promise<void> {
+  await page.getByRole("article", { name: "You say" }).filter({ hasText: text }).waitFor();
+}
+
+/** Until nothing runs and nothing waits. */
+export const rest = (page: Page): Promise<void> => page.getByRole("button", { name: "Send" }).waitFor();
+
+/** An approval does not heed a click in its first half second: lets the page believe that it has passed. */
+export const settle = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 1000;
+  });
