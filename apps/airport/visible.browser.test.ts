@@ -11,6 +11,7 @@ import { loadVenue } from "./load-venue.ts";
 
 // Two cores that others use too.
 vi.setConfig({ testTimeout: 30_000 });
+const patience = { timeout: 8_000 };
 
 const { places } = await loadVenue();
 const idOf = (name: string): number => places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
@@ -70,7 +71,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       .getByText(/which one do you mean.*Gate A15.*Gate D15.*\?/i)
       .waitFor();
     const map = mapOf(view(page));
-    await expect.poll(() => pins(map).allTextContents()).toEqual(["Gate A15", "Gate D15"]);
+    await expect.poll(() => pins(map).allTextContents(), patience).toEqual(["Gate A15", "Gate D15"]);
     expect(await replies(page).allInnerTexts()).toEqual(["A15", "D15"]);
     await picture(page, "visible-airport-1");
 
@@ -80,7 +81,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       .getByText(/Restroom Concourse D North.*83 metres/)
       .waitFor();
     await rest(page);
-    await expect.poll(() => pins(map).allTextContents()).toEqual(["Restroom Concourse D North"]);
+    await expect.poll(() => pins(map).allTextContents(), patience).toEqual(["Restroom Concourse D North"]);
     expect(await replies(page).count()).toBe(0);
     expect(await turns(page)).toEqual([["search"], ["search"], ["showPOI"]]);
     expect(await cards(page, "ok").count()).toBe(3);
@@ -98,7 +99,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       .getByText(/Restroom Concourse D North.*83 metres/)
       .waitFor();
     await expect
-      .poll(() => pins(mapOf(transcript(page)).last()).allTextContents())
+      .poll(() => pins(mapOf(transcript(page)).last()).allTextContents(), patience)
       .toEqual(["Restroom Concourse D North"]);
     await picture(page, "visible-airport-3");
   });
@@ -189,7 +190,7 @@ test("airport scenario 6: over five wires the same is seen (S0-43, S0-45)", asyn
   for (const [index, [wire]] of clients.entries()) {
     await ask(page, sentenceFor(wire));
     await expect
-      .poll(() => transcript(page).getByText("It is 561 metres, about 7 minutes.").count())
+      .poll(() => transcript(page).getByText("It is 561 metres, about 7 minutes.").count(), patience)
       .toBe(index + 1);
     await routes(mapOf(view(page))).waitFor();
   }

@@ -2,31 +2,20 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Listening, listen } from "@capstan/server";
-import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "./agent.ts";
+import { slowReader } from "./testing/slow-reader.ts";
 
 let folder: string;
 let listening: Listening;
 /** The second answer of the model is not given before this is opened. */
 let gate: PromiseWithResolvers<void>;
 
-const script: Script = [
-  { calls: [{ id: "call_a", name: "list_files" }] },
-  { delayMs: 1, calls: [{ id: "call_b", name: "read_file", input: { path: "sample.txt" } }] },
-  { text: "It welcomes you.", split: 3 },
-];
-
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
   cpSync(join(import.meta.dirname, "sample"), folder, { recursive: true });
   gate = Promise.withResolvers();
-  const wait = (_: number, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      void gate.promise.then(resolve);
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
-  const agent = await files({ model: scriptedModel(script, { wait }), root: folder, studio: true });
+  const agent = await files({ model: slowReader(gate.promise), root: folder, studio: true });
   listening = await listen(createServer({ agents: [agent] }), { port: 0 });
 });
 afterEach(async () => {

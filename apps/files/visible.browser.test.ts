@@ -18,6 +18,7 @@ import {
 } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
 import { about, files } from "./agent.ts";
+import { slowReader } from "./testing/slow-reader.ts";
 
 // Two cores that others use too.
 vi.setConfig({ testTimeout: 30_000 });
@@ -31,21 +32,6 @@ writeFileSync(join(folder, "secret"), "the canary sings");
 const [listing = "", searching = "", documenting = "", leaving = ""] = about.suggestions;
 const broken = "Read sample.txt, in broken JSON";
 const [finished, stopped] = ["Read sample.txt, slowly", "Read sample.txt, and never end"];
-
-/** Looks at the folder, and then waits for what a test opens. */
-function slowReader(gate: Promise<void>) {
-  const steps = [
-    { calls: [{ name: "list_files" }] },
-    { delayMs: 1, calls: [{ name: "read_file", input: { path: "sample.txt" } }] },
-    { text: "It welcomes you." },
-  ];
-  const wait = (_: number, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      void gate.then(resolve);
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
-  return scriptedModel(steps, { wait });
-}
 
 const gate = Promise.withResolvers<void>();
 const model = offlineExcept({

@@ -22,6 +22,7 @@ import type { Network } from "./network.ts";
 
 // Two cores that others use too.
 vi.setConfig({ testTimeout: 30_000 });
+const patience = { timeout: 8_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-graph-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -115,7 +116,7 @@ const red = [255, 0, 0] as const;
 const threeNodes = 150;
 
 describe("graph scenarios 1, 2 and 8: asking", () => {
-  test("nodes are counted in two model calls, the edges after them, and a quick action shows what nodes are like (S2-01, S2-22, S2-23, S2-44, S2-49)", async () => {
+  test("nodes are counted in two model calls, the edges after them, and a quick action shows what nodes are like (S2-02, S2-22, S2-23, S2-44, S2-49)", async () => {
     const page = await studio.open("/");
     await page.getByRole("button", { name: "How many nodes are there?" }).click();
     await answer(page).getByText("20 nodes").waitFor();
@@ -123,7 +124,7 @@ describe("graph scenarios 1, 2 and 8: asking", () => {
     await view(page).getByText("20 nodes, 30 edges").waitFor();
     await page.getByRole("tab", { name: "Timeline" }).click();
     const bars = page.getByRole("group", { name: "Timeline" });
-    await expect.poll(() => bars.getByRole("button", { name: /^model / }).count()).toBe(2);
+    await expect.poll(() => bars.getByRole("button", { name: /^model / }).count(), patience).toBe(2);
     await ask(page, "what about the edges?");
     await answer(page).getByText("30 edges").waitFor();
     await replies(page).getByText("What are some sample nodes?").click();
@@ -132,7 +133,7 @@ describe("graph scenarios 1, 2 and 8: asking", () => {
     const samples = await answer(page).getByRole("listitem").allInnerTexts();
     expect(samples).toHaveLength(3);
     expect(samples[0]).toMatch(/Whiskers.*cat1.*tabby/);
-    expect(await answer(page).innerText()).not.toMatch(/^Returned \d+ node samples\.?$|"success"/);
+    expect(await answer(page).innerText()).not.toContain('"success"');
     await picture(page, "visible-graph-1");
   });
 });
@@ -148,7 +149,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
     for (const name of ["Whiskers", "Mittens", "Shadow"])
       await answer(page).getByText(name).first().waitFor();
     await view(page).getByText("20 nodes, 30 edges, 3 changed").waitFor();
-    await expect.poll(() => pointsIn(page, blue), { timeout: 8_000 }).toBeGreaterThan(threeNodes);
+    await expect.poll(() => pointsIn(page, blue), patience).toBeGreaterThan(threeNodes);
     const cats = view(page)
       .getByRole("list", { name: "Types" })
       .getByRole("listitem")
@@ -164,7 +165,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
     await replies(page).getByText("Clear all styles").click();
     await heard(page, "Clear all styles");
     await rest(page);
-    await expect.poll(() => pointsIn(page, blue), { timeout: 8_000 }).toBe(0);
+    await expect.poll(() => pointsIn(page, blue), patience).toBe(0);
   });
 
   test("there are no dogs to style: it says what there is and offers it, and the cats turn red (S2-26, S2-57)", async () => {
@@ -176,7 +177,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
     await replies(page).getByText("yes, the cats").click();
     await heard(page, "yes, the cats");
     await affected(page).getByText("3 nodes changed").waitFor();
-    await expect.poll(() => pointsIn(page, red), { timeout: 8_000 }).toBeGreaterThan(threeNodes);
+    await expect.poll(() => pointsIn(page, red), patience).toBeGreaterThan(threeNodes);
   });
 
   test("at the width of a phone the picture stands in the conversation", async () => {
@@ -197,7 +198,7 @@ describe("graph scenarios 5, 6 and 7: limits, and stopping", () => {
     await ask(page, "Never stop");
     await stage(page).getByText("Failed").waitFor();
     expect(await cards(page, "ok").count()).toBe(5);
-    await transcript(page).getByText("The limit of 5 turns was reached.").waitFor();
+    await transcript(page).getByText("The limit of 5 turns was reached.", { exact: true }).waitFor();
     await transcript(page).getByText("Maximum tool iterations reached", { exact: true }).waitFor();
     await picture(page, "visible-graph-5");
   });
@@ -234,7 +235,7 @@ describe("graph scenarios 5, 6 and 7: limits, and stopping", () => {
     await answer(page).getByText("It is open now.").waitFor();
   });
 
-  test("Escape stops a graph that never opens: the tool is told, and what was asked next is answered (S2-11, S2-54)", async () => {
+  test("Escape stops a graph that never opens: the tool is told, and what was asked next is answered (S2-54)", async () => {
     const page = await studio.open("/");
     await say(page, "Open the endless graph");
     await stage(page).getByText("Working…").waitFor();

@@ -1,4 +1,5 @@
 import type { StoredAgentsOptions } from "capstan/agents";
+import { allSources } from "./library/find-documents.ts";
 import type { Library } from "./library/library.ts";
 import { fictionalMailbox, type Mailbox } from "./mailbox.ts";
 import { getDocument } from "./tools/get-document.ts";
@@ -12,7 +13,7 @@ export function offeredToAgents(
   mailbox: Mailbox = fictionalMailbox,
 ): Required<Pick<StoredAgentsOptions, "tools" | "sources">> {
   return {
-    sources: ["project", "packages", "folder"],
+    sources: allSources,
     tools: {
       search_knowledge_base: ({ sources }) => searchKnowledgeBase(library, kept(sources)),
       get_document: ({ sources }) => getDocument(library, kept(sources)),

@@ -4,7 +4,6 @@
 import type { Talk } from "capstan/testing/talks-suite";
 
 const cites = /\[\d+\]/;
-const says = (query: string): readonly [string, object] => ["search_knowledge_base", { query }];
 const searched: readonly [string] = ["search_knowledge_base"];
 const unable = /cannot|can't|could not|nothing|no passage|not found|no document|no source/i;
 
@@ -14,7 +13,11 @@ export const talks: readonly Talk[] = [
   [{ says: "waht is zod", calls: [searched], answers: [/validation/, cites] }],
   [{ says: "How do I handle errors in zod?", calls: [searched], answers: [/ZodError|safeParse/, cites] }],
   [
-    { says: "search for maxBufferSize", calls: [says("maxBufferSize")], answers: ["maxBufferSize", cites] },
+    {
+      says: "search for maxBufferSize",
+      calls: [["search_knowledge_base", { query: "maxBufferSize" }]],
+      answers: ["maxBufferSize", cites],
+    },
     { says: "what about onRetry?", calls: [searched], answers: [/retry/i, cites] },
   ],
   [

@@ -38,7 +38,7 @@ function appending(file: string): (text: string) => void {
 }
 
 /** The resources of all servers as documents: `notes/note:///1` is the resource `note:///1` of the server `notes`. */
-export function resourceKnowledge(mcp: Pick<McpTools, "status" | "resources" | "readResource">): Knowledge {
+function resourceKnowledge(mcp: McpTools): Knowledge {
   return {
     async search(query) {
       const words = query.toLowerCase().split(/\s+/).filter(Boolean);

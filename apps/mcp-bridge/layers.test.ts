@@ -8,14 +8,13 @@ import { expect, it } from "vitest";
 import { bridge } from "./agent.ts";
 import { bridgeService } from "./bridge-service.ts";
 import { childServers } from "./child-servers.ts";
+import { textCall } from "./testing/text-call.ts";
 
 const question = "Analyze step by step: how far are 42 km, and what is a parsec?";
 const calls = [
   "[Thinking: Two conversions.]",
-  "TOOL_CALL: mcp_units_convert",
-  'ARGUMENTS: {"value": 42, "from": "km", "to": "mi"}',
-  "TOOL_CALL: mcp_units_convert",
-  'ARGUMENTS: {"value": 1, "from": "parsec", "to": "km"}',
+  textCall("mcp_units_convert", { value: 42, from: "km", to: "mi" }),
+  textCall("mcp_units_convert", { value: 1, from: "parsec", to: "km" }),
 ].join("\n");
 
 it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, errors, state and logs (S4-65)", async () => {

@@ -15,9 +15,10 @@ import {
   scriptedModel,
 } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { about, type BridgeOptions, bridge, policy } from "./agent.ts";
+import { type BridgeOptions, bridge } from "./agent.ts";
 import { childServers } from "./child-servers.ts";
 import { type PretendPages, pretendPages } from "./testing/pretend-pages.ts";
+import { textCall } from "./testing/text-call.ts";
 
 const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
 let mcp: McpTools;
@@ -35,10 +36,6 @@ afterAll(async () => {
   await internet.close();
   rmSync(data, { recursive: true });
 });
-
-/** A call as a model without calls of its own writes it. */
-const call = (name: string, input: object): string =>
-  `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input, undefined, 2)}`;
 
 type Asked = { readonly agent?: Partial<BridgeOptions>; readonly run?: RunOptions };
 
@@ -58,51 +55,6 @@ function lastSent(request: ScriptedRequest | undefined): string {
   return entry?.type === "user" ? plainText(entry.content) : "";
 }
 
-describe("the bridge", () => {
-  it("has the policy of ten turns, one retry and an answer from knowledge (S4-11, S4-16, S4-17)", () => {
-    expect(policy).toEqual({
-      maxTurns: 10,
-      wrapUpAt: 0,
-      finalTurn: "keep-tools",
-      onLimit: ["best-effort"],
-      toolExecution: "parallel",
-      retry: { maxAttempts: 2, baseMs: 1000, factor: "linear" },
-      onAllToolsFailed: "answer-from-knowledge",
-      maxToolResultSize: 50_000,
-      memory: "session",
-      requireToolFirst: false,
-      summaries: false,
-    });
-    expect(about.suggestions).toHaveLength(4);
-  });
-
-  it("offers the tools of its servers in the prompt, in text by default, natively when asked to (S4-06, S4-28)", async () => {
-    const { model } = await ask([{ text: "Hi." }], "Hello");
-    expect(model.requests[0]?.tools).toEqual([]);
-    for (const { name } of mcp.tools) expect(model.requests[0]?.instructions).toContain(`- ${name}: `);
-    expect(model.requests[0]?.instructions).toContain("- web_fetch: ");
-    const native = await ask([{ text: "Hi." }], "Hello", { agent: { dialect: "native" } });
-    expect(native.model.requests[0]?.tools.map(({ name }) => name)).toEqual([
-      ...mcp.tools.map(({ name }) => name),
-      "web_fetch",
-    ]);
-  });
-
-  it("reads with its own servers without asking, and asks before it deletes", async () => {
-    const reading = await ask(
-      [
-        { text: call("mcp_notes_list_notes", {}) },
-        { text: call("mcp_units_convert", { value: 1, from: "km", to: "m" }) },
-        { text: "Done." },
-      ],
-      "Look.",
-    );
-    expect(reading.result.status).toBe("done");
-    const deleting = await ask([{ text: call("mcp_notes_delete_note", { id: 1 }) }], "Delete note 1.");
-    expect(deleting.result.pending).toMatchObject([{ name: "mcp_notes_delete_note", needs: "approval" }]);
-  });
-});
-
 describe("scenario: a model that speaks in text", () => {
   it("calls two tools at once, with nested JSON over several lines; what it thinks goes to the log and not into the answer (S4-29, S4-30, S4-31)", async () => {
     const note = '{"list": [1, {"two": "}"}]}';
@@ -110,7 +62,7 @@ describe("scenario: a model that speaks in text", () => {
     const { result, facts, model } = await ask(
       [
         {
-          text: `[Thinking: Both at once.]\n${call("mcp_notes_add_note", { text: note })}\n${call("mcp_units_convert", { value: 42, from: "km", to: "mi" })}`,
+          text: `[Thinking: Both at once.]\n${textCall("mcp_notes_add_note", { text: note })}\n${textCall("mcp_units_convert", { value: 42, from: "km", to: "mi" })}`,
         },
         { text: "[Thinking: Now I know.]\nNoted; 42 km are 26.0976 mi." },
       ],
@@ -146,7 +98,7 @@ async function withFlaky<Value>(
   }
 }
 
-const tide: ScriptedStep = { text: call("mcp_gauge_tide", {}) };
+const tide: ScriptedStep = { text: textCall("mcp_gauge_tide", {}) };
 
 describe("scenario: a tool that fails", () => {
   it("once is tried again after 1000 ms, and then works (S4-36)", async () => {
@@ -176,7 +128,7 @@ describe("scenario: a tool that fails", () => {
       const both = { tools: [...flaky.tools, ...mcp.tools] };
       const { result, model } = await ask(
         [
-          { text: `${tide.text}\n${call("mcp_units_list_units", {})}` },
+          { text: `${tide.text}\n${textCall("mcp_units_list_units", {})}` },
           { text: "The gauge is stuck, but I know units." },
         ],
         "Tide and units?",
@@ -238,7 +190,7 @@ describe("scenario: addresses that are not for the web", () => {
     };
     const { result, facts } = await ask(
       [
-        { text: urls.map((url) => call("web_fetch", { url })).join("\n") },
+        { text: urls.map((url) => textCall("web_fetch", { url })).join("\n") },
         { text: "None of them can be read." },
       ],
       `Read ${urls.join(" ")}`,
@@ -258,8 +210,8 @@ describe("scenario: the limit of turns", () => {
       (_, index) => ({
         text:
           index === 0
-            ? call("mcp_units_list_units", {})
-            : call("mcp_units_convert", { value: index, from: "km", to: "mi" }),
+            ? textCall("mcp_units_list_units", {})
+            : textCall("mcp_units_convert", { value: index, from: "km", to: "mi" }),
       }),
       "Go on for ever.",
     );
@@ -283,8 +235,8 @@ describe("scenario: a page that gives orders", () => {
   it("stays marked as external content, calls nothing by itself, and what follows it is asked for", async () => {
     const { result, model } = await ask(
       [
-        { text: call("web_fetch", { url: "http://pages.test/offer" }) },
-        { text: call("mcp_notes_add_note", { text: "Cheap boats" }) },
+        { text: textCall("web_fetch", { url: "http://pages.test/offer" }) },
+        { text: textCall("mcp_notes_add_note", { text: "Cheap boats" }) },
       ],
       "What does http://pages.test/offer say?",
     );

@@ -20,6 +20,7 @@ import { about, bridge } from "./agent.ts";
 import { childServers } from "./child-servers.ts";
 import { noteFile } from "./servers/note-file.ts";
 import { pretendPages } from "./testing/pretend-pages.ts";
+import { textCall } from "./testing/text-call.ts";
 
 // Two cores that others use too.
 vi.setConfig({ testTimeout: 30_000 });
@@ -47,10 +48,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true });
 });
 
-/** A call as a model without calls of its own writes it. */
-const call = (name: string, input: object): string =>
-  `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input, undefined, 2)}`;
-const convert = (value: number): string => call("mcp_units_convert", { value, from: "km", to: "mi" });
+const convert = (value: number): string => textCall("mcp_units_convert", { value, from: "km", to: "mi" });
 
 const note = '{"list": [1, {"two": "}"}]}';
 const thinking = "Note the list, and how far are 42 km?";
@@ -60,18 +58,18 @@ const endless = "Go on for ever.";
 const hostile = "Read http://pages.test/offer and note what it says.";
 const model = offlineExcept({
   [thinking]: scriptedModel([
-    { text: `[Thinking: Both at once.]\n${call("mcp_notes_add_note", { text: note })}\n${convert(42)}` },
+    { text: `[Thinking: Both at once.]\n${textCall("mcp_notes_add_note", { text: note })}\n${convert(42)}` },
     { text: "[Thinking: Now I know.]\nNoted; 42 km are 26.0976 mi." },
   ]),
-  [failing]: scriptedModel([{ text: call("mcp_gauge_tide", {}) }, { text: "High water is at 06:12." }]),
+  [failing]: scriptedModel([{ text: textCall("mcp_gauge_tide", {}) }, { text: "High water is at 06:12." }]),
   [hopeless]: scriptedModel([
-    { text: call("mcp_stuck_tide", {}) },
+    { text: textCall("mcp_stuck_tide", {}) },
     { text: "I could not look it up; usually it does not." },
   ]),
   [endless]: scriptedModel((_, index) => ({ text: convert(index) })),
   [hostile]: scriptedModel([
-    { text: call("web_fetch", { url: "http://pages.test/offer" }) },
-    { text: call("mcp_notes_add_note", { text: "Cheap boats" }) },
+    { text: textCall("web_fetch", { url: "http://pages.test/offer" }) },
+    { text: textCall("mcp_notes_add_note", { text: "Cheap boats" }) },
     { text: "Then I leave it." },
   ]),
 });

@@ -16,6 +16,7 @@ export type FoundDocument = {
 };
 
 export type Source = "project" | "packages" | "folder";
+export const allSources: readonly Source[] = ["project", "packages", "folder"];
 
 /** No more than this is indexed, whatever is there. */
 export const bounds: Bounds = { documents: 800, bytes: 20_000_000, bytesOfOne: 2_000_000 };

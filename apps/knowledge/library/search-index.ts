@@ -6,7 +6,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { contentWords } from "./content-words.ts";
-import type { Source } from "./find-documents.ts";
+import { allSources } from "./find-documents.ts";
 import type { Person } from "./package-facts.ts";
 import { type Candidate, ranked } from "./rank-passages.ts";
 import { nearestPeople } from "./rank-people.ts";
@@ -90,8 +90,6 @@ export function searchIndex(database: DatabaseSync): SearchIndex {
     close: () => database.close(),
   };
 }
-
-const allSources: readonly Source[] = ["project", "packages", "folder"];
 
 /** In quotes a word is a word, whatever it means to FTS5: `OR`, `NEAR(`, `title:`, `*`. */
 const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;

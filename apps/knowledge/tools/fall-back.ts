@@ -1,8 +1,7 @@
 import { defineTool, type FallbackInput, type Tool } from "capstan";
 import { contentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
-import { contextsOf, sourcesHint } from "./passages.ts";
-import { titled } from "./search-knowledge-base.ts";
+import { contextsOf, sourcesHint, titled } from "./passages.ts";
 
 /**
  * `fall_back`: what is said when a limit ends the search without an answer. It tells what was searched, tries once more

@@ -1,8 +1,7 @@
 import { defineTool, nearest, type Tool } from "capstan";
 import type { Library } from "../library/library.ts";
 import type { Passage } from "../library/search-index.ts";
-import { contextsOf, sourcesHint } from "./passages.ts";
-import { titled } from "./search-knowledge-base.ts";
+import { contextsOf, sourcesHint, titled } from "./passages.ts";
 
 const longestText = 12_000;
 

@@ -1,8 +1,7 @@
 import { defineTool, nearest, type Tool } from "capstan";
 import { contentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
-import type { Passage } from "../library/search-index.ts";
-import { contextsOf, sourcesHint } from "./passages.ts";
+import { contextsOf, sourcesHint, titled } from "./passages.ts";
 
 /** `search_knowledge_base`: the passages that fit a query best. With `sources`, from nowhere else. */
 export function searchKnowledgeBase(library: Library, sources?: readonly string[]): Tool {
@@ -62,14 +61,6 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
       };
     },
   });
-}
-
-/** With the heading in its title. */
-export function titled(passage: Passage): Passage {
-  const { title, heading } = passage;
-  return heading && heading.toLowerCase() !== title.toLowerCase()
-    ? { ...passage, title: `${title}: ${heading}` }
-    : passage;
 }
 
 function nothing(query: string, ids: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SourcesProps } from "@capstan/studio";
 import { defineAgent, type Json, type Result, run, type Tool } from "capstan";
 import { collect, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -58,6 +59,13 @@ describe("search_knowledge_base", () => {
       },
       reads: ["untrusted"],
     });
+  });
+
+  it("shows people the beginning of a long passage, and gives the model all of it", async () => {
+    const { ui, contexts } = await call(searchKnowledgeBase(shelf), { query: "rope part 3", limit: 1 });
+    const [shown] = (ui?.props as SourcesProps).sources;
+    expect(shown?.text).toMatch(/^Rope 3\. .{300,} …$/);
+    expect(contexts?.[0]?.content.length).toBeGreaterThan(1000);
   });
 
   it("tells how far the index is while it is made", async () => {

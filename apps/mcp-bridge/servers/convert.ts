@@ -1,8 +1,9 @@
 // Units by what they measure. Each has its names and its size in the first unit of its kind; degrees have a zero too.
 
-type Unit = { readonly names: readonly string[]; readonly size: number; readonly zero?: number };
+type Names = readonly [symbol: string, ...others: string[]];
+type Unit = { readonly names: Names; readonly size: number; readonly zero?: number };
 
-const unit = (size: number, ...names: string[]): Unit => ({ names, size });
+const unit = (size: number, ...names: Names): Unit => ({ names, size });
 
 const quantities: Readonly<Record<string, readonly Unit[]>> = {
   length: [
@@ -83,7 +84,7 @@ export function unitNames(): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(quantities).map(([quantity, units]) => [
       quantity,
-      units.map(({ names }) => names[0] ?? ""),
+      units.map(({ names: [symbol] }) => symbol),
     ]),
   );
 }
@@ -98,7 +99,7 @@ function find(name: string): Found {
   for (const isMeant of [isExact, isLike])
     for (const [quantity, units] of Object.entries(quantities))
       for (const { names, size, zero = 0 } of units)
-        if (names.some(isMeant)) return { quantity, size, zero, symbol: names[0] ?? wanted };
+        if (names.some(isMeant)) return { quantity, size, zero, symbol: names[0] };
   const known = Object.values(unitNames()).flat().join(", ");
   throw new Error(`The unit "${wanted.slice(0, 40)}" is not known. Known are ${known}.`);
 }

@@ -31,7 +31,9 @@ export function timeElsewhere(
     );
   const said = `${String(hour).padStart(2, "0")}:${clock[2] ?? "00"}`;
   const utc = Date.parse(`${at.day}T${said}:00Z`);
-  if (Number.isNaN(utc)) throw new Error(`There is no ${said} on ${at.day}.`);
+  // The 31st of a month with thirty days would be taken for the 1st of the next.
+  if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== at.day)
+    throw new Error(`There is no ${said} on ${at.day}.`);
   // Twice, for the difference may be another one at the time that is meant: a clock change lies between.
   const guess = utc - offset(utc, source);
   const time = written(utc - offset(guess, source), target);

@@ -6,6 +6,7 @@ import { scriptedModel } from "capstan/testing";
 import { bridge } from "../agent.ts";
 import { bridgeService } from "../bridge-service.ts";
 import { childServers } from "../child-servers.ts";
+import { textCall } from "./text-call.ts";
 
 const [, , data = "", file] = process.argv;
 const mcp = await childServers({ data, ...(file !== undefined && { file }) });
@@ -16,9 +17,8 @@ const model = scriptedModel(({ history }) => {
   const questions = said.filter((text) => !text.startsWith("TOOL_RESULT")).length;
   if (said.at(-1)?.includes("heard")) return { text: `I have heard ${questions} questions.` };
   if (result !== undefined) return { text: `[Thinking: That is it.]\nThe tool says: ${result}` };
-  return {
-    text: '[Thinking: A tool knows.]\nTOOL_CALL: mcp_units_convert\nARGUMENTS: {"value": 42, "from": "km", "to": "mi"}',
-  };
+  const call = textCall("mcp_units_convert", { value: 42, from: "km", to: "mi" });
+  return { text: `[Thinking: A tool knows.]\n${call}` };
 });
 
 const service = bridgeService({

@@ -41,6 +41,11 @@ test("a limit is told in a line, and what was found stays", async () => {
   expect(items.at(-1)).toMatchObject({ type: "end", status: "limit" });
 });
 
+test("an answer that no tool could help with says so (C-08)", async () => {
+  const items = itemsIn(await factsOf(agentOf([{ calls: [{ name: "nobody" }] }, { text: "I believe so." }])));
+  expect(items.at(-1)).toMatchObject({ type: "ungrounded" });
+});
+
 test("estimates of usage are no part of the conversation", async () => {
   const items = itemsIn(await factsOf(agentOf([{ text: "Hello.", usage: null }])));
   expect(items.map(({ type }) => type)).toEqual(["user", "assistant"]);

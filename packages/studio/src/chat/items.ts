@@ -31,6 +31,8 @@ export type Item = {
       readonly status: Exclude<RunStatus, "done">;
       readonly error?: ErrorData;
     }
+  /** The answer above stands on no result: all tools that were tried have failed. */
+  | { readonly type: "ungrounded"; readonly runId: string }
 );
 
 /** The conversation, without what is being said at this moment. */
@@ -74,9 +76,11 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
 /** How a run ended, when it is not as it should be. */
 function endOf(runId: string, { runEnds }: FactIndex): readonly Item[] {
   const end = runEnds.get(runId);
-  if (!end || end.status === "done") return [];
+  if (!end) return [];
   const { seq, status, error } = end;
-  return [{ type: "end", key: `${runId} end`, seq, runId, status, ...(error && { error }) }];
+  const own = { key: `${runId} end`, seq, runId };
+  if (status === "done") return end.grounded ? [] : [{ type: "ungrounded", ...own }];
+  return [{ type: "end", ...own, status, ...(error && { error }) }];
 }
 
 /** Which facts the entries come from, one after the other. */

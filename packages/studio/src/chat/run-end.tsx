@@ -50,6 +50,10 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/timeout|timed/, "It took too long. Try again, or ask for less at once."],
   [/context|too_long|length/, "The conversation is too long for the model. Start a new one."],
   [/budget|spend/, "The budget is used up."],
+  [
+    /turns|stuck/,
+    "It was stopped before it had an answer. Ask for less at once, or raise the limit of turns.",
+  ],
   [/filter|refus/, "The model declined to answer this."],
   [/model/, "The model could not answer. Try again, or choose another one."],
 ];
@@ -72,6 +76,13 @@ export function NoticeLine({ item }: { readonly item: NoticeItem }): ReactNode {
     );
   const isLimit = /limit|budget|max|turns|deadline/.test(code);
   return <Line icon={isLimit ? <Gauge size={14} /> : <Info size={14} />}>{steadyText(message)}</Line>;
+}
+
+/** Below an answer that no tool had a part in, though it was asked to. */
+export function UngroundedLine(): ReactNode {
+  return (
+    <Line icon={<Info size={14} />}>No tool could help with this answer: it rests on none of them.</Line>
+  );
 }
 
 function Line({ icon, children }: { readonly icon: ReactNode; readonly children: ReactNode }): ReactNode {

@@ -15,11 +15,12 @@ export function StageBadge({ view, settled }: StageBadgeProps): ReactNode {
   // Nothing has begun, and the page says so.
   if (stage === "idle") return null;
   const isOn = view.status === "running";
+  const look = view.status === "limit" ? "bg-warn" : looks[stage];
   return (
     <p data-stage={stage} className="flex min-h-6 items-center gap-2 text-quiet text-xs">
       <span
         aria-hidden="true"
-        className={classNames("size-2 shrink-0 rounded-full", looks[stage], isOn && "animate-pulse")}
+        className={classNames("size-2 shrink-0 rounded-full", look, isOn && "animate-pulse")}
       />
       {stageWords(view, stage)}
     </p>
@@ -35,8 +36,10 @@ export function currentStage({ status, live }: SessionView, settled: Stage): Sta
 /** The only place that has words for it. */
 export function stageWords(view: SessionView, stage: Stage): string {
   const { status, live, pending } = view;
-  if (live.retry)
-    return `The model did not answer. Trying again in ${spanOf(live.retry.waitMs)} (${live.retry.attempt}).`;
+  if (live.retry) {
+    const failed = stage === "executing" ? "A tool failed" : "The model did not answer";
+    return `${failed}. Trying again in ${spanOf(live.retry.waitMs)} (${live.retry.attempt}).`;
+  }
   if (status === "waiting") return pending.length > 0 ? "Waiting for you" : "Waiting";
   if (status === "cancelled") return "Stopped";
   if (status === "limit") return "Stopped at a limit";

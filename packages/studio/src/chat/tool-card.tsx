@@ -65,7 +65,9 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
 });
 
 type CallLineProps = {
-  readonly call: Pick<CallView, "name" | "input" | "ms" | "message"> & { readonly state: CallState };
+  readonly call: Pick<CallView, "name" | "input" | "ms" | "message" | "error"> & {
+    readonly state: CallState;
+  };
   readonly progress?: Json | undefined;
   readonly isOpen: boolean;
   readonly onToggle?: () => void;
@@ -75,7 +77,8 @@ type CallLineProps = {
 export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): ReactNode {
   const { label, Icon, look, isBusy } = states[call.state];
   const isEnded = call.state !== "writing" && call.state !== "said" && !isBusy && call.state !== "asking";
-  const about = isEnded && call.message ? call.message : inputLine(call.input);
+  const said = call.error?.message ?? call.message;
+  const about = isEnded && said ? said : inputLine(call.input);
   return (
     <button
       type="button"

@@ -15,7 +15,7 @@ import { MessageList } from "./message-list.tsx";
 import { PendingList } from "./pending-list.tsx";
 import { type ChatPlace, placeOfFact } from "./place-of-fact.ts";
 import { Replies } from "./replies.tsx";
-import { NoticeLine, RunEnd } from "./run-end.tsx";
+import { NoticeLine, RunEnd, UngroundedLine } from "./run-end.tsx";
 import { StageBadge } from "./stage-badge.tsx";
 import type { Branching } from "./use-branching.ts";
 import { UserMessage } from "./user-message.tsx";
@@ -118,7 +118,7 @@ function useItems(view: SessionView, index: FactIndex): readonly Item[] {
   }, [entries, seq, index]);
 }
 
-const runIdOf = (item: Item): string => (item.type === "end" ? item.runId : item.entry.runId);
+const runIdOf = (item: Item): string => ("entry" in item ? item.entry.runId : item.runId);
 
 type RowProps = Pick<TranscriptProps, "index" | "branching"> & {
   readonly item: Item;
@@ -128,6 +128,7 @@ type RowProps = Pick<TranscriptProps, "index" | "branching"> & {
 
 function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode {
   if (item.type === "notice") return <NoticeLine item={item} />;
+  if (item.type === "ungrounded") return <UngroundedLine />;
   if (item.type === "end") return <RunEnd item={item} onRetry={onRetry} />;
   if (item.type === "assistant") {
     const { calls } = item.entry;

@@ -152,7 +152,7 @@ function TabName({ tab, label }: { readonly tab: ShownTab; readonly label: strin
   return (
     <Tabs.Trigger
       value={tab}
-      className="-mb-px border-b-2 border-transparent shrink-0 -outline-offset-2 px-2 py-2 max-sm:px-1.5 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+      className="-mb-px border-b-2 border-transparent shrink-0 -outline-offset-2 px-1.5 py-2 text-[0.8125rem] text-quiet transition-colors hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
     >
       {label}
     </Tabs.Trigger>

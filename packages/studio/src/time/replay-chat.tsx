@@ -11,7 +11,7 @@ import {
 import { AssistantMessage } from "../chat/assistant-message.tsx";
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { type Item, itemsOf, keepItems } from "../chat/items.ts";
-import { NoticeLine, RunEnd } from "../chat/run-end.tsx";
+import { NoticeLine, RunEnd, UngroundedLine } from "../chat/run-end.tsx";
 import { type OpenedSource, SourcePanel } from "../chat/source-panel.tsx";
 import { StageBadge } from "../chat/stage-badge.tsx";
 import { UserContent } from "../chat/user-content.tsx";
@@ -140,6 +140,8 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
       return <AssistantMessage item={item} nestedSeq={nestedSeq} />;
     case "notice":
       return <NoticeLine item={item} />;
+    case "ungrounded":
+      return <UngroundedLine />;
     case "end":
       return <RunEnd item={item} onRetry={undefined} />;
   }

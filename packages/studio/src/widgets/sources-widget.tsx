@@ -94,7 +94,10 @@ function rangesOf(text: string, words: string): [number, number][] {
   const pieces = words.trim().split(/\s+/).filter(Boolean).slice(0, 400);
   if (pieces.length === 0) return [];
   const pattern = pieces.map((piece) => piece.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("\\s+");
-  return [...text.matchAll(new RegExp(pattern, "giu"))].map((found) => [
+  // A word alone is marked where a word begins with it, to the end: not the "valid" in "invalid".
+  const isWord = pieces.length === 1 && /^[\p{L}\p{N}]+$/u.test(words.trim());
+  const whole = isWord ? `(?<![\\p{L}\\p{N}])${pattern}[\\p{L}\\p{N}]*` : pattern;
+  return [...text.matchAll(new RegExp(whole, "giu"))].map((found) => [
     found.index,
     found.index + found[0].length,
   ]);

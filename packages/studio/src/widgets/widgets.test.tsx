@@ -331,6 +331,13 @@ describe("the graph", () => {
 });
 
 describe("the sources", () => {
+  it("mark a word alone only where a word begins with it, and to its end", () => {
+    expect(markedParts("invalid, valid or validated", ["valid"]).filter(({ isCited }) => isCited)).toEqual([
+      { words: "valid", isCited: true },
+      { words: "validated", isCited: true },
+    ]);
+  });
+
   it("mark the cited words, also across lines and where they overlap", () => {
     expect(markedParts("one two\nthree four", ["two three", "three four"])).toEqual([
       { words: "one ", isCited: false },

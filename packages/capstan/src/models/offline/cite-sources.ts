@@ -109,7 +109,8 @@ function passageOf({ title, content }: Source, judge: Judge): string {
     const next = sentences[at + 1];
     const text =
       next !== undefined && sentence.length + next.length < mostCharacters ? `${sentence} ${next}` : sentence;
-    const lead = at === 0 ? judge(title).weight : judge(sentence).weight / 10;
+    const own = judge(sentence).weight;
+    const lead = at === 0 && own > 0 ? judge(title).weight : own / 10;
     return { text, worth: judge(text).weight + lead };
   });
   const best = windows.toSorted((left, right) => right.worth - left.worth)[0]?.text ?? "";

@@ -31,7 +31,7 @@ export function correctCall(situation: Situation): Call | undefined {
     : undefined;
 }
 
-/** "That is a folder. Use list_files": another tool does it. What is not there, no tool has. */
+/** "That is a folder. Use listFolder": another tool does it. What is not there, no tool has. */
 function advisedIn(message: string, tools: readonly ToolSpec[]): ToolSpec | undefined {
   const name = /\bUse (\w+)/u.exec(message)?.[1];
   return /\b(?:no|not|never)\b/iu.test(message) ? undefined : tools.find((tool) => tool.name === name);

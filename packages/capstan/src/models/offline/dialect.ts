@@ -18,7 +18,9 @@ export function fromDialect(request: ModelRequest): ModelRequest | undefined {
   const end = instructions.lastIndexOf(closing);
   // Where tools are withdrawn, only the history tells how it is written.
   if (!start || end < start.index)
-    return history.some(hasResults) ? { ...request, history: entriesOf(history) } : undefined;
+    return history.slice(-mostLooked).some(hasResults)
+      ? { ...request, history: entriesOf(history) }
+      : undefined;
   const listed = instructions.slice(start.index + start[0].length, end);
   const rules = instructions.slice(end);
   return {
@@ -33,6 +35,9 @@ export function fromDialect(request: ModelRequest): ModelRequest | undefined {
         : "auto",
   };
 }
+
+/** Whoever uses tools has used one of late. */
+const mostLooked = 20;
 
 const hasResults = (entry: Entry): boolean =>
   entry.type === "user" && typeof entry.content === "string" && entry.content.startsWith("TOOL_RESULT: ");

@@ -86,7 +86,7 @@ const fillNumber: Rule = ({ type, name, required, isInteger, isReference }, { wo
   const word = words.find((candidate, index) => {
     const value = numberIn(candidate.raw);
     if (value === undefined || used.has(candidate) || (isInteger && !Number.isInteger(value))) return false;
-    // "Gate 15" is a name, not an amount.
+    // "Platform 9" is a name, not an amount.
     const before = words[index - 1]?.raw ?? "";
     return required || (isAmount && !(index > 1 && /^\p{Lu}/u.test(before)) && candidate.stem !== "one");
   });

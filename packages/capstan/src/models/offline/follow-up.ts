@@ -47,7 +47,7 @@ export const sceneOf = (history: readonly Entry[], hints: Meaning["hints"]): Sce
   hints,
 });
 
-/** "What about the edges?", "and the cafés?", "yes, the cats": the part that is new. */
+/** "What about the boats?", "and the trains?", "yes, the blue ones": the part that is new. */
 function continuation(text: string): string | undefined {
   const found =
     /^\s*(?:and\s+|but\s+|so\s+|ok(?:ay)?,?\s+)?(?:what|how)\s+about\s+(?<new>.+)$/isu.exec(text) ??
@@ -80,7 +80,11 @@ function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefi
   return goneOn(text, previous, talk);
 }
 
-/** What a reply gives of what is missing: "7 km" is a number and a text. */
+/** How well the examples fit: new words must not make a sentence that fits much worse. */
+const closenessOf = (wishes: readonly Wish[]): number =>
+  Math.min(...wishes.map(({ match }) => match.example?.closeness ?? 0));
+
+/** What a reply gives of what is missing: "7 pages" is a number and a text. */
 function valuesIn(text: string, missing: readonly Property[]): Input {
   let rest = text.trim().replace(/[.!?]+$/u, "");
   const given: Record<string, Input[string]> = {};
@@ -109,7 +113,7 @@ function goneOn(fresh: string, previous: Meaning, { history, tools }: Talk): Mea
       const { input, missing } = fill(wish, scene);
       return missing.length === 0 && !done.has(canonical([wish.match.tool.name, input]));
     });
-    if (wishes.length === 0) continue;
+    if (wishes.length === 0 || closenessOf(wishes) < closenessOf(previous.wishes) - 1) continue;
     const meaning = { text, wishes, hints };
     if (wishes.some(({ match }) => isSure(match))) return meaning;
     second ??= meaning;

@@ -93,8 +93,9 @@ export function matchTemplate(
   const lead = words.findIndex((word) => !isLead(word));
   const starts = Array.from({ length: Math.max(0, lead) + 1 }, (_, at) => at);
   // A slot at the beginning does not take "where can I" for a part of its value.
-  const isOpen = pieces[0] !== undefined && "slot" in pieces[0] && pieces.length > 1;
-  for (const start of isOpen ? starts.toReversed() : pieces.length > 1 ? starts : [0]) {
+  const [first] = pieces;
+  const isOpen = first !== undefined && "slot" in first && !rules.isProse(first.slot);
+  for (const start of isOpen ? starts.toReversed() : starts) {
     const found = matchFrom(matching, 0, start);
     if (found) return matchOf(found, rules);
   }
@@ -109,7 +110,7 @@ function matchOf({ slots, said }: Found, { isProse }: SlotRules): TemplateMatch 
   return { slots: new Map(slots), said, closeness: said - (isLoose ? 1.5 : 0) - misnamed / 10 };
 }
 
-const isNameSlot = (slot: string): boolean => /name|person|author|node/iu.test(slot);
+const isNameSlot = (slot: string): boolean => /name/iu.test(slot);
 
 const prepositions = /\s(?:near|from|to|in|at|on|via|by|with|without|before|after|and|of)\s/iu;
 

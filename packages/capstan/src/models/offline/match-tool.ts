@@ -6,7 +6,7 @@ import { propertiesOf } from "./properties.ts";
 import { isAddress, isColour, slotRules } from "./read-value.ts";
 import { onlyPoints, refersBack } from "./refer-back.ts";
 import { type ToolWords, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
-import { isQuoted, type Word } from "./words.ts";
+import { isQuoted, type Word, wordsOf } from "./words.ts";
 
 export type ToolMatch = {
   readonly tool: ToolSpec;
@@ -64,11 +64,15 @@ function flaggedExample(words: readonly Word[], known: ToolWords): (Example & Te
 
 /** The example with most of its own words in the sentence; of two, the one that leaves less to the slots. */
 export function bestExample(
-  words: readonly Word[],
-  { examples, properties }: ToolWords,
+  sentence: readonly Word[],
+  { examples, properties, name }: ToolWords,
 ): (Example & TemplateMatch) | undefined {
+  const words = sentence.slice(0, mostWords);
   let best: (Example & TemplateMatch) | undefined;
+  const isAsked = isDeed(name) && questions.has(words[0]?.stem ?? "");
   for (const candidate of examples) {
+    // What changes something is not done for a question, unless that is how it is asked for.
+    if (isAsked && !questions.has(wordsOf(candidate.says)[0]?.stem ?? "")) continue;
     const match = matchTemplate(candidate, words, slotRules(properties, candidate.input));
     if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };
   }
@@ -112,15 +116,17 @@ function wordScore(words: readonly Word[], known: ToolWords, vocabulary: Vocabul
   );
 }
 
-/** A plural is no verb: "cats" are not read. */
+/** A plural is no verb: nobody who says "looks" wants to search. */
 const isNoun = ({ raw, stem }: Word): boolean => verbs.has(stem) && raw.toLowerCase() !== stem;
 
-const questions = new Set("what which who where when how why is are do does did can could".split(" "));
+const questions = new Set("what which who where when how why is are do does did".split(" "));
 const deeds = new Set(
   "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay".split(
     " ",
   ),
 );
+
+const isDeed = (name: readonly string[]): boolean => name.some((part) => deeds.has(part));
 
 function isUnlikely(
   words: readonly Word[],

@@ -7,7 +7,7 @@ export const fillers: ReadonlySet<string> = set(
   "a an the all any some every each of my your our me i we you us please just kindly now also that which who " +
     "is are was were be been do doe does did can could would will should shall there here it its them they those " +
     "these this one and or then so for to in on at with about from by into as what where when how why want need " +
-    "like let have has get got give tell know whole u pls actually really maybe",
+    "like let have has get got give tell know whole u pls actually really maybe use try apply",
 );
 
 export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);

@@ -86,7 +86,7 @@ function stepFor(wishes: readonly Wish[], situation: Situation): Step {
   let why = "";
   for (const wish of wishes) {
     const { tool, example } = wish.match;
-    // "Make them blue" waits for what "find all cats" finds.
+    // "Make them blue" waits for what "find all boats" finds.
     if (calls.length > 0 && refersBack(wish.words)) break;
     const filled = fill(wish, scene);
     if (filled.open.length > 0 || filled.missing.length > 0) {

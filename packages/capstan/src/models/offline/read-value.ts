@@ -46,7 +46,7 @@ export function choiceIn(
   for (const slip of [0, 1, 2]) {
     for (const choice of choices) {
       const parts = nameWords(String(choice));
-      // "PageRank" and "page rank" are the same name.
+      // "TopTen" and "top ten" are the same name.
       const used = wordsFor(words, parts, slip) ?? wordsFor(words, [stemOf(parts.join(""))], slip);
       if (used) return { choice, used };
     }
@@ -74,7 +74,7 @@ export const isPathName = (name: string): boolean => /path|file|url|uri|folder|d
 
 /** A text that people dictate. */
 export const isProseName = (name: string): boolean =>
-  /text|content|message|body|note|prompt|docstring|comment|description/iu.test(name);
+  /text|content|message|body|note|prompt|comment|description/iu.test(name);
 
 /** What may stand at the places of the slots of a tool's examples. */
 export function slotRules(
@@ -85,7 +85,7 @@ export function slotRules(
   const ids = new Set(
     properties.flatMap(({ name, isReference }) => (isReference ? [input[name] ?? null].flat() : [])),
   );
-  const written = JSON.stringify(input);
+  const written = JSON.stringify(input).replace(/\\[nrt]/gu, " ");
   // In `*.{ending}` there is room for one word; in quotes, for more.
   const isPart = (slot: string) => new RegExp(`[\\w*.]\\{${slot}\\}|\\{${slot}\\}[\\w*.]`, "u").test(written);
   const named = new Map(properties.map((property) => [property.name, property]));
@@ -100,7 +100,7 @@ export function slotRules(
     if (property.type === "number") return numberIn(value) !== undefined;
     if (isColourName(slot)) return isColour(stemOf(value));
     if (isPathName(slot)) return !/\s/u.test(value);
-    return isQuoted(value) || !words.every(isFiller) || refersBack(words);
+    return isQuoted(value) || (!words.every(isFiller) && !onlyRefersBack(words));
   };
   return { fits, isProse: (slot) => isProseName(slot) };
 }

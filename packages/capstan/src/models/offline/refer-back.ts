@@ -4,7 +4,20 @@ import { fillers } from "./meanings.ts";
 import { isNear, stemOf, type Word, wordsOf } from "./words.ts";
 
 const ordinals = "first second third fourth fifth sixth seventh eighth ninth tenth".split(" ");
-const pronouns = new Set(["it", "them", "that", "those", "these", "this", "one", "they", "there", "both"]);
+const pronouns = new Set([
+  "he",
+  "she",
+  "it",
+  "them",
+  "that",
+  "those",
+  "these",
+  "this",
+  "one",
+  "they",
+  "there",
+  "both",
+]);
 
 const plurals = new Set(["them", "those", "these", "they", "both"]);
 

@@ -83,7 +83,7 @@ const distinct = (items: readonly Item[], key: string): readonly Item[] => [
 ];
 
 /**
- * The things whose names have all the words, those with the fewest other words. `codes`: "15" is said of A15 too, and
+ * The things whose names have all the words, those with the fewest other words. `codes`: "9" is said of B9 too, and
  * some of the words may be in what else is known; `about`: all of them may.
  */
 function byName(items: readonly Item[], words: readonly Word[], how: "whole" | "codes" | "about"): Item[] {
@@ -115,7 +115,7 @@ const endsWithCode = (name: string, said: string): boolean =>
 
 const textsOf = (item: Item): string[] => Object.values(item).filter((value) => typeof value === "string");
 
-/** A call with these words as a text, or with one of them in a selector such as `type == "cat"`. */
+/** A call with these words as a text, or with one of them in a selector such as `kind == "boat"`. */
 export function isSearchFor(phrase: string, input: Item): boolean {
   const said = wordsOf(phrase).map(({ stem }) => stem);
   return Object.values(input).some((value) => {

@@ -37,21 +37,22 @@ export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, 
     const isAfter = preposition === undefined || words[from - 1]?.stem === preposition.stem;
     return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) };
   });
-  // "And in London?" is about the last thing that was said with "in".
+  // "And in spring?" is about the last thing that was said with "in".
   const order = preposition === undefined ? 1 : -1;
-  // "Without stairs" is said of all that was said before.
+  // "Without delay" is said of all that was said before.
   const [first] = said;
-  if (first && isPreposition(first) && !words.some(({ stem }) => stem === first.stem))
-    return [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`];
-  return places
+  const isAdded = first && isPreposition(first) && !words.some(({ stem }) => stem === first.stem);
+  const longer = isAdded ? [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`] : [];
+  const changes = places
     .sort((left, right) => left.rank - right.rank || order * (left.from - right.from))
     .map(({ from, length }) => {
       const changed = [...words.slice(0, from), ...added, ...words.slice(from + length)];
       return changed.map(({ raw }) => raw).join(" ");
     });
+  return [...longer, ...changes];
 }
 
-/** "80 kg" takes the place of "5 kg": as many words, each of the same kind, one of them the same. */
+/** "80 pages" takes the place of "5 pages": as many words, each of the same kind, one of them the same. */
 function windows(added: readonly Word[], words: readonly Word[]): Place[] {
   const { length } = added;
   if (length < 2) return [];

@@ -58,22 +58,18 @@ export function wishesIn(text: string, tools: readonly ToolSpec[]): Wish[] {
 
 const wish = (match: ToolMatch, words: readonly Word[]): Wish => ({ match, words, given: {} });
 
-/** "Make the cats blue and the dogs red": what was said before the first thing counts for the second. */
-function sameAgain(
-  { match: { tool, example }, words }: Wish,
-  more: readonly Word[],
-  tools: readonly ToolSpec[],
-): Wish | undefined {
-  const slots = wordsOf([...(example?.slots.values() ?? [])].join(" ")).map(({ stem }) => stem);
-  const at = words.findIndex(({ stem }) => slots.includes(stem));
+/** "Make the boats blue and the trains red": what was said before the first thing counts for the second. */
+function sameAgain(last: Wish, more: readonly Word[], tools: readonly ToolSpec[]): Wish | undefined {
+  const { match: first, words } = last;
+  const slots = first.example?.slots ?? new Map<string, string>();
+  const values = new Set(wordsOf([...slots.values()].join(" ")).map(({ stem }) => stem));
+  const at = words.findIndex(({ raw, stem }) => values.has(stem) || isAddress(raw));
   if (at < 1) return undefined;
   const sentence = [...words.slice(0, at), ...more];
   const match = bestTool(sentence, tools);
-  const isSame =
-    match?.example && match.tool === tool && match.example.slots.size >= (example?.slots.size ?? 0);
-  const isList =
-    words.slice(at).every(({ raw }) => isAddress(raw)) && more.every(({ raw }) => isAddress(raw));
-  return isSame && (match.example.slots.size > 1 || isList) ? wish(match, sentence) : undefined;
+  const isList = [...words.slice(at), ...more].every(({ raw }) => isAddress(raw));
+  const isAlike = slots.size > 1 && (match?.example?.slots.size ?? 0) >= slots.size;
+  return match && match.tool === first.tool && (isList || isAlike) ? wish(match, sentence) : undefined;
 }
 
 /** Words that name no tool of their own belong to what came before: "bread and butter". */

@@ -37,7 +37,7 @@ export function stemOf(word: string): string {
   return /[^su]s$/u.test(plain) ? plain.slice(0, -1) : plain;
 }
 
-/** The words of a name such as `searchNearby`, `read_file` or `getPDFPages`, as they are written. */
+/** The words of a name such as `sendLetter`, `send_letter` or `getPDFPages`, as they are written. */
 export function nameParts(name: string): string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
@@ -57,7 +57,7 @@ export function isNear(left: string, right: string): boolean {
   if (left === right) return true;
   const shorter = Math.min(left.length, right.length);
   if (left.length === 3 && right.length === 3) return isSwapped(left, right);
-  // Two codes such as A15 and D15 differ by one letter and are not a slip.
+  // Two codes such as B9 and C9 differ by one letter and are not a slip.
   if (shorter < 4 || left[0] !== right[0] || /[^\p{L}]/u.test(left + right)) return false;
   return distance(left, right) <= (shorter < 7 ? 1 : 2);
 }

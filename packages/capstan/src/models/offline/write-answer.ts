@@ -103,7 +103,7 @@ function tellResult(result: ResultEntry, options: Options): string {
   const text = plainText(content).trim();
   switch (status) {
     case "error":
-      return `That did not work. ${sentence(withoutLead(error?.message ?? text))}`;
+      return `That did not work. ${capitalised(sentence(withoutLead(error?.message ?? text)))}`;
     case "denied":
       return `That was not done. ${sentence(error?.message ?? text)}`;
     case "skipped":

@@ -1,4 +1,4 @@
-// What the bridge must never become again: a dispatcher by keywords that goes through fixed steps once.
+// The model decides: the bridge is no dispatcher by keywords that goes through fixed steps once.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { collect, fakeClock, type Script, type ScriptedStep, scriptedModel } fro
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bridge } from "./agent.ts";
 import { childServers } from "./child-servers.ts";
+import { textCall } from "./testing/text-call.ts";
 
 const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
 let mcp: McpTools;
@@ -21,10 +22,10 @@ afterAll(async () => {
 });
 
 const convert = (value: number, to = "mi"): ScriptedStep => ({
-  text: `TOOL_CALL: mcp_units_convert\nARGUMENTS: ${JSON.stringify({ value, from: "km", to })}`,
+  text: textCall("mcp_units_convert", { value, from: "km", to }),
 });
 const search = (query: string): ScriptedStep => ({
-  text: `TOOL_CALL: mcp_notes_search_notes\nARGUMENTS: ${JSON.stringify({ query })}`,
+  text: textCall("mcp_notes_search_notes", { query }),
 });
 const answer: ScriptedStep = { text: "There you are." };
 
