@@ -20,7 +20,7 @@ import { offlineExcept } from "../../packages/studio/src/testing/offline-except.
 import { about, files } from "./agent.ts";
 import { slowReader } from "./testing/slow-reader.ts";
 
-// Two cores that others use too.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));

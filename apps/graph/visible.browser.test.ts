@@ -20,7 +20,7 @@ import type { GraphSources } from "./catalogue.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 
-// Two cores that others use too.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 const patience = { timeout: 8_000 };
 

@@ -8,7 +8,7 @@ import { offlineExcept } from "../../packages/studio/src/testing/offline-except.
 import { about, knowledge } from "./agent.ts";
 import { type Library, library } from "./library/library.ts";
 
-// Two cores that others use too.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 const search = (query: string, limit = 5): ScriptedStep => ({

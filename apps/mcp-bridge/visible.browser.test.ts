@@ -22,7 +22,7 @@ import { noteFile } from "./servers/note-file.ts";
 import { pretendPages } from "./testing/pretend-pages.ts";
 import { textCall } from "./testing/text-call.ts";
 
-// Two cores that others use too.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 /** The servers of the app, one that crashes at its start, and gauges that fail once and always. */

@@ -16,7 +16,7 @@ const studio = studioFor(() => ({
   about: { ...introductions, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
 }));
 
-// Two cores that others use too.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 const prompt = (page: Page) => page.locator("[data-prompt]");

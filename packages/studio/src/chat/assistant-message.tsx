@@ -47,7 +47,8 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <CallList calls={entry.calls} progress={progress} />
-      {entry.summary !== undefined && <WorkingNote text={entry.summary} />}
+      {/* Of a turn that only answers, the answer says it. */}
+      {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
       {isAnswer && <AffectedLine affected={index().affected.get(entry.runId)} />}
       {isAnswer && entry.text !== "" && (
         <div

@@ -100,10 +100,15 @@ function valuesIn(text: string, missing: readonly Property[]): Input {
 /** Numbers first: any text is a text. */
 const rank = ({ type }: Property): number => (type === "number" ? 0 : 1);
 
+/** Entries in which a call may have been made already. */
+const mostPast = 100;
+
 /** The previous sentence with the new words in the place of some of its own, where that makes sense. */
 function goneOn(fresh: string, previous: Meaning, { history, tools }: Talk): Meaning | undefined {
   const { hints } = previous;
-  const past = history.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+  const past = history
+    .slice(-mostPast)
+    .flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
   const done = new Set(past.map(({ name, input }) => canonical([name, input])));
   const scene = sceneOf(history, hints);
   let second: Meaning | undefined;

@@ -109,6 +109,7 @@ function stepFor(wishes: readonly Wish[], situation: Situation): Step {
 function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation): Step {
   const { request, done, scene } = situation;
   const { tool } = wish.match;
+  const made = done.map(({ call }) => call);
   const unclear = open.find(({ resolution }) => resolution.type === "unclear");
   if (unclear?.resolution.type === "unclear")
     return { type: "which", phrase: unclear.phrase, candidates: unclear.resolution.candidates };
@@ -120,12 +121,7 @@ function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation
   const calls = sought
     .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)))
     .flatMap((one) => searchFor(one, request.tools, scene) ?? [])
-    .filter((call) =>
-      isNew(
-        call,
-        done.map((made) => made.call),
-      ),
-    );
+    .filter((call) => isNew(call, made));
   const needed = sought[0]?.property ?? property;
   if (calls.length > 0) return called(calls, `${tool.name} needs ${needed?.name}: it is looked up first.`);
   // What the earlier steps gave says more than a question would.
@@ -145,16 +141,11 @@ function restOf({ words, match: { tool } }: Wish): string {
 }
 
 function stepForced({ request, done, scene }: Situation): Step | undefined {
+  const made = done.map(({ call }) => call);
   for (const wish of anyWish(request)) {
     const { input, missing, open } = fill(wish, scene);
     const call = { name: wish.match.tool.name, input };
-    if (
-      missing.length + open.length === 0 &&
-      isNew(
-        call,
-        done.map((made) => made.call),
-      )
-    )
+    if (missing.length + open.length === 0 && isNew(call, made))
       return called([call], `A tool must be called, and ${call.name} can be.`);
   }
   return undefined;

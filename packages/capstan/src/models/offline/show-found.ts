@@ -13,6 +13,7 @@ export function showFound({ request: { tools }, done, meaning }: Situation): Ste
   const last = done.at(-1);
   const search = tools.find(({ name }) => name === last?.call.name);
   if (last?.result?.status !== "ok" || !search || !isSearch(search)) return undefined;
+  const made = done.map(({ call }) => call);
   const items = itemsIn(dataOf(last.result));
   for (const tool of tools) {
     const property = shownBy(tool);
@@ -20,13 +21,7 @@ export function showFound({ request: { tools }, done, meaning }: Situation): Ste
     const id = key === undefined ? undefined : items[0]?.[key];
     if (!property || id === undefined) continue;
     const call = { name: tool.name, input: { [property.name]: wrapped(id, property) } };
-    if (
-      isNew(
-        call,
-        done.map((made) => made.call),
-      )
-    )
-      return { type: "call", calls: [call], why: `${tool.name} shows where it is.` };
+    if (isNew(call, made)) return { type: "call", calls: [call], why: `${tool.name} shows where it is.` };
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Meaning } from "./follow-up.ts";
+import { examplesOf } from "./match-template.ts";
 import { isFiller } from "./meanings.ts";
 import { isColour, numberIn } from "./read-value.ts";
 import { joined, type Word, wordsOf } from "./words.ts";
@@ -12,44 +13,64 @@ const kindOf = (words: readonly Word[]): Kind => {
 };
 
 /** A part of a sentence that can be said anew. */
-type Place = { readonly from: number; readonly length: number; readonly rank: number };
+type Place = {
+  readonly from: number;
+  readonly length: number;
+  readonly rank: number;
+  readonly isMeant?: boolean;
+};
+
+/** Each is matched with all tools. */
+const mostTried = 8;
 
 /** A sentence with new words in the place of some of its own: the likeliest places first. */
 export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, fresh: string): string[] {
   const words = wordsOf(text);
   const said = wordsOf(fresh);
-  const preposition = said.find(isPreposition);
   const added = said.filter((word) => !isFiller(word));
   if (added.length === 0) return [];
+  const preposition = said.find(isPreposition)?.stem;
   const kind = kindOf(added);
-  const slots = wishes.flatMap(({ match }) => [...(match.example?.slots.values() ?? [])]);
-  const phrases = slots.flatMap((value) => placeOf(wordsOf(value), words));
-  const singles = words.flatMap((word, at) => (isFiller(word) ? [] : [{ from: at, length: 1 }]));
-  const places = [
-    ...phrases.map((place) => ({ ...place, rank: 0 })),
-    ...windows(added, words),
-    ...words.flatMap(({ stem }, from) =>
-      stem === "them" || stem === "it" ? [{ from, length: 1, rank: 1 }] : [],
-    ),
-    ...singles.map((place) => ({ ...place, rank: 2 })),
-  ].map(({ from, length, rank }): Place => {
-    const isOther = kindOf(words.slice(from, from + length)) !== kind;
-    const isAfter = preposition === undefined || words[from - 1]?.stem === preposition.stem;
-    return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) };
-  });
+  const ranked = [...slotPlaces(wishes, words, preposition), ...windows(added, words), ...singles(words)].map(
+    ({ from, length, rank, isMeant }) => {
+      const isOther = kindOf(words.slice(from, from + length)) !== kind;
+      const isAfter = preposition === undefined || isMeant || words[from - 1]?.stem === preposition;
+      return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) };
+    },
+  );
   // "And in spring?" is about the last thing that was said with "in".
   const order = preposition === undefined ? 1 : -1;
+  const changes = ranked
+    .sort((left, right) => left.rank - right.rank || order * (left.from - right.from))
+    .slice(0, mostTried)
+    .map(({ from, length }) => [...words.slice(0, from), ...added, ...words.slice(from + length)])
+    .map((changed) => changed.map(({ raw }) => raw).join(" "));
   // "Without delay" is said of all that was said before.
   const [first] = said;
   const isAdded = first && isPreposition(first) && !words.some(({ stem }) => stem === first.stem);
-  const longer = isAdded ? [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`] : [];
-  const changes = places
-    .sort((left, right) => left.rank - right.rank || order * (left.from - right.from))
-    .map(({ from, length }) => {
-      const changed = [...words.slice(0, from), ...added, ...words.slice(from + length)];
-      return changed.map(({ raw }) => raw).join(" ");
-    });
-  return [...longer, ...changes];
+  return isAdded ? [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`, ...changes] : changes;
+}
+
+/** What stands at the slots of the examples; meant by "in …" is a slot that another example has after "in". */
+function slotPlaces(
+  wishes: Meaning["wishes"],
+  words: readonly Word[],
+  preposition: string | undefined,
+): Place[] {
+  return wishes.flatMap(({ match: { tool, example } }) =>
+    [...(example?.slots ?? [])].flatMap(([slot, value]) => {
+      const isMeant = examplesOf(tool).some(({ says }) => says.includes(`${preposition} {${slot}}`));
+      return placeOf(wordsOf(value), words).map((place) => ({ ...place, rank: 0, isMeant }));
+    }),
+  );
+}
+
+/** Words that tell something, and pronouns, which tell nothing by themselves. */
+function singles(words: readonly Word[]): Place[] {
+  return words.flatMap((word, from) => {
+    const isPronoun = word.stem === "them" || word.stem === "it";
+    return isFiller(word) && !isPronoun ? [] : [{ from, length: 1, rank: isPronoun ? 1 : 2 }];
+  });
 }
 
 /** "80 pages" takes the place of "5 pages": as many words, each of the same kind, one of them the same. */

@@ -1,7 +1,8 @@
 import type { ToolSpec } from "../../model.ts";
-import { type Example, examplesOf } from "./match-template.ts";
+import { type Example, examplesOf, type SlotRules } from "./match-template.ts";
 import { fillers, likeness, slip, synonymsOf } from "./meanings.ts";
 import { type Property, propertiesOf } from "./properties.ts";
+import { slotRules } from "./read-value.ts";
 import { nameWords, wordsOf } from "./words.ts";
 
 /** The words of one tool, and how much each of them says about it. */
@@ -9,7 +10,7 @@ export type ToolWords = {
   readonly tool: ToolSpec;
   readonly name: readonly string[];
   readonly properties: readonly Property[];
-  readonly examples: readonly Example[];
+  readonly examples: readonly (Example & { readonly rules: SlotRules })[];
   /** Of its name: a strong sign. */
   readonly strong: ReadonlySet<string>;
   /** Of the values that its arguments may have. */
@@ -77,7 +78,10 @@ function alike(stem: string, { all, byLetter }: Index): ReadonlyMap<string, numb
 
 function toolWords(tool: ToolSpec): ToolWords {
   const properties = propertiesOf(tool);
-  const examples = examplesOf(tool);
+  const examples = examplesOf(tool).map((example) => ({
+    ...example,
+    rules: slotRules(properties, example.input),
+  }));
   const name = nameWords(tool.name);
   const said = examples.flatMap(({ says }) => stemsIn(says.replace(/\{[^}]*\}/gu, " ")));
   return {
