@@ -105,7 +105,7 @@ function usageOf({ instructions, history, tools }: ModelRequest, { why, text, ca
   const size = (said: unknown) => JSON.stringify(said).length;
   let input = size([instructions, tools]);
   for (const entry of history) {
-    const known = sizes.get(entry) ?? size(entry);
+    const known = sizes.get(entry) ?? size(entry.type === "result" ? entry.content : entry);
     sizes.set(entry, known);
     input += known;
   }

@@ -10,6 +10,8 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
       "Writes a text file: makes it, with its folders, or replaces all its content. To change a part, use edit_file.",
     examples: [
       { says: "create {path} with {content}" },
+      { says: "create a file {path} with {content}" },
+      { says: "create a file named {path} with the text {content}" },
       { says: "create a file {path} that says {content}" },
       { says: "write {content} to {path}" },
       { says: "make a new file {path} with the text {content}" },

@@ -12,6 +12,8 @@ export type DescribeOptions = {
   readonly hideIds: boolean;
   /** What has been said already need not be said again. */
   readonly said?: string;
+  /** How many there are of what a list has some of. */
+  readonly total?: number;
 };
 
 /** Data in plain words: counts, names with a few properties, values with their names. Says nothing that is not in it. */
@@ -24,10 +26,23 @@ export function describeData(data: Json, options: DescribeOptions): string {
   const isFlat = entries.every(([, value]) => !hasRecords(value));
   if (nameOf(item) !== undefined && isFlat && !isSaid(nameOf(item) ?? "", options))
     return sentence(describeItem(item, { ...options, most: 8 }));
+  const count = countIn(entries);
+  const told = { ...options, ...(count && { total: Number(count[1]) }) };
   return entries
-    .flatMap(([key, value]) => describeEntry(key, value, options))
+    .filter((entry) => entry !== count)
+    .flatMap(([key, value]) => describeEntry(key, value, told))
     .filter((line) => line !== "")
     .join("\n");
+}
+
+type Entry = readonly [key: string, value: Json];
+
+/** Beside one list of things, a count is that of the things. */
+function countIn(entries: readonly Entry[]): Entry | undefined {
+  const lists = entries.filter(([, value]) => Array.isArray(value) && hasRecords(value));
+  return lists.length === 1
+    ? entries.find(([key, value]) => typeof value === "number" && /count|total/iu.test(key))
+    : undefined;
 }
 
 const hasRecords = (value: Json): boolean =>
@@ -59,7 +74,9 @@ function describeList(name: string, list: readonly Json[], options: DescribeOpti
   if (options.said && told.length === 0) return "";
   const lines = records.slice(0, mostItems).map((item) => `- ${describeItem(item, { ...options, most: 4 })}`);
   const left = list.length - lines.length;
-  const head = options.said ? [] : [`${list.length} ${list.length === 1 ? singular(name) : plural(name)}:`];
+  const { said, total = list.length } = options;
+  const number = total > list.length ? `${list.length} of ${total}` : `${list.length}`;
+  const head = said ? [] : [`${number} ${total === 1 ? singular(name) : plural(name)}:`];
   return [...head, ...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join("\n");
 }
 

@@ -120,10 +120,11 @@ const withoutLead = (message: string): string => message.replace(/^Tool executio
 function tellData(result: ResultEntry, text: string, options: Options): string {
   const data = dataOf(result);
   if (data === undefined)
-    return text === "" ? `${capitalised(inWords(result.name))} is done.` : shortened(text);
+    return text === "" ? `${capitalised(inWords(result.name))} is done.` : asIs(shortened(text));
   const whole = jsonIn(text);
   const message = messageIn(whole) ?? result.message ?? messageIn(data) ?? (whole ? "" : text);
-  const head = isSentence(message) ? sentence(message) : "";
+  // A list tells itself: then the tool's own words are not the answer.
+  const head = isSentence(message) && itemsIn(data).length < 2 ? sentence(message) : "";
   const told = describeData(data, { ...options, said: head });
   const answer = [head, told].filter((line) => line !== "").join("\n");
   return (answer || sentence(message) || `${capitalised(inWords(result.name))} is done.`) + offer(data);
@@ -144,6 +145,14 @@ const isSentence = (text: string): boolean => text.trim().split(/\s+/u).length >
 
 const messageIn = (data: unknown): string | undefined =>
   isRecord(data) && typeof data.message === "string" && data.message !== "" ? data.message : undefined;
+
+/** Lines that belong together, such as those of a file, would run into each other, and signs in them become bold. */
+function asIs(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length < 2 || lines.every((line) => /^\s*(?:[-*•]|\d+[.)]|#+|>) /u.test(line))) return text;
+  const ticks = Math.max(2, ...(text.match(/`+/gu) ?? []).map(({ length }) => length)) + 1;
+  return [`${"`".repeat(ticks)}`, text, `${"`".repeat(ticks)}`].join("\n");
+}
 
 const shortened = (text: string): string =>
   text.length > 3000 ? `${text.slice(0, 2999).toWellFormed()}…` : text;
