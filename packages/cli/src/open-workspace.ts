@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Agent, PolicyLayer } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import { keyState } from "capstan/models";
 import type { Config } from "./config/config.ts";
-import { dataFolder } from "capstan/data-folder";
 import { loadProject, type Project } from "./config/load-project.ts";
 import { makeAgents, modelNameOf } from "./config/make-agents.ts";
 import { mcpNotices, mcpServersOf, startServers } from "./config/mcp-servers.ts";
