@@ -72,7 +72,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       .waitFor();
     const map = mapOf(view(page));
     await expect.poll(() => pins(map).allTextContents(), patience).toEqual(["Gate A15", "Gate D15"]);
-    expect(await replies(page).allInnerTexts()).toEqual(["A15", "D15"]);
+    await expect.poll(() => replies(page).allInnerTexts(), patience).toEqual(["A15", "D15"]);
     await picture(page, "visible-airport-1");
 
     await replies(page).getByText("D15").click();
@@ -82,9 +82,9 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       .waitFor();
     await rest(page);
     await expect.poll(() => pins(map).allTextContents(), patience).toEqual(["Restroom Concourse D North"]);
-    expect(await replies(page).count()).toBe(0);
-    expect(await turns(page)).toEqual([["search"], ["search"], ["showPOI"]]);
-    expect(await cards(page, "ok").count()).toBe(3);
+    await expect.poll(() => replies(page).count(), patience).toBe(0);
+    await expect.poll(() => turns(page), patience).toEqual([["search"], ["search"], ["showPOI"]]);
+    await expect.poll(() => cards(page, "ok").count(), patience).toBe(3);
     // Ids are for the tools alone.
     expect(await transcript(page).innerText()).not.toMatch(/\b5\d{3}\b|poiId/);
     await picture(page, "visible-airport-2");
@@ -114,11 +114,15 @@ describe("airport scenarios 2 and 3: the way to D15", () => {
     expect(steps).toHaveLength(5);
     for (const step of steps.slice(0, -1)) expect(step).toMatch(/\(.*min\)\.$/);
     expect(steps.at(-1)).toBe("Gate D15 is on your left.");
-    expect(await turns(page)).toEqual([["search", "search"], ["showDirections"]]);
+    await expect.poll(() => turns(page), patience).toEqual([["search", "search"], ["showDirections"]]);
     const map = mapOf(view(page));
     await routes(map).waitFor();
-    expect(await pins(map).allTextContents()).toEqual(["Terminal 2 Checkpoint", "Gate D15"]);
-    expect(await map.getByRole("list").last().getByRole("listitem").allInnerTexts()).toEqual(steps);
+    await expect
+      .poll(() => pins(map).allTextContents(), patience)
+      .toEqual(["Terminal 2 Checkpoint", "Gate D15"]);
+    await expect
+      .poll(() => map.getByRole("list").last().getByRole("listitem").allInnerTexts(), patience)
+      .toEqual(steps);
     await picture(page, "visible-airport-4");
   });
 
@@ -134,10 +138,10 @@ describe("airport scenarios 2 and 3: the way to D15", () => {
     await picture(page, "visible-airport-5");
     await map.getByRole("button", { name: "Information Desk Concourse C" }).click();
     await map.getByRole("button", { name: "Level 2", pressed: true }).waitFor();
-    expect(await pins(map).allTextContents()).toContain("Information Desk Concourse C");
+    await expect.poll(() => pins(map).allTextContents(), patience).toContain("Information Desk Concourse C");
     await map.getByRole("button", { name: "Level 1" }).click();
-    expect(await pins(map).allTextContents()).toEqual(["Gate C80"]);
-    expect(await routes(map).count()).toBe(0);
+    await expect.poll(() => pins(map).allTextContents(), patience).toEqual(["Gate C80"]);
+    await expect.poll(() => routes(map).count(), patience).toBe(0);
   });
 });
 
@@ -171,7 +175,7 @@ describe("airport scenarios 4 and 5: when it goes wrong", () => {
       .getByRole("button", { name: /^serch.*Failed$/ })
       .click();
     await transcript(page).getByText('Did you mean "search"?').first().waitFor();
-    expect(await cards(page, "ok").count()).toBe(1);
+    await expect.poll(() => cards(page, "ok").count(), patience).toBe(1);
     await ask(page, "What are my bookmarks?");
     await cards(page, "error")
       .getByRole("button", { name: /^getBookmarks.*Failed$/ })
@@ -196,7 +200,9 @@ test("airport scenario 6: over five wires the same is seen (S0-43, S0-45)", asyn
       .toBe(index + 1);
     await routes(mapOf(view(page))).waitFor();
   }
-  expect(await turns(page)).toEqual(clients.flatMap(() => [["search", "search"], ["showDirections"]]));
+  await expect
+    .poll(() => turns(page), patience)
+    .toEqual(clients.flatMap(() => [["search", "search"], ["showDirections"]]));
   expect(await cards(page).count()).toBe(await cards(page, "ok").count());
   await picture(page, "visible-airport-8");
 });

@@ -22,6 +22,7 @@ import { slowReader } from "./testing/slow-reader.ts";
 
 // A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
+const patience = { timeout: 8_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,8 +60,8 @@ test("files scenario 1: one answer makes two calls, both cards are done, and the
   await page.getByRole("button", { name: listing, exact: true }).click();
   await transcript(page).getByText("Welcome to the sample workspace.").waitFor();
   await rest(page);
-  expect(await names(page, "ok")).toEqual(["list_files", "read_file"]);
-  expect(await cards(page).count()).toBe(2);
+  await expect.poll(() => names(page, "ok"), patience).toEqual(["list_files", "read_file"]);
+  await expect.poll(() => cards(page).count(), patience).toBe(2);
   const text = await answer(page);
   for (const entry of ["data/", "example.py", "sample.txt"]) expect(text).toContain(entry);
   await cards(page).first().getByRole("button", { name: "list_files" }).click();
@@ -71,7 +72,7 @@ test("files scenario 1: one answer makes two calls, both cards are done, and the
 test("files scenario 2: a search shows path, line and text of each place (S1-23)", async () => {
   const page = await studio.open("/");
   await ask(page, searching);
-  expect(await names(page, "ok")).toEqual(["search_files"]);
+  await expect.poll(() => names(page, "ok"), patience).toEqual(["search_files"]);
   const text = await answer(page);
   for (const place of ["example.py:4:", "example.py:11:", "sample.txt:4:"]) expect(text).toContain(place);
   await picture(page, "files-search");
@@ -96,8 +97,8 @@ describe("files scenario 3: a docstring for greet", () => {
     await card.getByLabel("Why it is denied").fill("I will write it myself.");
     await card.getByRole("button", { name: "Deny" }).click();
     await rest(page);
-    expect(await names(page, "denied")).toEqual(["edit_file"]);
-    expect(await answer(page)).toContain("I will write it myself.");
+    await expect.poll(() => names(page, "denied"), patience).toEqual(["edit_file"]);
+    await expect.poll(() => answer(page), patience).toContain("I will write it myself.");
     await picture(page, "files-denied-phone");
     expect(inExample()).toBe(old);
   });
@@ -107,12 +108,12 @@ describe("files scenario 3: a docstring for greet", () => {
     const old = inExample();
     const card = await asked(page);
     await page.locator("[data-stage]").getByText("Waiting for you").waitFor();
-    expect(await names(page, "asking")).toEqual(["edit_file"]);
+    await expect.poll(() => names(page, "asking"), patience).toEqual(["edit_file"]);
     expect(inExample()).toBe(old);
     await picture(page, "files-approval");
     await card.getByRole("button", { name: "Allow", exact: true }).click();
     await rest(page);
-    expect(await names(page, "ok")).toEqual(["read_file", "edit_file"]);
+    await expect.poll(() => names(page, "ok"), patience).toEqual(["read_file", "edit_file"]);
     const diff = cards(page, "ok").last().getByRole("figure", { name: "example.py" });
     await diff.getByText("+1 −0").waitFor();
     const [added = ""] = await diff.getByRole("row").filter({ hasText: "Added:" }).allInnerTexts();
@@ -125,8 +126,8 @@ describe("files scenario 3: a docstring for greet", () => {
 test("files scenario 4: a path that leads out fails in sight, the answer says why, and nothing of the file is shown (S1-33)", async () => {
   const page = await studio.open("/");
   await ask(page, leaving);
-  expect(await names(page, "error")).toEqual(["read_file"]);
-  expect(await answer(page)).toContain("leads out of the root");
+  await expect.poll(() => names(page, "error"), patience).toEqual(["read_file"]);
+  await expect.poll(() => answer(page), patience).toContain("leads out of the root");
   await cards(page, "error").getByRole("button").first().click();
   await picture(page, "files-outside");
   expect(await page.content()).not.toContain("canary");
@@ -136,10 +137,12 @@ test("files scenario 5: arguments that are no JSON make a failed card and then a
   const page = await studio.open("/");
   await ask(page, broken);
   await transcript(page).getByText("It welcomes you.").waitFor();
-  expect(await cards(page).evaluateAll((all) => all.map((card) => card.getAttribute("data-state")))).toEqual([
-    "error",
-    "ok",
-  ]);
+  await expect
+    .poll(
+      () => cards(page).evaluateAll((all) => all.map((card) => card.getAttribute("data-state"))),
+      patience,
+    )
+    .toEqual(["error", "ok"]);
   await picture(page, "files-broken-json");
 });
 
@@ -186,9 +189,9 @@ describe("files scenario 6: a connection that is lost in mid-run", () => {
     await line.mend();
     await transcript(page).getByText("It welcomes you.").waitFor();
     await rest(page);
-    expect(await names(page, "ok")).toEqual(["list_files", "read_file"]);
-    expect(await page.getByRole("article", { name: "You say" }).count()).toBe(1);
-    expect(await transcript(page).getByText("It welcomes you.").count()).toBe(1);
+    await expect.poll(() => names(page, "ok"), patience).toEqual(["list_files", "read_file"]);
+    await expect.poll(() => page.getByRole("article", { name: "You say" }).count(), patience).toBe(1);
+    await expect.poll(() => transcript(page).getByText("It welcomes you.").count(), patience).toBe(1);
     await page.getByText("Connection lost.").waitFor({ state: "detached" });
   });
 
@@ -199,6 +202,6 @@ describe("files scenario 6: a connection that is lost in mid-run", () => {
     await page.getByRole("button", { name: "Stop" }).click();
     await transcript(page).getByText("Stopped.").waitFor();
     await rest(page);
-    expect(await names(page, "ok")).toEqual(["list_files"]);
+    await expect.poll(() => names(page, "ok"), patience).toEqual(["list_files"]);
   });
 });

@@ -143,7 +143,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
     const page = await studio.open("/");
     await ask(page, "How many nodes are there?");
     await view(page).locator("canvas.sigma-nodes").waitFor();
-    expect(await pointsIn(page, blue)).toBe(0);
+    await expect.poll(() => pointsIn(page, blue), patience).toBe(0);
     await ask(page, "Find all cats and make them blue");
     await affected(page).getByText("3 nodes changed").waitFor();
     for (const name of ["Whiskers", "Mittens", "Shadow"])
@@ -160,7 +160,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
         .first()
         .evaluate((dot) => getComputedStyle(dot).backgroundColor),
     ).toBe("rgb(0, 0, 255)");
-    expect(await cards(page, "ok").count()).toBe(3);
+    await expect.poll(() => cards(page, "ok").count(), patience).toBe(3);
     await picture(page, "visible-graph-2");
     await replies(page).getByText("Clear all styles").click();
     await heard(page, "Clear all styles");
@@ -172,7 +172,7 @@ describe("graph scenarios 3 and 4: colouring", () => {
     const page = await studio.open("/", { theme: "dark" });
     await ask(page, "Style all dogs red");
     for (const type of ["human", "house", "toy", "cat", "food"]) await answer(page).getByText(type).waitFor();
-    expect(await affected(page).count()).toBe(0);
+    await expect.poll(() => affected(page).count(), patience).toBe(0);
     await picture(page, "visible-graph-3");
     await replies(page).getByText("yes, the cats").click();
     await heard(page, "yes, the cats");
@@ -197,7 +197,7 @@ describe("graph scenarios 5, 6 and 7: limits, and stopping", () => {
     const page = await studio.open("/");
     await ask(page, "Never stop");
     await stage(page).getByText("Failed").waitFor();
-    expect(await cards(page, "ok").count()).toBe(5);
+    await expect.poll(() => cards(page, "ok").count(), patience).toBe(5);
     await transcript(page).getByText("The limit of 5 turns was reached.", { exact: true }).waitFor();
     await transcript(page).getByText("Maximum tool iterations reached", { exact: true }).waitFor();
     await picture(page, "visible-graph-5");

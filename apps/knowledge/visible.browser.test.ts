@@ -10,6 +10,7 @@ import { type Library, library } from "./library/library.ts";
 
 // A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
+const patience = { timeout: 8_000 };
 
 const search = (query: string, limit = 5): ScriptedStep => ({
   calls: [{ name: "search_knowledge_base", input: { query, limit } }],
@@ -34,10 +35,10 @@ const model = offlineExcept({
 const shelf = library({ keptIn: false });
 /** The index is made when somebody looks, or when nobody does for a while. */
 const watched = Promise.withResolvers<void>();
-const patience = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
+const aWhile = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
 const watchedShelf: Library = {
   async open(progress) {
-    await Promise.race([watched.promise, patience()]);
+    await Promise.race([watched.promise, aWhile()]);
     return shelf.open(progress);
   },
 };
@@ -75,7 +76,9 @@ test("knowledge scenarios 1 and 6: a first search tells how far its index is; th
     .getByText(/Indexing: \d+ of \d+ documents/)
     .waitFor();
   await rest(page);
-  expect(await cards(page, "ok").getByRole("button").first().innerText()).toContain("search_knowledge_base");
+  await expect
+    .poll(() => cards(page, "ok").getByRole("button").first().innerText(), patience)
+    .toContain("search_knowledge_base");
   const words = cards(page).locator("mark").filter({ hasText: /^zod$/i });
   await words.first().waitFor();
 
@@ -84,13 +87,13 @@ test("knowledge scenarios 1 and 6: a first search tells how far its index is; th
   await picture(page, "knowledge-preview");
   await source(page, 1).click();
   const panel = page.getByRole("dialog", { name: /^1\. zod README/ });
-  expect(await panel.getByRole("blockquote").innerText()).toMatch(/parse|validat/);
+  await expect.poll(() => panel.getByRole("blockquote").innerText(), patience).toMatch(/parse|validat/);
   await picture(page, "knowledge-source");
   await page.keyboard.press("Escape");
 
   await look(page, "Reasoning");
   const turns = page.getByRole("region", { name: "Reasoning" }).locator("ol > li");
-  expect(await turns.count()).toBe(2);
+  await expect.poll(() => turns.count(), patience).toBe(2);
   for (const turn of await turns.all()) {
     const summary = await turn.locator(".italic").innerText();
     expect(summary).not.toMatch(/cannot help/);
@@ -102,7 +105,7 @@ test("knowledge scenario 1: a number without a source is taken out of the answer
   const page = await studio.open("/");
   await ask(page, unsourced);
   await source(page, 1).waitFor();
-  expect(await page.getByRole("button", { name: /^Source/ }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("button", { name: /^Source/ }).count(), patience).toBe(1);
   await transcript(page).getByText("The model cited [9], which no source has").waitFor();
   const answer = await page.getByRole("article", { name: "knowledge says" }).last().innerText();
   expect(answer).toContain("See also.");
@@ -111,8 +114,8 @@ test("knowledge scenario 1: a number without a source is taken out of the answer
 test("knowledge scenario 2: a summary of mails takes two searches, cites five, and says that they are made up (S3-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
   await ask(page, budget);
-  expect(await cards(page, "ok").count()).toBe(2);
-  for (const n of [1, 2, 3, 4, 5]) expect(await source(page, n).isVisible()).toBe(true);
+  await expect.poll(() => cards(page, "ok").count(), patience).toBe(2);
+  for (const n of [1, 2, 3, 4, 5]) await expect.poll(() => source(page, n).isVisible(), patience).toBe(true);
   await cards(page).first().getByText("(The mailbox is fictional.)").first().waitFor();
   await source(page, 5).click();
   const panel = page.getByRole("dialog", { name: /^5\. Numbers for the workshop \(.*, fictional\)$/ });
@@ -123,7 +126,9 @@ test("knowledge scenario 2: a summary of mails takes two searches, cites five, a
 test("knowledge scenario 3: a comparison is handed over and comes back: each turn has its speaker, the other agent a lane of its own, and what it found is cited at the end (S3-30, S3-33)", async () => {
   const page = await studio.open("/");
   await ask(page, comparing);
-  expect(await speakers(page)).toEqual(["knowledge", "research-agent", "research-agent", "knowledge"]);
+  await expect
+    .poll(() => speakers(page), patience)
+    .toEqual(["knowledge", "research-agent", "research-agent", "knowledge"]);
   for (const name of [/zod README/, /valibot README/])
     await page.getByRole("article").last().getByRole("button", { name }).first().waitFor();
   await look(page, "Timeline");
@@ -140,9 +145,9 @@ test("knowledge scenario 3: a comparison is handed over and comes back: each tur
 test("knowledge scenario 4: a handoff to somebody who is not listed is denied in sight, and the answer comes all the same (S3-57)", async () => {
   const page = await studio.open("/");
   await ask(page, unlisted);
-  expect(await cards(page, "denied").getByRole("button").innerText()).toMatch(
-    /^handoff\n.*payroll-agent.*\nDenied$/,
-  );
+  await expect
+    .poll(() => cards(page, "denied").getByRole("button").innerText(), patience)
+    .toMatch(/^handoff\n.*payroll-agent.*\nDenied$/);
   await cards(page, "denied").getByRole("button").click();
   await cards(page, "denied")
     .getByText(/It may hand over to: research-agent, people-agent/)
@@ -155,11 +160,13 @@ test("knowledge scenario 4: a handoff to somebody who is not listed is denied in
 test("knowledge scenario 5: at the limit a line says so, and the fallback tells what was searched and what is missing (S3-41, S3-61)", async () => {
   const page = await studio.open("/");
   await ask(page, endless);
-  expect(await stage(page)).toBe("Stopped at a limit");
+  await expect.poll(() => stage(page), patience).toBe("Stopped at a limit");
   await transcript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
   // Those far above are drawn a moment later.
   await expect.poll(() => cards(page, "ok").count()).toBe(11);
-  expect(await cards(page, "ok").last().getByRole("button").first().innerText()).toMatch(/^fall_back/);
+  await expect
+    .poll(() => cards(page, "ok").last().getByRole("button").first().innerText(), patience)
+    .toMatch(/^fall_back/);
   const answer = await page.getByRole("article").last().innerText();
   expect(answer).toContain('search_knowledge_base: Nothing was found for "zorgulator 1".');
   expect(answer).toContain("Nearest to the question: zod README");
@@ -186,7 +193,7 @@ test("knowledge scenario 9: an agent that is asked as a tool is shown inside of 
   const page = await studio.open("/");
   await ask(page, "Ask an agent what hono is");
   const inside = page.getByRole("region", { name: "What research-agent did" });
-  expect(await inside.locator("[data-call][data-state=ok]").count()).toBe(1);
+  await expect.poll(() => inside.locator("[data-call][data-state=ok]").count(), patience).toBe(1);
   await inside
     .getByText(/web framework/)
     .first()
@@ -194,6 +201,6 @@ test("knowledge scenario 9: an agent that is asked as a tool is shown inside of 
   await source(page, 1).waitFor();
   await look(page, "Reasoning");
   const titles = page.getByRole("region", { name: "Reasoning" }).getByText(/^Turn \d+ of 10$/);
-  expect(await titles.allInnerTexts()).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
+  await expect.poll(() => titles.allInnerTexts(), patience).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
   await picture(page, "knowledge-nested");
 });

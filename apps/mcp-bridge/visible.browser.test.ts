@@ -24,6 +24,7 @@ import { textCall } from "./testing/text-call.ts";
 
 // A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
+const patience = { timeout: 8_000 };
 
 /** The servers of the app, one that crashes at its start, and gauges that fail once and always. */
 function servers() {
@@ -84,24 +85,25 @@ test("bridge scenarios 1 and 9: a tool of a child server answers, the next quest
   const page = await studio.open("/");
   await page.getByRole("button", { name: converting, exact: true }).click();
   await rest(page);
-  expect(await lines(page, "ok")).toEqual([expect.stringMatching(/^mcp_units_convert\n/)]);
-  expect(await answer(page)).toContain("42 km = 26.0976 mi");
+  await expect
+    .poll(() => lines(page, "ok"), patience)
+    .toEqual([expect.stringMatching(/^mcp_units_convert\n/)]);
+  await expect.poll(() => answer(page), patience).toContain("42 km = 26.0976 mi");
   await ask(page, "and 10 km?");
-  expect(await answer(page)).toContain("10 km = 6.21371 mi");
-  expect(await cards(page, "ok").count()).toBe(2);
+  await expect.poll(() => answer(page), patience).toContain("10 km = 6.21371 mi");
+  await expect.poll(() => cards(page, "ok").count(), patience).toBe(2);
   await picture(page, "bridge-units");
   await ask(page, "Thank you!");
-  expect(await cards(page).count()).toBe(2);
-  expect(await answer(page)).toMatch(/welcome/i);
+  await expect.poll(() => cards(page).count(), patience).toBe(2);
+  await expect.poll(() => answer(page), patience).toMatch(/welcome/i);
 });
 
 test("bridge scenario 2: a model that speaks in text calls two tools at once; what it thinks is in a fold, and nothing of the dialect in the answer (S4-30)", async () => {
   const page = await studio.open("/");
   await ask(page, thinking);
-  expect(await lines(page, "ok")).toEqual([
-    expect.stringContaining(note),
-    expect.stringMatching(/^mcp_units_convert\n/),
-  ]);
+  await expect
+    .poll(() => lines(page, "ok"), patience)
+    .toEqual([expect.stringContaining(note), expect.stringMatching(/^mcp_units_convert\n/)]);
   const folds = page.getByRole("button", { name: /^Thought/ });
   for (const [at, thought] of ["Both at once.", "Now I know."].entries()) {
     expect(await transcript(page).innerText()).not.toContain(thought);
@@ -115,10 +117,12 @@ test("bridge scenario 2: a model that speaks in text calls two tools at once; wh
 test("bridge scenario 3: when every tool has failed, the answer comes without; a tool that fails once is tried again in sight (S4-17, S4-36)", async () => {
   const page = await studio.open("/");
   await ask(page, hopeless);
-  expect(await lines(page, "error")).toEqual([expect.stringMatching(/^mcp_stuck_tide\n.*Failed$/s)]);
+  await expect
+    .poll(() => lines(page, "error"), patience)
+    .toEqual([expect.stringMatching(/^mcp_stuck_tide\n.*Failed$/s)]);
   await cards(page, "error").getByRole("button").click();
   await cards(page, "error").getByText("The gauge is stuck.").first().waitFor();
-  expect(await answer(page)).toContain("I could not look it up");
+  await expect.poll(() => answer(page), patience).toContain("I could not look it up");
   await picture(page, "bridge-failed");
   await say(page, failing);
   await cards(page, "running").waitFor();
@@ -126,14 +130,16 @@ test("bridge scenario 3: when every tool has failed, the answer comes without; a
   await picture(page, "bridge-retry");
   await transcript(page).getByText("High water is at 06:12.").waitFor();
   await rest(page);
-  expect(await lines(page, "ok")).toEqual([expect.stringMatching(/^mcp_gauge_tide\n/)]);
+  await expect.poll(() => lines(page, "ok"), patience).toEqual([expect.stringMatching(/^mcp_gauge_tide\n/)]);
 });
 
 test("bridge scenario 4: an address that is not for the web is refused, and nobody is connected to (S4-38, S4-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
   await ask(page, "Fetch https://169.254.169.254/latest/meta-data");
-  expect(await lines(page, "error")).toEqual([expect.stringMatching(/^web_fetch\n.*Failed$/s)]);
-  expect(await answer(page)).toMatch(/169\.254\.169\.254/);
+  await expect
+    .poll(() => lines(page, "error"), patience)
+    .toEqual([expect.stringMatching(/^web_fetch\n.*Failed$/s)]);
+  await expect.poll(() => answer(page), patience).toMatch(/169\.254\.169\.254/);
   expect(internet.connections).toEqual([]);
   await picture(page, "bridge-refused-phone");
 });
@@ -142,11 +148,11 @@ test("bridge scenario 5: one server has crashed at its start, is named with what
   const page = await studio.open("/mcp-servers");
   const main = page.getByRole("main");
   await main.getByText("The process of the MCP server ended with code 1.", { exact: true }).waitFor();
-  expect(await main.getByText("Ready", { exact: true }).count()).toBe(4);
+  await expect.poll(() => main.getByText("Ready", { exact: true }).count(), patience).toBe(4);
   await picture(page, "bridge-servers");
   await page.goto(studio.url);
   await ask(page, "What notes do I have?");
-  expect(await answer(page)).toContain("umbrella");
+  await expect.poll(() => answer(page), patience).toContain("umbrella");
 });
 
 test("bridge scenario 6: at the limit a line says so, and the answer has what every tool gave and what can be done next (S4-20, S4-21)", async () => {
@@ -165,7 +171,9 @@ test("bridge scenario 8: what a page says is marked as external, and what would 
   await say(page, hostile);
   const approval = page.getByRole("region", { name: "Approval for mcp_notes_add_note" });
   await approval.getByText("It follows after something that strangers may have written:").waitFor();
-  expect(await approval.getByRole("listitem").innerText()).toContain("http://pages.test/offer");
+  await expect
+    .poll(() => approval.getByRole("listitem").innerText(), patience)
+    .toContain("http://pages.test/offer");
   const fetched = cards(page, "ok");
   await fetched.getByRole("button", { name: /^web_fetch/ }).click();
   await fetched.getByText(/\[external \w+\][\s\S]*Ignore previous instructions/).waitFor();
@@ -173,7 +181,9 @@ test("bridge scenario 8: what a page says is marked as external, and what would 
   await settle(page);
   await approval.getByRole("button", { name: "Deny" }).click();
   await transcript(page).getByText("Then I leave it.").waitFor();
-  expect(await lines(page, "denied")).toEqual([expect.stringMatching(/^mcp_notes_add_note\n/)]);
+  await expect
+    .poll(() => lines(page, "denied"), patience)
+    .toEqual([expect.stringMatching(/^mcp_notes_add_note\n/)]);
   const notes = noteFile(join(data, "notes.json")).all();
   expect(notes.map(({ text }) => text).join("\n")).not.toContain("Cheap boats");
   expect(notes.map(({ id }) => id)).toContain(1);

@@ -83,11 +83,11 @@ describe("MCP servers", () => {
 
   it("of .mcp.json are started only in a trusted folder, and their tools need nothing else (S4-63)", async () => {
     writeApp(".mcp.json", mcp(join(project.folder, "app")));
-    const before = await inFolder("-p", "Hi");
+    const before = await inFolder("-p", "What can you do?");
     expect(before).toMatchObject({ code: 0 });
     expect(before.stderr).toMatch(/\.mcp\.json is not used: its folder is not trusted.*--trust/);
     expect(before.stdout).not.toContain("mcp_small_hello");
-    const trusted = await inFolder("-p", "Hi", "--trust");
+    const trusted = await inFolder("-p", "What can you do?", "--trust");
     expect(trusted.stdout).toContain("mcp_small_hello");
     const { stdout } = await inFolder("doctor");
     expect(stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
