@@ -11,17 +11,18 @@ import { about as aboutBridge, bridge } from "./mcp-bridge/agent.ts";
 import { childServers } from "./mcp-bridge/child-servers.ts";
 
 const model = await defaultModel();
-const mcp = await childServers();
 const shelf = library();
+const agents = [
+  await airport({ model }),
+  await files({ model, studio: true }),
+  await graph({ model }),
+  ...(await knowledge({ model, library: shelf })),
+];
+// Last: if something before it fails, there are no processes yet that nobody would end.
+const mcp = await childServers();
 
 const config: Config = defineConfig({
-  agents: [
-    await airport({ model }),
-    await files({ model, studio: true }),
-    await graph({ model }),
-    ...(await knowledge({ model, library: shelf })),
-    await bridge({ model, mcp }),
-  ],
+  agents: [...agents, await bridge({ model, mcp })],
   about: {
     airport: aboutAirport,
     files: aboutFiles,
@@ -31,6 +32,7 @@ const config: Config = defineConfig({
   },
   // Agents that people make in the studio search as these do.
   storedAgents: offeredToAgents(shelf),
+  mcp,
   close: () => mcp.close(),
 });
 

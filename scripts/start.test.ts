@@ -47,6 +47,8 @@ it("`npm start` opens a studio in which the five apps answer; nothing leaves the
     await cards.getByRole("listitem").first().getByRole("button").click();
     await page.getByRole("article", { name: /says$/ }).first().waitFor();
     expect(problems).toEqual([]);
+    const { servers } = await (await fetch(`${url}/api/mcp-servers`)).json();
+    expect(servers).toMatchObject([{ name: "units" }, { name: "notes" }]);
   } finally {
     child.kill("SIGTERM");
     await browser.close();

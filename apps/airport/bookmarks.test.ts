@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createServer } from "@capstan/server";
 import { run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
@@ -91,5 +92,54 @@ describe("bookmarks (S0-52)", () => {
       if (before === undefined) delete process.env.CAPSTAN_HOME;
       else process.env.CAPSTAN_HOME = before;
     }
+  });
+});
+
+describe("bookmarks of several people", () => {
+  it("are for their owner alone on the disk", async () => {
+    const inside = join(folder, "data");
+    await fileBookmarks(inside).change("ada", () => ["x"]);
+    expect(statSync(inside).mode & 0o777).toBe(0o700);
+    const [file = ""] = readdirSync(inside);
+    expect(statSync(join(inside, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it("are refused to a run that does not say whose it is, rather than shared by all of them (A84)", async () => {
+    const agent = await airport({
+      model: scriptedModel([{ calls: [{ name: "getBookmarks", input: {} }] }, { text: "Done." }]),
+      bookmarks: fileBookmarks(folder),
+    });
+    const { toolCalls } = await run(agent, "Go.", { store: memory(), context: { tenant: "a" } });
+    expect(toolCalls[0]).toMatchObject({ status: "error" });
+  });
+
+  it("are each key's own on a server (A84)", async () => {
+    const model = scriptedModel(({ history }) => {
+      const last = history.at(-1);
+      if (last?.type !== "user") return { text: "Done." };
+      return String(last.content).includes("keep")
+        ? { calls: [{ name: "bookmark", input: { poiId: idOf("D15") } }] }
+        : { calls: [{ name: "getBookmarks", input: {} }] };
+    });
+    const server = createServer({
+      agents: [await airport({ model, bookmarks: fileBookmarks(folder) })],
+      store: memory(),
+    });
+    const secrets = await Promise.all(["ada", "bob"].map((user) => server.keys.create({ user })));
+    const [ada, bob] = secrets.map(({ secret }) => async (content: string) => {
+      const request = new Request("http://127.0.0.1/api/chat", {
+        method: "POST",
+        headers: {
+          ...{ host: "127.0.0.1", "content-type": "application/json" },
+          authorization: `Bearer ${secret}`,
+        },
+        body: JSON.stringify({ messages: [{ role: "user", content }] }),
+      });
+      return (await server.fetch(request)).text();
+    });
+    expect(await ada?.("keep it")).toContain("is bookmarked");
+    expect(await ada?.("list")).toContain("1 bookmarked");
+    expect(await bob?.("list")).toContain("There are no bookmarks");
+    await server.close(0);
   });
 });

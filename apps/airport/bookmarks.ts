@@ -28,9 +28,9 @@ export function fileBookmarks(folder: string = usualFolder()): Bookmarks {
     change(user, to) {
       const changed = last.then(async () => {
         const file = fileOf(user);
-        await mkdir(folder, { recursive: true });
+        await mkdir(folder, { recursive: true, mode: 0o700 });
         const beside = `${file}.${randomUUID()}`;
-        await writeFile(beside, JSON.stringify(to(await list(user))), { mode: 0o600 });
+        await writeFile(beside, JSON.stringify(to(await list(user))), { mode: 0o600, flush: true });
         await rename(beside, file);
       });
       // The next change waits for this one, also when it fails; whoever asked for this one is told.

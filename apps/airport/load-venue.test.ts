@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { harbor, loadVenue } from "./load-venue.ts";
+import { mapHint, pinOf } from "./map-hint.ts";
 import { distanceNote, distancesFrom } from "./venue/distances.ts";
 import type { Venue } from "./venue/venue.ts";
 
@@ -111,5 +112,38 @@ describe("what is no venue", () => {
     const folder = copyOfHarbor(["amenity.geojson"]);
     mkdirSync(join(folder, "amenity.geojson"));
     await expect(loadVenue(folder)).rejects.toMatchObject({ code: "invalid_input" });
+  });
+});
+
+describe("a venue that somebody has made to do harm", () => {
+  const hostile: unknown[] = [
+    { type: "Polygon" },
+    { type: "Polygon", coordinates: [7] },
+    { type: "Polygon", coordinates: [[null, [1], ["a", "b"]]] },
+    { type: "Polygon", coordinates: [Array.from({ length: 300_000 }, (_, at) => [at / 1e6, 0])] },
+    { type: "MultiPolygon", coordinates: { length: 3 } },
+    { type: "Point", coordinates: {} },
+    { type: "LineString", coordinates: [[0, 0], null] },
+    "Polygon",
+    7,
+  ];
+
+  it.each([
+    "unit",
+    "level",
+    "amenity",
+    "opening",
+    "geofence",
+    "anchor",
+  ])("is loaded without the shapes of a %s that are none", async (type) => {
+    const folder = copyOfHarbor(["walking-graph.jsonl"]);
+    const file = join(folder, `${type}.geojson`);
+    const { features } = JSON.parse(readFileSync(file, "utf8"));
+    for (const [at, geometry] of hostile.entries()) features[at] = { ...features[at], geometry };
+    writeFileSync(file, JSON.stringify({ features: [null, 7, ...features] }));
+    const venue = await loadVenue(folder);
+    expect(venue.places.length).toBeGreaterThan(0);
+    const pins = venue.places.slice(-3).map((place) => pinOf(place));
+    expect(JSON.stringify(mapHint(venue, { pins })).length).toBeLessThan(100_000);
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { categoryOf } from "./venue/categories.ts";
+import { windowAround } from "./venue/clip-ring.ts";
 import { openingGraph } from "./venue/opening-graph.ts";
 import {
   centreOf,
@@ -154,8 +155,8 @@ const ringsOf = (geometry: Geometry | null): Shape["rings"] =>
 /** The parts of a level, the widest first: there its building has room for a name. */
 function groundOf(geometry: Geometry | null): Shape["rings"] {
   const widthOf = (ring: readonly Position[]): number => {
-    const xs = ring.map(([x]) => x);
-    return Math.max(...xs) - Math.min(...xs);
+    const [west, , east] = windowAround(ring, 0);
+    return east - west;
   };
   return ringsOf(geometry).toSorted((left, right) => widthOf(right) - widthOf(left));
 }

@@ -27,6 +27,9 @@ export function mapHint(venue: Venue, content: MapContent): UiHint {
     if (JSON.stringify(props).length <= mostCharacters || points.length === 0) break;
     props = drawn(venue, content, radius);
   }
+  // The walls of one hall alone may be too much: then the pins and the way have to do.
+  if (JSON.stringify(props).length > mostCharacters)
+    props = { ...props, levels: props.levels.map((level) => ({ ...level, features: [] })) };
   return { kind: "map", props: props as unknown as UiHint["props"] };
 }
 
@@ -76,9 +79,7 @@ function featuresOf(
 
 /** A room is near by its middle, a walkway by any part of it: it is long, and cut to the window. */
 function isNear({ look, rings }: Shape, spots: readonly Spot[], radius: number): boolean {
-  const corners = rings.flat();
-  const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
-  const [west, east, south, north] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const [west, south, east, north] = windowAround(rings.flat(), 0);
   const middle: Position = [(west + east) / 2, (south + north) / 2];
   return spots.some(({ at }) => {
     const closest: Position = [clamp(at[0], west, east), clamp(at[1], south, north)];

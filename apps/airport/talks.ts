@@ -92,6 +92,7 @@ export const talks: readonly Talk[] = [
       never,
     },
   ],
+  [{ says: "How far is it from A3 to A12?", answers: ["Gate A12", metres, minutes], never }],
   // Find, narrow down, lead the way: several steps, each in words.
   [
     {
@@ -136,6 +137,8 @@ export const talks: readonly Talk[] = [
       never,
     },
   ],
+  [{ says: "Tell me about Sakura Sushi", calls: [["search"], ["getPOIDetails"]], answers: ["06:00"], never }],
+  [{ says: "when does Green Bowl close?", calls: [["search"], ["getPOIDetails"]], answers: ["22:00"] }],
   // Places by name, with slips of the pen.
   [
     {
@@ -164,6 +167,7 @@ export const talks: readonly Talk[] = [
       never,
     },
   ],
+  [{ says: "I'm at C61, where is the closest restroom?", answers: ["Concourse C", metres], never }],
   [
     {
       says: "Where can I charge my phone near A10?",
@@ -267,6 +271,10 @@ export const talks: readonly Talk[] = [
       never,
     },
   ],
+  [{ says: "did I bookmark the Harbor Lounge?", never: [...never, "is bookmarked"] }],
+  [{ says: "Should I bookmark the Harbor Lounge?", never: [...never, "bookmarked"] }],
+  [{ says: "Save the Skyline Lounge", calls: [["search"], ["bookmark"]], answers: ["Skyline Lounge"] }],
+  [{ says: "Don't bookmark it, just show me the Harbor Lounge", calls: [["search"], ["showPOI"]], never }],
   [
     {
       says: "Save gate D15 for me",

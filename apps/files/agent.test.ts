@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
@@ -64,5 +64,12 @@ describe("the workspace", () => {
   it("is not made anew where something is already", () => {
     mkdirSync(join(folder, "files-workspace"));
     expect(() => readFileSync(join(sampleWorkspace(folder), "sample.txt"))).toThrow(/ENOENT/);
+  });
+
+  it("is copied for its owner alone, and whole or not at all", () => {
+    const home = join(folder, "data");
+    expect(statSync(sampleWorkspace(home)).mode & 0o777).toBe(0o700);
+    expect(statSync(home).mode & 0o777).toBe(0o700);
+    expect(readdirSync(home)).toEqual(["files-workspace"]);
   });
 });

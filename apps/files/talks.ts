@@ -75,6 +75,9 @@ export const talks: readonly Talk[] = [
   [{ says: "List the files", calls: [["list_files"]], answers: ["sample.txt", "example.py", "data/"] }],
   [{ says: "what files are there?", calls: [["list_files"]], answers: ["sample.txt"] }],
   [{ says: "Which files do you have?", calls: [["list_files"]], answers: ["sample.txt"] }],
+  [{ says: "How many files are there?", calls: [["list_files", {}]], answers: ["sample.txt"] }],
+  [{ says: "Don't change anything, just show me example.py", calls: [["read_file"]], answers: ["greet"] }],
+  [{ says: "Hi, what files are there?", calls: [["list_files"]], answers: ["sample.txt"] }],
   [{ says: "lsit the fiels", calls: [["list_files"]], answers: ["sample.txt"] }],
   [
     {
@@ -144,6 +147,21 @@ export const talks: readonly Talk[] = [
   ],
   [
     {
+      says: "Does any file contain a greeting?",
+      calls: [["search_files", { query: "greeting" }]],
+      answers: [config],
+    },
+  ],
+  [
+    {
+      says: "find the word greeting in example.py",
+      calls: [["search_files", { query: "greeting", glob: "example.py" }]],
+      answers: ["example.py:"],
+      never: [config],
+    },
+  ],
+  [
+    {
       says: "where is load_config used",
       calls: [["search_files", { query: "load_config" }]],
       answers: ["example.py:11:"],
@@ -181,6 +199,29 @@ export const talks: readonly Talk[] = [
     },
     { says: "what's in it now?", calls: [["read_file", { path: "notes/todo.txt" }]], answers: ["oat milk"] },
   ],
+  [
+    {
+      says: "Please create a file called hello.txt containing Hello World",
+      calls: [["write_file", { path: "hello.txt", content: "Hello World" }]],
+      answers: ["hello.txt"],
+    },
+    { says: "what does it say?", calls: [["read_file", { path: "hello.txt" }]], answers: ["Hello World"] },
+  ],
+  [
+    { says: "Would you create a.txt with hi", calls: [["write_file", { path: "a.txt", content: "hi" }]] },
+    { says: "and b.txt with hello", calls: [["write_file", { path: "b.txt", content: "hello" }]] },
+    { says: "read a.txt", calls: [["read_file"]], answers: ["hi"], never: ["hello"] },
+  ],
+  [{ says: "create a file", calls: [], answers: ["?"] }],
+  [
+    {
+      says: "Search for import in example.py",
+      calls: [["search_files", { query: "import", glob: "example.py" }]],
+      answers: ["example.py:1:"],
+    },
+  ],
+  [{ says: "what does the file data/config.json contain?", calls: [["read_file", { path: config }]] }],
+  [{ says: "Should I write hello to sample.txt?", calls: [], never: [/wrote|created|changed/i] }],
   [
     {
       says: 'Write "print(1)" to one.py and list the files',

@@ -50,13 +50,20 @@ export function propertiesOf(members: readonly Member[]): readonly string[] {
   return [...names];
 }
 
-/** For the algorithms. Two nodes may have several edges. */
+/**
+ * For the algorithms. Two nodes may have several edges. Graphology keeps nodes in plain objects, where a node called
+ * `__proto__` would change every object of the process: there each has a letter before its id.
+ */
 export function graphologyOf({ isDirected, nodes, edges }: Network): MultiGraph {
   const graph = new MultiGraph({ type: isDirected ? "directed" : "undirected" });
-  for (const { id } of nodes) graph.addNode(id);
-  for (const { id, from, to } of edges) graph.addEdgeWithKey(id, from, to);
+  for (const { id } of nodes) graph.addNode(keyOf(id));
+  for (const { id, from, to } of edges) graph.addEdgeWithKey(keyOf(id), keyOf(from), keyOf(to));
   return graph;
 }
+
+/** What a node is called in there, and back. */
+export const keyOf = (id: string): string => `n${id}`;
+export const idOf = (key: string): string => key.slice(1);
 
 /** The edges at each node, whatever their direction. */
 export function edgesByNode({ nodes, edges }: Network): ReadonlyMap<string, readonly NetworkEdge[]> {

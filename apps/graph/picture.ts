@@ -37,24 +37,27 @@ function propsOf({ network, view, most }: Part, { flash = [], replies }: Picture
   return {
     title: shortened(network.title) + (isWhole ? "" : ` (${part})`),
     nodes: nodes.map((node) => ({
-      id: node.id,
+      id: drawnId(node.id),
       label: shortened(nameOf(node)),
       ...(node.data.type !== undefined && { type: shortened(String(node.data.type)) }),
       ...colourOf(view.nodeColours, node.id),
     })),
     edges: edges.map(({ id, from, to, data }) => ({
-      from,
-      to,
+      from: drawnId(from),
+      to: drawnId(to),
       ...(data.type !== undefined && isWhole && { label: shortened(String(data.type)) }),
       ...colourOf(view.edgeColours, id),
     })),
     layout: view.layout,
     isDirected: network.isDirected,
-    ...(flash.length > 0 && { flash: flash.filter((id) => shown.has(id)) }),
-    ...(zoomTo.length > 0 && { zoomTo }),
+    ...(flash.length > 0 && { flash: flash.filter((id) => shown.has(id)).map(drawnId) }),
+    ...(zoomTo.length > 0 && { zoomTo: zoomTo.map(drawnId) }),
     ...(replies && { replies }),
   };
 }
+
+/** The widget refuses the names that every object has: `constructor`, `__proto__`. */
+const drawnId = (id: string): string => (id in {} ? `node ${id}` : id);
 
 const shortened = (text: string): string =>
   text.length > longestLabel ? `${text.slice(0, longestLabel - 1).toWellFormed()}…` : text;

@@ -35,6 +35,8 @@ const counting: readonly Talk[] = [
     { says: "How many cats are there?", answers: ["3"], never: ["20"] },
     { says: "and how many humans?", answers: ["7"] },
   ],
+  [{ says: "list all edge types", calls: [["queryGraph", { query: "edgeTypes" }]], answers: ["lives_in"] }],
+  [{ says: "how many nodes and edges are there?", calls: [["queryGraph"]], answers: ["20", "30"] }],
   [{ says: "Give me an overview of the graph", answers: ["20", "30"] }],
 ];
 
@@ -115,6 +117,9 @@ const finding: readonly Talk[] = [
       never: rawMessages,
     },
   ],
+  [{ says: "List the humans", calls: [["findNodes"]], answers: ["Ada", "Grace"] }],
+  [{ says: "Don't change the colours, just find the cats", calls: [["findNodes"]], answers: ["Mittens"] }],
+  [{ says: "find everything named Maple", calls: [["findNodes"]], answers: ["Maple Cottage"] }],
   [{ says: "find al the cats pls", calls: [["findNodes"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
   [
     {
@@ -142,6 +147,7 @@ const styling: readonly Talk[] = [
       answers: ["Whiskers", "Mittens", "Shadow"],
       never: rawMessages,
     },
+    { says: "highlight them in green", calls: [["styleNodes", { color: "#008000" }]], answers: ["Whiskers"] },
     { says: "now make them red", calls: [["styleNodes", { color: "#ff0000" }]], answers: ["Whiskers"] },
     { says: "Clear all styles", calls: [["clearStyles"]] },
   ],
@@ -211,6 +217,22 @@ const styling: readonly Talk[] = [
   [{ says: "Zoom to the cats", calls: [["zoomToNodes"]], answers: ["Whiskers"] }],
   [{ says: "Use the circle layout", calls: [["setLayout", { layout: "circle" }]], answers: ["circle"] }],
   [{ says: "arrange the nodes in a grid", calls: [["setLayout", { layout: "grid" }]], answers: ["grid"] }],
+  [
+    { says: "Make the cats pink", calls: [["styleNodes", { color: "#ffc0cb" }]] },
+    { says: "and the humans too", calls: [["styleNodes", { color: "#ffc0cb" }]], answers: ["Ada"] },
+    { says: "undo", calls: [], answers: [isHonest] },
+  ],
+  [
+    { says: "colour Ada blue", calls: [["styleNodes", { color: "#0000ff" }]], answers: ["Ada"] },
+    {
+      says: "and Ben green",
+      calls: [["styleNodes", { color: "#008000" }]],
+      answers: ["Ben"],
+      never: ["Ada"],
+    },
+  ],
+  [{ says: "Are all nodes gray?", never: [/coloured/i] }],
+  [{ says: "Should I make the cats blue?", calls: [], never: [/coloured/i] }],
   [{ says: "reset the colours", calls: [["clearStyles"]] }],
 ];
 
@@ -222,13 +244,7 @@ const computing: readonly Talk[] = [
       answers: ["PageRank", "shortest path"],
     },
   ],
-  [
-    {
-      says: "Run PageRank",
-      calls: [["runAlgorithm", { algorithm: "pageRank" }]],
-      answers: ["Old Mill"],
-    },
-  ],
+  [{ says: "Run PageRank", calls: [["runAlgorithm", { algorithm: "pageRank" }]], answers: ["Old Mill"] }],
   [
     {
       says: "What is the shortest path from Whiskers to Grace?",
@@ -236,6 +252,7 @@ const computing: readonly Talk[] = [
       answers: ["Whiskers", "Grace"],
     },
   ],
+  [{ says: "shortest path between Ada and Whiskers", calls: [["runAlgorithm"]], answers: ["1 step."] }],
   [
     {
       says: "How many connected components are there?",
@@ -283,12 +300,7 @@ const outside: readonly Talk[] = [
   [{ says: "Who wrote Les Misérables?", calls: [], answers: [isHonest], never: ["Hugo"] }],
 ];
 
-export const talks: readonly Talk[] = [
-  ...counting,
-  ...looking,
-  ...finding,
-  ...styling,
-  ...computing,
-  ...choosing,
-  ...outside,
-];
+const seeing: readonly Talk[] = [...counting, ...looking, ...finding];
+const doing: readonly Talk[] = [...styling, ...computing, ...choosing];
+
+export const talks: readonly Talk[] = [...seeing, ...doing, ...outside];

@@ -64,4 +64,23 @@ describe("the views of sessions", () => {
     await views.write("a", { ...blue, layout: "spiral" as "grid" });
     expect(await views.read("a")).toEqual({ ...blue, layout: "force" });
   });
+
+  it("may be written several times at once", async () => {
+    const views = viewsIn(folder);
+    await Promise.all(Array.from({ length: 20 }, () => views.write("a", blue)));
+    expect(await views.read("a")).toEqual(blue);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it.each([
+    { nodeColours: null },
+    { edgeColours: 7 },
+    { zoomTo: "cat1" },
+    { zoomTo: [7] },
+  ])("begin anew where a file has %j in it", async (part) => {
+    await viewsIn(folder).write("a", blue);
+    const [file = ""] = readdirSync(folder);
+    writeFileSync(join(folder, file), JSON.stringify({ ...blue, ...part }));
+    expect(await viewsIn(folder).read("a")).toBeUndefined();
+  });
 });

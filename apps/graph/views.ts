@@ -1,7 +1,7 @@
 // What each session looks at: which graph, in which colours and layout. One small file a session, so that a restart
 // changes nothing for the person who looks.
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataFolder } from "capstan/data-folder";
@@ -51,7 +51,7 @@ export function viewsIn(folder: string): Views {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = fileOf(sessionId);
       // Whoever reads meanwhile, or after a crash, finds the old file or the new one, never half of one.
-      const draft = `${file}.${process.pid}.tmp`;
+      const draft = `${file}.${randomUUID()}.tmp`;
       await writeFile(draft, JSON.stringify(view), { mode: 0o600, flush: true });
       await rename(draft, file);
     },
@@ -64,6 +64,8 @@ function viewOf(text: string): View | undefined {
     const view: Partial<View> | null = JSON.parse(text || "null");
     if (typeof view?.graph !== "string") return undefined;
     const { graph, layout = "force", nodeColours = {}, edgeColours = {}, zoomTo = [] } = view;
+    if (![nodeColours, edgeColours].every(hasTexts) || !Array.isArray(zoomTo) || !hasTexts(zoomTo))
+      return undefined;
     return {
       ...plainView(graph),
       layout: layouts.includes(layout) ? layout : "force",
@@ -75,3 +77,8 @@ function viewOf(text: string): View | undefined {
     return undefined;
   }
 }
+
+const hasTexts = (value: object | null): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).every((text) => typeof text === "string");

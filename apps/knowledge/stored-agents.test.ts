@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createServer } from "@capstan/server";
 import { run } from "capstan";
 import { storedAgents } from "capstan/agents";
 import { memory } from "capstan/stores/memory";
@@ -8,6 +9,7 @@ import { scriptedModel } from "capstan/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { knowledge } from "./agent.ts";
 import { library } from "./library/library.ts";
+import { fictionalMailbox } from "./mailbox.ts";
 import { offeredToAgents } from "./stored-agents.ts";
 
 function project(): string {
@@ -50,5 +52,42 @@ describe("an agent that a person made", () => {
     expect(result.citations.map(({ id }) => id)).toEqual(["docs/wind.md#wind"]);
     expect(model.requests[0]?.instructions).toContain("Never speak of packages.");
     expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("handoff");
+  });
+
+  it("shows a mailbox to its owner alone, whoever made the agent and whoever asks it (A84)", async () => {
+    const shelf = library({ root: project(), keptIn: false });
+    const model = scriptedModel(({ history }) =>
+      history.at(-1)?.type === "user"
+        ? { calls: [{ name: "search_email", input: { query: "budget" } }] }
+        : { text: "Done." },
+    );
+    const mailbox = { ...fictionalMailbox, owner: "ada" };
+    const server = createServer({
+      agents: await knowledge({ model, library: shelf, mailbox }),
+      storedAgents: { models: [model], ...offeredToAgents(shelf, mailbox) },
+      store: memory(),
+    });
+    onTestFinished(() => server.close(0));
+    const ask = async (user: string, method: string, path: string, body: object) => {
+      const { secret } = await server.keys.create({ user, isAdmin: user === "root" });
+      const headers = { "content-type": "application/json", authorization: `Bearer ${secret}` };
+      const request = new Request(`http://127.0.0.1${path}`, {
+        method,
+        headers: { ...headers, host: "127.0.0.1" },
+        body: JSON.stringify(body),
+      });
+      return (await server.fetch(request)).text();
+    };
+    const data = { format: 1, name: "clerk", description: "Mails", prompt: "Read.", tools: ["search_email"] };
+    await ask("root", "PUT", "/api/agents/clerk", { data, expectedVersion: 0 });
+    for (const agent of ["clerk", "knowledge"]) {
+      const chat = { agent, messages: [{ role: "user", content: "Budget?" }] };
+      expect(await ask("ada", "POST", "/api/chat", chat)).toContain("Ines Duarte");
+      for (const other of ["bob", "root"]) {
+        const answer = await ask(other, "POST", "/api/chat", chat);
+        expect(answer).toContain("somebody else's");
+        expect(answer).not.toContain("Ines Duarte");
+      }
+    }
   });
 });

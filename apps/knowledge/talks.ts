@@ -89,14 +89,24 @@ export const talks: readonly Talk[] = [
     { says: "what about the train?", calls: [["search_email"]], answers: [/train/i, cites] },
   ],
   [{ says: "any mail from Ines Duarte?", calls: [["search_email"]], answers: ["Ines Duarte", cites] }],
+  [{ says: "do I have any emails from Submariners?", calls: [["search_email"]], never: [".)."] }],
+  [
+    {
+      says: "what did Ines write about the budget?",
+      calls: [["search_email"]],
+      answers: ["Ines Duarte", cites],
+    },
+  ],
   [{ says: "emials about bugdet", calls: [["search_email"]], never: [/failed/i] }],
   [{ says: "Is there a mail about submarines?", calls: [["search_email"]], answers: [/no mail|nothing/i] }],
   [
     { says: "Who maintains hono?", calls: [["search_people"]], answers: ["Yusuke Wada"] },
     { says: "And who wrote valibot?", calls: [["search_people"]], answers: ["Fabian Hiller"] },
   ],
+  [{ says: "Hi there, who made nanoid?", calls: [["search_people"]], answers: ["Andrey Sitnik"] }],
   [{ says: "Find the people behind pino", calls: [["search_people"]], answers: ["Matteo Collina"] }],
   [{ says: "Which packages does Colin McDonnell write?", calls: [["search_people"]], answers: ["zod"] }],
+  [{ says: "what packages did Matteo Collina write?", calls: [["search_people"]], answers: ["pino"] }],
   [{ says: "who is the autor of fast-check", calls: [["search_people"]], answers: [/Nicolas DUBIEN/i] }],
   [
     {

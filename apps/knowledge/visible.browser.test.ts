@@ -37,6 +37,7 @@ const shelf = library({ keptIn: false });
 const watched = Promise.withResolvers<void>();
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
 const watchedShelf: Library = {
+  ...shelf,
   async open(progress) {
     await Promise.race([watched.promise, aWhile()]);
     return shelf.open(progress);

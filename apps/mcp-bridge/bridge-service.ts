@@ -33,7 +33,7 @@ export function bridgeService({ agent, mcp, reasoningFile, debug }: BridgeServic
 }
 
 function appending(file: string): (text: string) => void {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return (text) => appendFileSync(file, text, { mode: 0o600 });
 }
 

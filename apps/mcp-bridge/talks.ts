@@ -65,6 +65,18 @@ export const talks: readonly Talk[] = [
     { says: "7 km", answers: ["4.34"] },
   ],
   [{ says: "Which units do you know?", calls: [["mcp_units_list_units"]], answers: ["length", "kg", "mph"] }],
+  [
+    { says: "What's 60 mph to km/h?", calls: [["mcp_units_convert", { value: 60 }]], answers: ["96.56"] },
+    { says: "and 100 mph?", calls: [["mcp_units_convert", { value: 100 }]], answers: ["160.93"] },
+  ],
+  [
+    {
+      says: "convert 100 degrees celsius into fahrenheit",
+      calls: [["mcp_units_convert", { value: 100, from: "celsius", to: "fahrenheit" }]],
+      answers: ["212"],
+    },
+  ],
+  [{ says: "how tall is 6 feet in metres", calls: [["mcp_units_convert", { value: 6 }]], answers: ["1.82"] }],
   [{ says: "list the units", calls: [["mcp_units_list_units"]], answers: ["temperature"] }],
   [
     {
@@ -79,6 +91,13 @@ export const talks: readonly Talk[] = [
       says: "What is 9 am in New York for people in Berlin?",
       calls: [["mcp_units_convert_time", { time: "9 am", from: "New York", to: "Berlin" }]],
       answers: [/1[45]:00/],
+    },
+  ],
+  [
+    {
+      says: "if it's 3 pm in Paris, what time is it in Sydney?",
+      calls: [["mcp_units_convert_time", { time: "3 pm", from: "Paris", to: "Sydney" }]],
+      answers: ["Sydney"],
     },
   ],
   [
@@ -130,6 +149,33 @@ export const talks: readonly Talk[] = [
       calls: [["mcp_notes_add_note", { text: "call Grace at noon" }]],
     },
   ],
+  [
+    {
+      says: "make a note to water the roses",
+      calls: [["mcp_notes_add_note", { text: "water the roses" }]],
+      answers: ["roses"],
+    },
+  ],
+  [
+    {
+      says: "jot down: dentist on Tuesday",
+      calls: [["mcp_notes_add_note", { text: "dentist on Tuesday" }]],
+    },
+  ],
+  [
+    {
+      says: "Don't forget that the bins go out on Monday",
+      calls: [["mcp_notes_add_note"]],
+      answers: ["bins"],
+    },
+  ],
+  // A question about it, or the wish that it be left, deletes nothing.
+  [{ says: "Should I delete note 1?", never: [/deleted/i] }],
+  [
+    { says: "don't delete note 1", calls: [], answers: ["All right"] },
+    { says: "What notes do I have?", calls: [["mcp_notes_list_notes"]], answers: ["umbrella"] },
+  ],
+  [{ says: "Can I delete notes?", never: [/deleted/i] }],
   [{ says: "remember that rent is due on the 3rd", calls: [["mcp_notes_add_note"]], answers: ["rent"] }],
   [
     {
@@ -171,6 +217,7 @@ export const talks: readonly Talk[] = [
       says: "What does http://pages.test/tides say?",
       calls: [["web_fetch", { url: "http://pages.test/tides" }]],
       answers: ["06:12"],
+      never: ["external"],
     },
   ],
   [

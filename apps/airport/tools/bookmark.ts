@@ -1,11 +1,13 @@
-import { defineTool, type Tool } from "capstan";
+import { AgentError, defineTool, type Tool } from "capstan";
 import type { Bookmarks } from "../bookmarks.ts";
 import { type Concierge, knownPlace, listed } from "./concierge.ts";
 
-/** The server tells who asks; alone on a machine there is one user. */
+/** The server tells who asks; alone on a machine there is one user, and nobody tells. */
 function userOf(context: unknown): string {
+  if (context === undefined) return "";
   const user = typeof context === "object" && context !== null ? Reflect.get(context, "user") : undefined;
-  return typeof user === "string" ? user : "";
+  if (typeof user === "string") return user;
+  throw new AgentError("unauthorized", "It is not known whose bookmarks these are.");
 }
 
 /** Keeps a place for later, or lets go of it. It lasts. */
@@ -25,6 +27,7 @@ export function bookmark(concierge: Concierge, bookmarks: Bookmarks): Tool {
     },
     examples: [
       { says: "bookmark {poiId}" },
+      { says: "save {poiId}" },
       { says: "save {poiId} for me" },
       { says: "remember {poiId}" },
       { says: "remove the bookmark of {poiId}", input: { remove: true } },

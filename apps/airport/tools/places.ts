@@ -20,9 +20,11 @@ export function getPOIDetails(concierge: Concierge): Tool {
     input: byId,
     examples: [
       { says: "tell me more about {poiId}" },
+      { says: "tell me about {poiId}" },
       { says: "details of {poiId}" },
       { says: "opening hours of {poiId}" },
       { says: "when does {poiId} open" },
+      { says: "when does {poiId} close" },
       { says: "is {poiId} open" },
     ],
     effects: "none",

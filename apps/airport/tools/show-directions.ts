@@ -49,6 +49,8 @@ export function showDirections(concierge: Concierge): Tool {
       { says: "directions from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "how do I get from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "take me from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
+      { says: "how far is it from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
+      { says: "how long does it take to walk from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "the way from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "how do I get to {to} from {from}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "way from {from} to {to} via {stop}", input: { waypoints: ["{from}", "{stop}", "{to}"] } },

@@ -29,8 +29,12 @@ function crossing(from: Position, to: Position, over: (point: Position) => numbe
 
 /** The window around some positions, with so many metres on each side. */
 export function windowAround(positions: readonly Position[], metres: number): Window {
-  const [xs, ys] = [positions.map(([x]) => x), positions.map(([, y]) => y)];
   const up = metres / 111_195;
-  const along = up / Math.cos(((ys[0] ?? 0) * Math.PI) / 180);
-  return [Math.min(...xs) - along, Math.min(...ys) - up, Math.max(...xs) + along, Math.max(...ys) + up];
+  const along = up / Math.cos(((positions[0]?.[1] ?? 0) * Math.PI) / 180);
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of positions) {
+    [west, south] = [Math.min(west, x), Math.min(south, y)];
+    [east, north] = [Math.max(east, x), Math.max(north, y)];
+  }
+  return [west - along, south - up, east + along, north + up];
 }

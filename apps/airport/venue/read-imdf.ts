@@ -64,13 +64,36 @@ function featuresIn(text: string): readonly Feature[] | undefined {
   try {
     const { features } = JSON.parse(text) as { features?: unknown };
     if (!Array.isArray(features)) return undefined;
-    return features.filter(
-      (feature) =>
-        typeof feature?.id === "string" && typeof feature.properties === "object" && feature.properties,
-    );
+    return features
+      .filter(
+        (feature) =>
+          typeof feature?.id === "string" && typeof feature.properties === "object" && feature.properties,
+      )
+      .map((feature) => ({ ...feature, geometry: isGeometry(feature.geometry) ? feature.geometry : null }));
   } catch {
     return undefined; // said by the caller, with the name of the file
   }
+}
+
+type Check = (value: unknown) => boolean;
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+export const isPosition: Check = (value) =>
+  Array.isArray(value) && Number.isFinite(value[0]) && Number.isFinite(value[1]);
+const isPolygon = isListOf(isListOf(isPosition));
+const shapes: ReadonlyMap<unknown, Check> = new Map<unknown, Check>([
+  ["Point", isPosition],
+  ["LineString", isListOf(isPosition)],
+  ["Polygon", isPolygon],
+  ["MultiPolygon", isListOf(isPolygon)],
+]);
+
+/** Files come from elsewhere: what is no shape, or another kind of shape, is left out. */
+function isGeometry(value: { readonly type?: unknown; readonly coordinates?: unknown } | null): boolean {
+  return shapes.get(value?.type)?.(value?.coordinates) ?? false;
 }
 
 /** A text of IMDF: labels are texts by language. */

@@ -1,4 +1,5 @@
 import { AgentError } from "capstan";
+import { isPosition } from "./read-imdf.ts";
 import type { Position } from "./venue.ts";
 
 export const wayKinds = ["walk", "stairs", "escalator", "lift", "checkpoint", "exit"] as const;
@@ -38,6 +39,7 @@ export function readWalkingGraph(text: string, ordinals: ReadonlyMap<string, num
   const read = nodes.map(({ at, level, area, place }, index) => {
     const ordinal = ordinals.get(level);
     if (ordinal === undefined) throw broken(`node ${index} is on the level "${level}", which is not there`);
+    if (!isPosition(at)) throw broken(`node ${index} is nowhere: "at" must be two numbers`);
     if (place !== undefined) nodeOf.set(place, index);
     return { at, ordinal, area };
   });

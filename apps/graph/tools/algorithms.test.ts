@@ -83,3 +83,25 @@ describe("listAlgorithms", () => {
     });
   });
 });
+
+it("nodes that are called as objects are inside are nodes like all others (A117)", async () => {
+  const ids = ["__proto__", "constructor", "toString", "plain"];
+  const nodes = ids.map((id) => ({ id, data: {} }));
+  const edges = ids.map((from, at) => ({ id: from, from, to: ids[(at + 1) % 4] ?? "", data: {} }));
+  const odd = trial({
+    graphs: { odd: () => ({ name: "odd", title: "Odd", isDirected: true, nodes, edges }) },
+  });
+  try {
+    const call = (input: { readonly [name: string]: string }) => odd.call(runAlgorithm(odd.desk), input);
+    expect((await call({ algorithm: "components" })).data).toMatchObject({ count: 1 });
+    expect((await call({ algorithm: "pageRank" })).data).toMatchObject({ nodes: { length: 4 } });
+    const path = await call({ algorithm: "shortestPath", from: "__proto__", to: "toString" });
+    expect(path.data).toEqual({ steps: 2, path: ["__proto__", "constructor", "toString"] });
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    const { nodes: drawn, edges: lines } = await odd.picture(runAlgorithm(odd.desk), { algorithm: "degree" });
+    expect(drawn.map(({ id, label }) => [id, label])).toContainEqual(["node __proto__", "__proto__"]);
+    expect(lines.every(({ from }) => drawn.some(({ id }) => id === from))).toBe(true);
+  } finally {
+    odd.end();
+  }
+});

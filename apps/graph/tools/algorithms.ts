@@ -4,8 +4,17 @@ import { connectedComponents } from "graphology-components";
 import pagerankModule from "graphology-metrics/centrality/pagerank.js";
 import { bidirectional } from "graphology-shortest-path";
 import { type CommandResult, commandTool, type Desk, Refusal } from "../command.ts";
-import { edgesByNode, graphologyOf, type Network, type NetworkNode, nameOf } from "../network.ts";
+import {
+  edgesByNode,
+  graphologyOf,
+  idOf,
+  keyOf,
+  type Network,
+  type NetworkNode,
+  nameOf,
+} from "../network.ts";
 import { nodeCalled } from "../pick.ts";
+import { counted } from "../selection-words.ts";
 
 // Its types describe another form of module than the one that is loaded.
 const pagerank = pagerankModule as unknown as (
@@ -50,7 +59,10 @@ const algorithms: { readonly [name: string]: Algorithm } = {
     about: "The nodes that important nodes point to.",
     run(network, { top }) {
       const ranks = pagerank(graphologyOf(network), { getEdgeWeight: null });
-      return ranked(network, top, { name: "rank", of: ({ id }) => Number((ranks[id] ?? 0).toFixed(4)) });
+      return ranked(network, top, {
+        name: "rank",
+        of: ({ id }) => Number((ranks[keyOf(id)] ?? 0).toFixed(4)),
+      });
     },
   },
 };
@@ -128,7 +140,9 @@ function ranked({ nodes }: Network, top = 5, score: Score): Found {
 
 function components(network: Network): Found {
   const byId = new Map(network.nodes.map((node) => [node.id, nameOf(node)]));
-  const parts = connectedComponents(graphologyOf(network)).sort((left, right) => right.length - left.length);
+  const parts = connectedComponents(graphologyOf(network))
+    .map((keys) => keys.map(idOf))
+    .sort((left, right) => right.length - left.length);
   const largest = parts.slice(0, 10).map((ids) => {
     return { size: ids.length, names: ids.slice(0, 5).map((id) => byId.get(id) ?? id) };
   });
@@ -143,12 +157,17 @@ function components(network: Network): Found {
 function shortestPath(network: Network, { from, to }: Input): Found {
   if (!from || !to) throw new Refusal("A shortest path needs two nodes: from and to.");
   const [first, last] = [nodeCalled(network, from), nodeCalled(network, to)];
-  const found = bidirectional(graphologyOf({ ...network, isDirected: false }), first.id, last.id);
+  const graph = graphologyOf({ ...network, isDirected: false });
+  const found = bidirectional(graph, keyOf(first.id), keyOf(last.id))?.map(idOf);
   const ends = `from ${nameOf(first)} to ${nameOf(last)}`;
   if (!found)
     return { message: `There is no path ${ends}.`, data: { steps: null }, flash: [first.id, last.id] };
   const byId = new Map(network.nodes.map((node) => [node.id, nameOf(node)]));
   const path = found.map((id) => byId.get(id) ?? id);
   const steps = found.length - 1;
-  return { message: `The shortest path ${ends} has ${steps} steps.`, data: { steps, path }, flash: found };
+  return {
+    message: `The shortest path ${ends} has ${counted(steps, "step")}.`,
+    data: { steps, path },
+    flash: found,
+  };
 }

@@ -37,6 +37,7 @@ export function zoomToNodes(desk: Desk): Tool {
       { says: "zoom to them" },
       { says: "zoom to the {type}", input: { selector: "type == '{type}'" } },
       { says: "zoom to the node {name}", input: { selector: "name contains '{name}'" } },
+      { says: "zoom to {name}", input: { selector: "name contains '{name}'" } },
       { says: "zoom out", input: { selector: "*" } },
     ],
     carryOut(picked, { network, view }) {

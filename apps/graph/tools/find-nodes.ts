@@ -16,6 +16,7 @@ export function findNodes(desk: Desk): Tool {
       { says: "find all {type}", input: { selector: "type == '{type}'" } },
       { says: "find the {type}", input: { selector: "type == '{type}'" } },
       { says: "show all {type}", input: { selector: "type == '{type}'" } },
+      { says: "list the {type}", input: { selector: "type == '{type}'" } },
       { says: "how many {type} are there", input: { selector: "type == '{type}'" } },
       { says: "which {type} are older than {age}", input: { selector: "type == '{type}' and age > {age}" } },
       {
@@ -23,6 +24,7 @@ export function findNodes(desk: Desk): Tool {
         input: { selector: "type == '{type}' and age < {age}" },
       },
       { says: "find the node named {name}", input: { selector: "name contains '{name}'" } },
+      { says: "find everything named {name}", input: { selector: "name contains '{name}'" } },
       { says: "find nodes where {selector}", input: {} },
     ],
     carryOut({ selector }, { network }) {

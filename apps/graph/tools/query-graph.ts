@@ -27,10 +27,12 @@ export function queryGraph(desk: Desk): Tool {
       { says: "number of edges", input: { query: "edgeCount" } },
       { says: "what types of nodes are there", input: { query: "types" } },
       { says: "what kinds of edges exist", input: { query: "edgeTypes" } },
+      { says: "list all edge types", input: { query: "edgeTypes" } },
       { says: "how many connections does {node} have", input: { query: "degree" } },
       { says: "degree of {node}", input: { query: "degree" } },
       { says: "neighbours of {node}", input: { query: "neighbours" } },
       { says: "what is connected to {node}", input: { query: "neighbours" } },
+      { says: "how many nodes and edges are there", input: { query: "summary" } },
       { says: "give an overview of the graph", input: { query: "summary" } },
     ],
     carryOut({ query, node }, { network }) {

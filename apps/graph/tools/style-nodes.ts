@@ -16,10 +16,13 @@ export function styleNodes(desk: Desk): Tool {
     examples: [
       { says: "make them {color}" },
       { says: "color them {color}" },
+      { says: "highlight them in {color}" },
+      { says: "highlight the {type} in {color}", input: { selector: "type == '{type}'" } },
       { says: "style all {type} {color}", input: { selector: "type == '{type}'" } },
       { says: "color the {type} {color}", input: { selector: "type == '{type}'" } },
       { says: "make the {type} {color}", input: { selector: "type == '{type}'" } },
       { says: "paint {name} {color}", input: { selector: "name contains '{name}'" } },
+      { says: "color {name} {color}", input: { selector: "name contains '{name}'" } },
       { says: "make all nodes {color}", input: { selector: "*" } },
     ],
     carryOut({ color, ...picked }, { network, view }) {

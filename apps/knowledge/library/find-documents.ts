@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Dirent, existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A text on this machine that can be searched. Symbolic links are never followed. */
@@ -37,7 +37,8 @@ const mostOfOnePackage = 60;
 const longestPage = 100_000;
 
 /** The docs of a project, then the READMEs and docs folders of the packages that it has installed. */
-export async function projectDocuments(root: string): Promise<readonly FoundDocument[]> {
+export async function projectDocuments(named: string): Promise<readonly FoundDocument[]> {
+  const root = await realpath(named);
   const own = await Promise.all([
     inFolder(root, { source: "project", isWanted: isReadme }),
     inFolder(join(root, "docs"), { source: "project", prefix: "docs/" }),
@@ -49,7 +50,8 @@ export async function projectDocuments(root: string): Promise<readonly FoundDocu
 
 /** Every Markdown or text file in a folder and the folders in it. */
 export async function folderDocuments(folder: string, most?: Bounds): Promise<readonly FoundDocument[]> {
-  return bounded(await inFolder(folder, { source: "folder", isDeep: true }), most);
+  // Whoever names a folder may name it by a link.
+  return bounded(await inFolder(await realpath(folder), { source: "folder", isDeep: true }), most);
 }
 
 export type InstalledPackage = { readonly name: string; readonly folder: string };
@@ -66,10 +68,10 @@ export async function installedPackages(root: string): Promise<readonly Installe
   return names.flat().map((name) => ({ name, folder: join(modules, name) }));
 }
 
-/** Changes when a document is added, removed or written to. */
+/** Changes when a document is added, removed or written to, and is another one in another folder. */
 export function fingerprint(documents: readonly FoundDocument[]): string {
   const hash = createHash("sha256");
-  for (const { id, size, mtimeMs } of documents) hash.update(`${id}\n${size}\n${mtimeMs}\n`);
+  for (const { id, file, size, mtimeMs } of documents) hash.update(`${id}\n${file}\n${size}\n${mtimeMs}\n`);
   return hash.digest("hex");
 }
 
@@ -130,5 +132,6 @@ async function folderNames(folder: string): Promise<readonly string[]> {
 
 /** A project without docs, or a package without them, is no failure. */
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  return existsSync(folder) ? readdir(folder, { withFileTypes: true }) : [];
+  const found = await lstat(folder).catch(() => undefined);
+  return found?.isDirectory() ? readdir(folder, { withFileTypes: true }) : [];
 }

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
@@ -238,5 +247,37 @@ describe("a folder of one's own", () => {
     onTestFinished(() => index.close());
     expect(told).toEqual([0, 25, 50].map((count) => `Indexing: ${count} of 60 documents`));
     expect(longest).toBeLessThan(500);
+  });
+});
+
+describe("a library of one's own documents", () => {
+  it("is private, beside being strangers' words; what everybody has installed is public (A100)", () => {
+    expect(library({ folder: "anywhere" }).reads).toEqual(["private", "untrusted"]);
+    expect(library({ root: "anywhere" }).reads).toEqual(["private", "untrusted"]);
+    expect(library().reads).toEqual(["public", "untrusted"]);
+  });
+
+  it("is indexed for its owner alone", async () => {
+    const keptIn = join(folderWith({}), "data");
+    const folder = folderWith({ "diary.md": "Dear diary" });
+    await opened({ folder, keptIn });
+    expect(statSync(keptIn).mode & 0o777).toBe(0o700);
+    expect(statSync(join(keptIn, "knowledge-folder.db")).mode & 0o777).toBe(0o600);
+  });
+
+  it("is never mistaken for another folder with files of the same names, sizes and times", async () => {
+    const keptIn = folderWith({});
+    const folders = ["apple", "berry"].map((word) => folderWith({ "a.md": `The word is ${word}.` }));
+    for (const folder of folders) utimesSync(join(folder, "a.md"), 1000, 1000);
+    for (const [at, word] of ["apple", "berry"].entries())
+      expect(found(await opened({ folder: folders[at] ?? "", keptIn }), word)).toEqual(["a.md#top"]);
+  });
+
+  it("has nothing of what a folder of docs that is a link leads to (A35)", async () => {
+    const elsewhere = folderWith({ "diary.md": "The secret is plums." });
+    const root = folderWith({ "README.md": "# Kites", "node_modules/kite/README.md": "# kite" });
+    symlinkSync(elsewhere, join(root, "docs"));
+    symlinkSync(elsewhere, join(root, "node_modules", "kite", "docs"));
+    expect((await opened({ root })).documentIds()).toEqual(["README.md", "kite"]);
   });
 });

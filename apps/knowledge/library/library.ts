@@ -1,7 +1,7 @@
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { AgentError } from "capstan";
+import { AgentError, type Reads } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import { buildIndex, type Progress, type Stock } from "./build-index.ts";
 import { fingerprint, folderDocuments, installedPackages, projectDocuments } from "./find-documents.ts";
@@ -19,6 +19,8 @@ export type LibraryOptions = {
 
 /** The documents that can be searched. */
 export interface Library {
+  /** What tools that read it say of it. Whoever publishes a package writes its README; one's own documents are private. */
+  readonly reads: readonly Reads[];
   /** The index, made when it is first asked for. */
   open(progress?: Progress): Promise<SearchIndex>;
 }
@@ -27,7 +29,9 @@ const workspace = join(import.meta.dirname, "..", "..", "..");
 
 export function library(options: LibraryOptions = {}): Library {
   let opened: Promise<SearchIndex> | undefined;
+  const isOwn = options.folder !== undefined || options.root !== undefined;
   return {
+    reads: [isOwn ? "private" : "public", "untrusted"],
     open(progress = () => undefined) {
       opened ??= openIndex(options, progress).catch((error: unknown) => {
         opened = undefined; // what was in the way may be gone when it is asked for again
@@ -83,8 +87,10 @@ function keptIndex(file: string, wanted: string): DatabaseSync | undefined {
 /** Several processes may do so at the same time: each makes its own, and the last one to finish is kept. */
 async function madeIn(file: string, stock: Stock, progress: Progress): Promise<DatabaseSync> {
   const unfinished = `${file}.${process.pid}-${Date.now()}`;
-  await mkdir(join(file, ".."), { recursive: true });
+  await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
   try {
+    // SQLite would let everybody read it.
+    await writeFile(unfinished, "", { mode: 0o600, flag: "wx" });
     (await buildIndex(unfinished, stock, progress)).close();
     await rename(unfinished, file);
   } finally {

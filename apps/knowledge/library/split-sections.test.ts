@@ -65,3 +65,12 @@ describe("the sections of a document", () => {
     expect(performance.now() - before).toBeLessThan(2000);
   });
 });
+
+it("takes no longer for a text that is made to be slow", { timeout: 5_000 }, () => {
+  for (const piece of ["![", "[](", "[]((", "[]((x)", "[](x", "[a][", "**a", "<a ", "<!--", "# "]) {
+    const line = piece.repeat(Math.floor(19_900 / piece.length));
+    const begun = performance.now();
+    splitSections(`${line}\n\n`.repeat(40));
+    expect(performance.now() - begun, piece).toBeLessThan(1_000);
+  }
+});

@@ -81,9 +81,10 @@ function unwrapped(lines: readonly string[]): readonly string[] {
 
 function inline(text: string): string {
   if (text.length > longestLine) return text;
+  // None of these looks far ahead: somebody may have written a text for which that takes for ever.
   return text
-    .replace(/!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])/g, "")
-    .replace(/\[([^[\]]*)\](?:\([^)]*\)|\[[^\]]+\])/g, "$1")
+    .replace(/!\[[^[\]]*\](?:\((?:[^()]|\([^()]*\))*\)|\[[^[\]]*\])/g, "")
+    .replace(/\[([^[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^[\]]+\])/g, "$1")
     .replace(/<\/?[a-z][^<>]*>/gi, "")
     .replace(/&nbsp;/g, " ")
     .replace(/\*\*([^*]+)\*\*/g, "$1")

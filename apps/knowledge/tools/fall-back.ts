@@ -32,7 +32,7 @@ export function fallBack(library: Library): Tool {
       required: ["reason", "query", "tried"],
     },
     effects: "none",
-    reads: ["public", "untrusted"],
+    reads: library.reads,
     async execute(input, { progress }) {
       const { reason, query, tried }: FallbackInput = input;
       const index = await library.open(progress);

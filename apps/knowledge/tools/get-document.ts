@@ -33,7 +33,7 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
       { says: "read the section {section} of {id}" },
     ],
     effects: "none",
-    reads: ["public", "untrusted"],
+    reads: library.reads,
     async execute({ id, section }, { progress }) {
       const index = await library.open(progress);
       const [document = id, anchor] = id.split(/#(?=[^#]*$)/);

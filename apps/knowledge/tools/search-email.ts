@@ -40,6 +40,7 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
       { says: "is there a mail about {query}" },
       { says: "any mail from {query}" },
       { says: "what did {query} write to me" },
+      { says: "what did {sender} write about {topic}", input: { query: "{sender} {topic}" } },
     ],
     effects: "none",
     reads: ["private", "untrusted"],

@@ -46,8 +46,7 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
       { says: "{query}" },
     ],
     effects: "none",
-    // Whoever publishes a package writes its README.
-    reads: ["public", "untrusted"],
+    reads: library.reads,
     async execute({ query, limit = 5 }, { progress }) {
       const index = await library.open(progress);
       const found = index.search(query, { limit, ...(sources && { sources }) }).map(titled);

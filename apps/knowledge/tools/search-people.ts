@@ -37,10 +37,11 @@ export function searchPeople(library: Library): Tool {
       { says: "find the people behind {query}" },
       { says: "people who work on {query}" },
       { says: "which packages does {query} write" },
+      { says: "which packages did {query} write" },
       { says: "what else did {query} write" },
     ],
     effects: "none",
-    reads: ["public", "untrusted"],
+    reads: library.reads,
     async execute({ query, limit = 5 }, { progress }) {
       const people = (await library.open(progress)).people(query, limit);
       if (people.length === 0)

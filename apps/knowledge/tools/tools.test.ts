@@ -57,7 +57,7 @@ describe("search_knowledge_base", () => {
         kind: "sources",
         props: { sources: [{ title: "kite README: Kite", text: "Flies in the wind.", cited: ["Flies"] }] },
       },
-      reads: ["untrusted"],
+      reads: ["private", "untrusted"],
     });
   });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -28,6 +28,16 @@ describe("the file of notes", () => {
     const file = join(folder, "notes.json");
     writeFileSync(file, "half a");
     expect(() => noteFile(file).add("More.")).toThrow(/JSON/);
+  });
+
+  it("is for its owner alone, and nothing of another process that writes gets into it", () => {
+    const file = join(folder, "data", "notes.json");
+    noteFile(file).add("Mine.");
+    expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    mkdirSync(`${file}.new`);
+    expect(noteFile(file).add("Mine too.").id).toBe(4);
+    expect(readdirSync(join(folder, "data")).sort()).toEqual(["notes.json", "notes.json.new"]);
   });
 
   it("is searched by all words, in any case of letters", () => {

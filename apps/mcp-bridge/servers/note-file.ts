@@ -1,4 +1,5 @@
 // Notes in one JSON file: [{ id, text }]. It is written whole, to a new file that then takes the place of the old one.
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -27,9 +28,11 @@ export function noteFile(file: string): NoteFile {
     }
   };
   const save = (notes: readonly Note[]): void => {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(`${file}.new`, `${JSON.stringify(notes, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Under a name of its own: another process may write at the same time.
+    const beside = `${file}.${randomUUID()}`;
+    writeFileSync(beside, `${JSON.stringify(notes, undefined, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(beside, file);
   };
   return {
     all,

@@ -64,8 +64,15 @@ function addWriting(server: McpServer): void {
     examples: [
       { says: "note that {text}" },
       { says: "remember that {text}" },
+      { says: "don't forget that {text}" },
       { says: "add a note: {text}" },
       { says: "write down {text}" },
+      { says: "jot down {text}" },
+      { says: "make a note to {text}" },
+      { says: "make a note that {text}" },
+      { says: "make a note of {text}" },
+      { says: "take a note: {text}" },
+      { says: "add a note saying {text}" },
     ],
   });
   const adding = { description: "Adds a note.", inputSchema: note, annotations: { destructiveHint: false } };

@@ -30,7 +30,12 @@ function addUnits(server: McpServer): void {
       { says: "how many {to} are {value} {from}" },
       { says: "how much is {value} {from} in {to}" },
       { says: "what is {value} {from} in {to}" },
+      { says: "how tall is {value} {from} in {to}" },
+      { says: "convert {value} degrees {from} to {to}" },
+      { says: "convert {value} {from} into {to}" },
+      { says: "convert {value} degrees {from} into {to}" },
       { says: "{value} {from} in {to}" },
+      { says: "{value} {from} to {to}" },
     ],
   });
   const about = "Converts between units of length, mass, volume, time, speed, data and temperature.";
@@ -101,6 +106,7 @@ function addTimes(server: McpServer): void {
     required: ["time", "from", "to"],
     examples: [
       { says: "when it is {time} in {from} what time is it in {to}" },
+      { says: "if it is {time} in {from} what time is it in {to}" },
       { says: "what is {time} in {from} for people in {to}" },
       { says: "{time} {from} time in {to}" },
       { says: "what is {time} {from} time in {to} on {day}" },

@@ -131,8 +131,11 @@ describe("beside the conversation", () => {
     await panel(page).getByText("5 nodes, 4 edges, 2 changed").waitFor();
     expect([await drawing.count(), await page.locator("canvas[data-mark]").count()]).toEqual([1, 1]);
     await picture(page, "view-graph");
+    const shown = transcript(page).getByText(", shown in the view");
     await panel(page).getByRole("tab", { name: "Timeline" }).click();
+    await shown.waitFor({ state: "detached" });
     await panel(page).getByRole("tab", { name: "View" }).click();
+    await shown.waitFor();
     await panel(page).getByRole("button", { name: "Close the view" }).click();
     await figures(page).first().waitFor();
     await page.reload();

@@ -21,6 +21,7 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   agents: { check: isListOf(isAgent), expected: "a list of agents, each made with `defineAgent`" },
   about: { check: isRecord, expected: 'an object, such as { helper: { title: "Helper" } }' },
   mcpServers: { check: isRecord, expected: "an object with an entry for each server" },
+  mcp: { check: isRecord, expected: "what `mcpTools` gives" },
   policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },
   models: {
     check: isListOf(isModel),

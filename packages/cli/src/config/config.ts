@@ -1,4 +1,4 @@
-import type { ServerConfig } from "@capstan/mcp";
+import type { McpTools, ServerConfig } from "@capstan/mcp";
 import type { Introductions, UserLimits } from "@capstan/server";
 import type { Agent, Model, PolicyLayer, Tool } from "capstan";
 import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
@@ -38,13 +38,15 @@ export type Config = {
   readonly about?: Introductions;
   /** MCP servers by name, as in `.mcp.json`; their tools are given to every agent. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
+  /** Servers that the configuration started itself, for agents of its own: to be seen in the studio. Close them in `close`. */
+  readonly mcp?: McpTools;
   /** For every run. Flags go before it, and it before what an agent says. */
   readonly policy?: PolicyLayer;
   /** What people may choose from, as `provider/model` or a model; the first is the one in use without agents. */
   readonly models?: readonly (string | Model)[];
   /** For the agent that is there without `agents`, and what `--tools` may name. By default files and web. */
   readonly tools?: readonly (Tool | ToolSet)[];
-  /** What agents that people make in the studio may use: by default the tools of `agents`, and their model or `models`. */
+  /** What agents that people make in the studio may use: by default the tools of `agents`, the model of the first one, and `models`. */
   readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
   readonly server?: ServerSettings;
   /** A file, relative to the configuration, or `postgres://…`. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { namedChoice } from "./named-choice.ts";
 import { databaseOf, openStore, withoutPassword } from "./open-store.ts";
@@ -20,6 +23,18 @@ describe("the database", () => {
       "postgres://me@host:5432/base",
     );
     expect(withoutPassword("postgres://me:sec ret@[bad")).toBe("postgres://…");
+  });
+
+  it("is for its owner alone, also in a folder that all may read", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "capstan-store-"));
+    try {
+      const { store } = await openStore(join(folder, "own.db"));
+      const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+      expect(new Set(modes)).toEqual(new Set([0o600]));
+      await store.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("may be one that cannot be reached: nothing is asked before it is used", async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AgentError, type Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
@@ -28,8 +28,18 @@ const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(d
 export async function openStore(database: string): Promise<OpenedStore> {
   if (isPostgres(database)) return openPostgres(database);
   makeDataFolder(dirname(database));
+  makeFile(database);
   const { sqlite } = await import("capstan/stores/sqlite");
   return { store: sqlite(database), database };
+}
+
+/** For its owner alone, as the logs are, whoever may read its folder; SQLite gives what it makes beside it the same rights. */
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch {
+    // It is there, or cannot be made: whoever opens it says why.
+  }
 }
 
 /** Nothing is kept. */

@@ -69,13 +69,12 @@ export const daysBetween = defineTool({
       to: { type: "string", format: "date" },
     },
     required: ["from", "to"],
-    examples: [
-      {
-        says: "How many days are there from 2026-11-15 to 2026-12-24?",
-        input: { from: "2026-11-15", to: "2026-12-24" },
-      },
-    ],
   },
+  // What a person might say. Every model is shown them; the offline model understands sentences by them.
+  examples: [
+    { says: "How many days are there from {from} to {to}?" },
+    { says: "Days between {from} and {to}" },
+  ],
   // It only computes, so it may be run again and needs nobody's approval.
   effects: "none",
   execute: ({ from, to }) => ({ days: (Date.parse(to) - Date.parse(from)) / 86_400_000 }),

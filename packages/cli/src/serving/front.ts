@@ -29,8 +29,8 @@ export function frontOf(first: Generation, answer: Answer): Front {
   async function retire(old: Generation): Promise<void> {
     retiring.add(old);
     await old.idle();
-    retiring.delete(old);
-    await old.close();
+    // Whoever closes the front meanwhile waits for it: it has processes of its own to end.
+    await old.close().finally(() => retiring.delete(old));
   }
   return {
     server,

@@ -75,3 +75,46 @@ it("agents that people make may use the tools and the model of those in code", a
     project.remove();
   }
 });
+
+it("a key that the configuration sets is asked for", async () => {
+  const project = scratchProject({
+    "capstan.config.mjs": `export default { server: { apiKey: "a-key-of-sixteen-characters" } };`,
+  });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  const generation = await openGeneration({ flags: { trust: true }, io });
+  const ask = (headers: object) =>
+    generation.server.fetch(
+      new Request("http://127.0.0.1/api/about", { headers: { host: "127.0.0.1", ...headers } }),
+    );
+  try {
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ authorization: "Bearer a-key-of-sixteen-characters" })).status).toBe(200);
+  } finally {
+    await generation.close(0);
+    project.remove();
+  }
+});
+
+it("agents that people make may also use tools that come from a function; one that fails is no harm", async () => {
+  const tools = `import { defineAgent, defineTool } from "capstan";
+    import { offline } from "capstan/models/offline";
+    const tide = defineTool({ name: "tide", description: "The tide", input: { type: "object" }, execute: () => "High." });
+    const broken = () => { throw new Error("not now"); };
+    export default { agents: [
+      defineAgent({ name: "desk", model: offline(), tools: () => [tide] }),
+      defineAgent({ name: "cook", model: offline(), tools: broken }),
+    ] };`;
+  const project = scratchProject({ "capstan.config.mjs": tools });
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  const generation = await openGeneration({ flags: { trust: true }, io });
+  try {
+    const request = new Request("http://127.0.0.1/api/agent-parts", { headers: { host: "127.0.0.1" } });
+    const parts = await (await generation.server.fetch(request)).json();
+    expect(parts).toMatchObject({ tools: [{ name: "tide" }] });
+  } finally {
+    await generation.close(0);
+    project.remove();
+  }
+});

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
-import type { Event, Tool } from "capstan";
+import type { Agent, Event, Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
@@ -59,9 +59,9 @@ function serverOn(
   { io, studio }: GenerationOptions,
   heard: (event: Event) => void,
 ): Server {
-  const { agent, agents, store, policy, logs, config, home, mcp } = workspace;
+  const { agent, agents, store, policy, logs, config, home, mcp = config.mcp } = workspace;
   const { hosts, origins, limits, policyLimits } = config.server ?? {};
-  const apiKey = io.env.CAPSTAN_API_KEY || undefined;
+  const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first one answers when a request names none.
     agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
@@ -87,9 +87,18 @@ function serverOn(
 /** What stored agents may use where the configuration does not say: what those in code use. */
 function partsOf({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
   const tools = new Map<string, Tool>();
-  for (const tool of [...agents.flatMap((one) => [...one.tools.values()]), ...(mcp?.tools ?? [])])
+  for (const tool of [...agents.flatMap(toolsOf), ...(mcp?.tools ?? [])])
     if (!tools.has(tool.name)) tools.set(tool.name, tool);
   return { tools: [...tools.values()], models: [agent.models.main[0], ...(config.models ?? [])] };
+}
+
+/** Those that an agent has now, also where they come from a function. */
+function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+  try {
+    return toolSource?.() ?? [...tools.values()];
+  } catch {
+    return []; // the run that asks for them is told why
+  }
 }
 
 type UnderWay = Pick<Generation, "idle"> & {

@@ -21,13 +21,21 @@ function changesIn(fields: Record<string, Json>): readonly Change[] {
   return typeof fields.content === "string" ? [{ before: "", after: fields.content }] : [];
 }
 
+/** What both begin and end with is no change. */
 function hunkOf({ before, after }: Change): string {
-  const removed = linesOf(before);
-  const added = linesOf(after);
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const most = Math.min(old.length, fresh.length);
+  let head = 0;
+  while (head < most && old[head] === fresh[head]) head++;
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const [oldEnd, freshEnd] = [old.length - tail, fresh.length - tail];
   return [
-    `@@ -1,${removed.length} +1,${added.length} @@`,
-    ...removed.map((line) => `-${line}`),
-    ...added.map((line) => `+${line}`),
+    `@@ -1,${old.length} +1,${fresh.length} @@`,
+    ...old.slice(0, head).map((line) => ` ${line}`),
+    ...old.slice(head, oldEnd).map((line) => `-${line}`),
+    ...fresh.slice(head, freshEnd).map((line) => `+${line}`),
+    ...old.slice(oldEnd).map((line) => ` ${line}`),
   ].join("\n");
 }
 

@@ -31,7 +31,7 @@ export type Item = {
       readonly status: Exclude<RunStatus, "done">;
       readonly error?: ErrorData;
     }
-  /** The answer above stands on no result: all tools that were tried have failed. */
+  /** The answer above stands on no result: all tools that were tried have failed, and nobody refused one. */
   | { readonly type: "ungrounded"; readonly runId: string }
 );
 
@@ -45,6 +45,7 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
       speakers.set(entry.runId, (speakers.get(entry.runId) ?? new Set()).add(entry.agent));
     }
   const items: Item[] = [];
+  const refused = new Set<string>();
   const begun = new Set<string>();
   const seqOf = positions(index);
   let speaker: string | undefined;
@@ -52,7 +53,7 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
   for (const entry of view.entries) {
     const seq = seqOf(entry);
     if (!isShown(entry, index)) continue;
-    if (last && last.runId !== entry.runId) items.push(...endOf(last.runId, index));
+    if (last && last.runId !== entry.runId) items.push(...endOf(last.runId, index, refused));
     last = entry;
     const { runId } = entry;
     const own = { key: `${runId} ${items.length}`, seq };
@@ -62,6 +63,7 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
       items.push({ type: "user", ...own, entry, ...(isStart && { startSeq: seq }) });
     } else if (entry.type === "notice") items.push({ type: "notice", ...own, entry });
     else {
+      if (entry.calls.some(({ state }) => state === "denied")) refused.add(runId);
       const isOther = speaker !== undefined && speaker !== entry.agent;
       const isNamed = isOther || (speakers.get(runId)?.size ?? 0) > 1;
       const isAnswer = index.runEnds.has(runId) && answers.get(runId) === entry;
@@ -69,17 +71,17 @@ export function itemsOf(view: Pick<SessionView, "entries">, index: FactIndex): r
       speaker = entry.agent;
     }
   }
-  if (last) items.push(...endOf(last.runId, index));
+  if (last) items.push(...endOf(last.runId, index, refused));
   return items;
 }
 
 /** How a run ended, when it is not as it should be. */
-function endOf(runId: string, { runEnds }: FactIndex): readonly Item[] {
+function endOf(runId: string, { runEnds }: FactIndex, refused: ReadonlySet<string>): readonly Item[] {
   const end = runEnds.get(runId);
   if (!end) return [];
   const { seq, status, error } = end;
   const own = { key: `${runId} end`, seq, runId };
-  if (status === "done") return end.grounded ? [] : [{ type: "ungrounded", ...own }];
+  if (status === "done") return end.grounded || refused.has(runId) ? [] : [{ type: "ungrounded", ...own }];
   return [{ type: "end", ...own, status, ...(error && { error }) }];
 }
 

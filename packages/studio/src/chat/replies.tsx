@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo, useState } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
+import { visibleText } from "../markdown/visible-text.ts";
 import { attempt } from "../shell/toasts.tsx";
 import { repliesOf } from "./replies-of.ts";
 
@@ -27,7 +27,7 @@ export function Replies({ view, onSay }: RepliesProps): ReactNode {
           onClick={() => say(text)}
           className="min-h-8 max-w-full whitespace-pre-wrap rounded-2xl border border-accent/50 bg-raised px-3 py-1 text-left text-accent text-sm [overflow-wrap:anywhere] hover:bg-accent-soft disabled:opacity-60"
         >
-          {steadyText(text)}
+          {visibleText(text)}
         </button>
       ))}
     </fieldset>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { FactIndex } from "../connection/fact-index.ts";
 import { Dialog } from "../look/dialog.tsx";
+import { passageText } from "../markdown/passage-text.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
 
 /** A source that was asked for. */
@@ -40,7 +41,7 @@ export function SourcePanel({ source, index, onClose }: SourcePanelProps): React
         </p>
       )}
       <blockquote className="whitespace-pre-wrap border-l-2 border-accent bg-accent-soft px-4 py-3 text-sm [overflow-wrap:anywhere]">
-        {fragment ? steadyText(fragment.content) : "The passage is not in this session."}
+        {fragment ? steadyText(passageText(fragment.content)) : "The passage is not in this session."}
       </blockquote>
     </Dialog>
   );

@@ -15,7 +15,7 @@ export function StageBadge({ view, settled }: StageBadgeProps): ReactNode {
   // Nothing has begun, and the page says so.
   if (stage === "idle") return null;
   const isOn = view.status === "running";
-  const look = view.status === "limit" ? "bg-warn" : looks[stage];
+  const look = statusLooks[view.status] ?? looks[stage];
   return (
     <p data-stage={stage} className="flex min-h-6 items-center gap-2 text-quiet text-xs">
       <span
@@ -54,6 +54,13 @@ const words: { readonly [S in Stage]: string } = {
   processing: "Processing results…",
   complete: "Done",
   error: "Failed",
+};
+
+/** Those that say more than the stage. */
+const statusLooks: { readonly [status in SessionView["status"]]?: string } = {
+  limit: "bg-warn",
+  waiting: "bg-warn",
+  cancelled: "bg-faint",
 };
 
 const looks: { readonly [S in Stage]: string } = {

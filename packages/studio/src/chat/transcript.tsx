@@ -171,7 +171,8 @@ function Tail({ id, view, index, told, onReply }: TailProps): ReactNode {
   const isHeard = (text: string) =>
     entries.some((entry) => entry.type === "user" && entry.runId === runId && entry.content === text);
   const unheard = isOn ? told.filter((text) => !isHeard(text)) : [];
-  const until = status === "waiting" && pending.length === 0 ? index.rests.get(runId)?.until : undefined;
+  const isResting = status === "waiting" && pending.length === 0;
+  const until = isResting ? index.rests.get(runId)?.until : undefined;
   return (
     <div className="grid gap-4">
       <LiveMessage view={view} />
@@ -182,6 +183,12 @@ function Tail({ id, view, index, told, onReply }: TailProps): ReactNode {
         <p className="text-sm text-quiet">
           The model asks for patience. It goes on at{" "}
           {new Date(until).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit" })}.
+        </p>
+      )}
+      {isResting && until === undefined && (
+        // After a moment: an answer that was given is not taken at once.
+        <p className="animate-[appear_0.2s_0.6s_both] text-sm text-quiet">
+          It has not come to an end. Say something, and it goes on.
         </p>
       )}
       {unheard.map((text) => (

@@ -39,15 +39,17 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
         <IconButton label="Turn before" disabled={turn <= 1} onClick={() => setChosen(turn - 1)}>
           <ChevronLeft size={15} />
         </IconButton>
-        <SelectField
-          label="Turn"
-          value={String(turn)}
-          choices={Array.from({ length: most }, (_, at) => ({
-            value: String(at + 1),
-            label: `Turn ${at + 1} of ${most}`,
-          }))}
-          onChange={(value) => setChosen(Number(value))}
-        />
+        <span className="shrink-0">
+          <SelectField
+            label="Turn"
+            value={String(turn)}
+            choices={Array.from({ length: most }, (_, at) => ({
+              value: String(at + 1),
+              label: `Turn ${at + 1} of ${most}`,
+            }))}
+            onChange={(value) => setChosen(Number(value))}
+          />
+        </span>
         <IconButton label="Next turn" disabled={turn >= most} onClick={() => setChosen(turn + 1)}>
           <ChevronRight size={15} />
         </IconButton>

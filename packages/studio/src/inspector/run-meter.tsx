@@ -17,8 +17,8 @@ export function RunMeter({ session }: { readonly session: OpenSession }): ReactN
     <div className="border-b px-4 pb-3 pt-1">
       <dl className="grid grid-cols-4 gap-2 text-xs">
         <Figure name="Tokens" title={tokensTitle(usage)}>
+          {usage.estimated && <span className="text-faint">~</span>}
           {shortNumber(usage.inputTokens + usage.outputTokens)}
-          {usage.estimated && <span className="text-faint"> about</span>}
         </Figure>
         <Figure name="Cached" title={`${longNumber(cached)} of ${longNumber(usage.inputTokens)} tokens sent`}>
           {shareText(cached, usage.inputTokens)}
@@ -67,9 +67,9 @@ function ContextGauge({ sent, room }: ContextGaugeProps): ReactNode {
   );
 }
 
-function tokensTitle({ inputTokens, outputTokens, reasoningTokens }: Usage): string {
+function tokensTitle({ inputTokens, outputTokens, reasoningTokens, estimated }: Usage): string {
   const thought = reasoningTokens ? `, ${longNumber(reasoningTokens)} of them reasoning` : "";
-  return `${longNumber(inputTokens)} in, ${longNumber(outputTokens)} out${thought}`;
+  return `${longNumber(inputTokens)} in, ${longNumber(outputTokens)} out${thought}${estimated ? ", an estimate" : ""}`;
 }
 
 type Figures = {

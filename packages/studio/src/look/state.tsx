@@ -21,7 +21,7 @@ export function Nothing({ title, children, action }: NothingProps): ReactNode {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
       <p className="font-medium">{title}</p>
-      {children !== undefined && <div className="text-sm text-quiet">{children}</div>}
+      {children !== undefined && <div className="min-w-0 max-w-full text-sm text-quiet">{children}</div>}
       {action !== undefined && <div className="mt-3">{action}</div>}
     </div>
   );

@@ -1,5 +1,6 @@
 import { Popover } from "radix-ui";
 import { createContext, type ReactNode, useContext, useRef, useState } from "react";
+import { passageText } from "./passage-text.ts";
 import { steadyText } from "./visible-text.ts";
 
 /** A source that a text can point to as `[n]`. */
@@ -114,7 +115,9 @@ function Preview({ source, anchor }: PreviewProps): ReactNode {
             <p className="truncate text-faint text-xs">{steadyText(source.url)}</p>
           )}
           {source.excerpt !== undefined && (
-            <p className="mt-1.5 line-clamp-5 text-quiet">{steadyText(source.excerpt.slice(0, 600))}</p>
+            <p className="mt-1.5 line-clamp-5 text-quiet">
+              {steadyText(passageText(source.excerpt.slice(0, 600)))}
+            </p>
           )}
         </Popover.Content>
       </Popover.Portal>

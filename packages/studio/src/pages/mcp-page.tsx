@@ -67,8 +67,11 @@ export function McpPage(): ReactNode {
 function HowToAdd(): ReactNode {
   return (
     <Nothing title="No MCP servers yet">
-      <p>Add one in the folder where the server is started, then start it again.</p>
-      <div className="mt-4 grid gap-2 text-left">
+      <p>
+        Add one in the folder where the server is started, then start it again. Those that an agent brings
+        with it are not listed here.
+      </p>
+      <div className="mt-4 grid grid-cols-1 gap-2 text-left">
         <ShellLines
           lines={[
             "capstan mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",

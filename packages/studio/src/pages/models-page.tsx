@@ -31,7 +31,7 @@ function Models({ models }: { readonly models: readonly ModelInfo[] }): ReactNod
     <>
       {inUse && <InUse model={inUse} />}
       {ready.length > 0 && (
-        <Section title="Ready" about="These have what they need.">
+        <Section title="No key missing" about="These need no key, or have it.">
           <ModelList models={ready} />
         </Section>
       )}

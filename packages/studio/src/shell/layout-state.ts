@@ -9,14 +9,15 @@ export type LayoutState = {
   readonly set: (change: Partial<Omit<LayoutState, "set">>) => void;
 };
 
-const isWide = matchMedia("(min-width: 1024px)");
+// Not there where it is drawn without a browser.
+const isWide: MediaQueryList | undefined = globalThis.matchMedia?.("(min-width: 1024px)");
 
 export const useLayout: UseBoundStore<StoreApi<LayoutState>> = create<LayoutState>()((set) => ({
-  isListOpen: isWide.matches,
+  isListOpen: isWide?.matches ?? false,
   isInspectorOpen: false,
   dialog: undefined,
   set,
 }));
 
 // Over a page that has become narrow it would lie in the way.
-isWide.addEventListener("change", ({ matches }) => useLayout.setState({ isListOpen: matches }));
+isWide?.addEventListener("change", ({ matches }) => useLayout.setState({ isListOpen: matches }));

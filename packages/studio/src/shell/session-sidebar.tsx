@@ -1,6 +1,6 @@
 import type { ListedSession } from "capstan/client";
 import { Bot, History, MessageSquarePlus, Plug, Settings, Sparkles } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useSessionList } from "../connection/session-list.ts";
 import { classNames } from "../look/class-names.ts";
@@ -88,8 +88,12 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
 type SessionItemProps = { readonly session: ListedSession; readonly isOpen: boolean };
 
 function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isOpen) item.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen]);
   return (
-    <li className="group relative">
+    <li ref={item} className="group relative">
       <Link
         href={`/sessions/${encodeURIComponent(session.id)}`}
         onClick={closeOnPhone}

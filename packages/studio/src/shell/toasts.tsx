@@ -24,13 +24,13 @@ export function attempt(action: () => Promise<unknown>): void {
   );
 }
 
-/** What is being said, at the foot of the page. */
+/** What is being said, below the head of the page: at its foot it would lie over the prompt. */
 export function Toasts(): ReactNode {
   const toasts = useToasts((state) => state.toasts);
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2"
+      className="pointer-events-none fixed inset-x-0 top-14 z-50 flex flex-col items-center gap-2"
     >
       {toasts.map(({ id, text, isBad }) => (
         <div

@@ -14,7 +14,7 @@ type CompareFiguresProps = {
 export function CompareFigures({ difference, turns }: CompareFiguresProps): ReactNode {
   const { status, models, inputTokens, outputTokens, cost, ms } = difference;
   return (
-    <table className="w-full text-left text-[0.8125rem] tabular-nums">
+    <table className="w-full text-left text-[0.8125rem] tabular-nums max-sm:text-xs">
       <thead className="text-xs text-faint">
         <tr className="[&>th]:border-b [&>th]:py-1.5 [&>th]:pr-3 [&>th]:font-medium">
           <th scope="col">

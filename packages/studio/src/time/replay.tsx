@@ -10,6 +10,7 @@ import { useSessionList } from "../connection/session-list.ts";
 import { TimelineChart } from "../inspector/timeline-chart.tsx";
 import { timelineOf } from "../inspector/timeline-of.ts";
 import { Button } from "../look/button.tsx";
+import { classNames } from "../look/class-names.ts";
 import { Failure, Loading, Nothing } from "../look/state.tsx";
 import { attempt, toast } from "../shell/toasts.tsx";
 import { ViewPanel } from "../view/view-panel.tsx";
@@ -82,9 +83,14 @@ const Scene = memo(function Scene(props: SceneProps): ReactNode {
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <ReplayChat sessionId={sessionId} view={view} index={index} onShowFact={onGoTo} />
       </div>
-      <div className="flex w-[27rem] shrink-0 flex-col border-l max-lg:h-40 max-lg:w-full max-lg:border-l-0 max-lg:border-t">
+      <div
+        className={classNames(
+          "flex w-[27rem] shrink-0 flex-col border-l max-lg:h-40 max-lg:w-full max-lg:border-l-0 max-lg:border-t",
+          hasView && "min-[1400px]:w-[33rem] 2xl:w-[38rem]",
+        )}
+      >
         {hasView && (
-          <div className="flex h-[56%] shrink-0 flex-col border-b">
+          <div className="flex h-[64%] shrink-0 flex-col border-b">
             <ViewPanel />
           </div>
         )}

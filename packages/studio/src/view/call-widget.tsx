@@ -3,6 +3,7 @@ import { Map as MapIcon, PanelRightOpen, Waypoints } from "lucide-react";
 import type { ReactNode } from "react";
 import { useConversation } from "../chat/conversation-context.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { useLayout } from "../shell/layout-state.ts";
 import { Widget } from "../widgets/widget.tsx";
 import { isView } from "./view-hints.ts";
 import { useHasView, useIsDesk, useShownView } from "./view-state.ts";
@@ -22,7 +23,9 @@ export function CallWidget({ hint }: { readonly hint: UiHint }): ReactNode {
 }
 
 function ViewNote({ hint }: { readonly hint: UiHint }): ReactNode {
-  const isShown = useShownView() === hint;
+  const isNewest = useShownView() === hint;
+  // Another tab may be open in front of it.
+  const isShown = useLayout(({ isInspectorOpen }) => !isInspectorOpen) && isNewest;
   const Icon = hint.kind === "map" ? MapIcon : Waypoints;
   const { title = hint.kind === "map" ? "Map" : "Graph" } = hint.props as { readonly title?: string };
   return (

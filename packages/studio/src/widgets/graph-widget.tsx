@@ -28,7 +28,8 @@ export function GraphWidget(props: GraphProps): ReactNode {
   const { place, state, lookAt, reset } = useSigma({ ...drawn, selected, onSelect: setSelected });
   const room = useContext(WidgetRoom);
   const types = typesOf(nodes);
-  const changed = drawn.changed.length === 0 ? "" : `, ${drawn.changed.length} changed`;
+  const word = drawn.isChange ? "changed" : "marked";
+  const changed = drawn.changed.length === 0 ? "" : `, ${drawn.changed.length} ${word}`;
   const look = (id: string): void => {
     setSelected(id);
     lookAt([id]);

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { steadyText } from "../markdown/visible-text.ts";
 import type { Point, Projection } from "./map-projection.ts";
-import { type Label, labelWidth, placeLabels } from "./place-labels.ts";
+import { type Box, type Label, labelWidth, placeLabels } from "./place-labels.ts";
 import type { View } from "./use-pan-zoom.ts";
 import type { MapFeature, MapLevel, MapPin, MapProps, MapRoute } from "./widget-props.ts";
 
@@ -32,7 +32,8 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
   const lines = map.route ? linesOf(map.route, level.id) : [];
   const stops = map.route ? changesOf(map.route, map.levels, level.id) : [];
   const changes = stops.map(({ text, at }) => ({ text, at: onScreen(projection.project(at)) }));
-  const labels = labelsOn({ shapes, pinned, changes, view, size });
+  const way = lines.map((line) => line.map((at) => onScreen(projection.project(at))));
+  const labels = labelsOn({ shapes, pinned, changes, way, view, size });
   return (
     <svg width={size.width} height={size.height} aria-hidden="true" className="block">
       <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
@@ -108,12 +109,13 @@ type LabelsOn = {
   readonly shapes: readonly DrawnShape[];
   readonly pinned: readonly { readonly pin: MapPin; readonly at: Point }[];
   readonly changes: readonly { readonly text: string; readonly at: Point }[];
+  readonly way: readonly (readonly Point[])[];
   readonly view: View;
   readonly size: { readonly width: number; readonly height: number };
 };
 
-/** Pins first, then where the way goes on, then large rooms before small ones. */
-function labelsOn({ shapes, pinned, changes, view, size }: LabelsOn): readonly Label[] {
+/** Pins first, then where the way goes on, then large rooms before small ones, but none over the way. */
+function labelsOn({ shapes, pinned, changes, way, view, size }: LabelsOn): readonly Label[] {
   const inside = (x: number, text: string): number => {
     const half = labelWidth(text) / 2 + 4;
     return Math.min(Math.max(x, half), Math.max(size.width - half, half));
@@ -136,10 +138,27 @@ function labelsOn({ shapes, pinned, changes, view, size }: LabelsOn): readonly L
     }))
     .filter(({ x, y }) => x > 0 && y > 0 && x < size.width && y < size.height);
   const heads = pinned.map(({ at: [x, y] }) => ({ left: x - 10, right: x + 10, top: y - 26, bottom: y + 4 }));
-  return [...placeLabels(pins), ...placeLabels([...stops, ...rooms], [...heads, ...pins.map(boxOf)])];
+  const shownStops = placeLabels(stops, [...heads, ...pins.map(boxOf)]);
+  const taken = [...heads, ...[...pins, ...shownStops].map(boxOf), ...way.flatMap(boxesAlong)];
+  return [...placeLabels(pins), ...shownStops, ...placeLabels(rooms, taken)];
 }
 
-function boxOf({ text, x, y }: Label): { left: number; right: number; top: number; bottom: number } {
+const boxOfLine = 6;
+
+/** Small boxes one after the other, so that a slanting line takes no more room than it needs. */
+function boxesAlong(line: readonly Point[]): readonly Box[] {
+  return line.slice(1).flatMap(([x, y], index) => {
+    const [fromX, fromY] = line[index] ?? [x, y];
+    const count = Math.min(Math.ceil(Math.hypot(x - fromX, y - fromY) / boxOfLine), 1000);
+    return Array.from({ length: count + 1 }, (_, step) => {
+      const part = count === 0 ? 0 : step / count;
+      const [atX, atY] = [fromX + (x - fromX) * part, fromY + (y - fromY) * part];
+      return { left: atX - 3, right: atX + 3, top: atY - 3, bottom: atY + 3 };
+    });
+  });
+}
+
+function boxOf({ text, x, y }: Label): Box {
   const half = labelWidth(text) / 2;
   return { left: x - half, right: x + half, top: y - 8, bottom: y + 8 };
 }

@@ -7,7 +7,12 @@ export type Label = {
   readonly room?: number;
 };
 
-type Box = { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
+export type Box = {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+};
 
 const characterWidth = 6.3;
 const lineHeight = 15;

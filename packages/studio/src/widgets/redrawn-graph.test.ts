@@ -25,6 +25,16 @@ describe("a graph that takes the place of another", () => {
     expect(redrawnGraph(first, pets({ nodes, flash: ["e"] })).changed).toEqual(["e"]);
   });
 
+  it("tells what looks different from what an answer is about", () => {
+    const blue = names.map((id) => ({ id, ...(id < "c" && { color: "#0000ff" }) }));
+    const isChange = (before: typeof first | undefined, props: GraphProps) =>
+      redrawnGraph(before, props).isChange;
+    expect(isChange(first, pets({ nodes: blue, flash: ["a", "b"] }))).toBe(true);
+    expect(isChange(first, pets({ flash: ["a", "b"] }))).toBe(false);
+    expect(isChange(undefined, pets({ nodes: blue, flash: ["a", "b"] }))).toBe(true);
+    expect(isChange(undefined, pets({ nodes: blue, flash: ["a", "e"] }))).toBe(false);
+  });
+
   it("puts a new node beside those that it is joined to", () => {
     const nodes = [...names, "f"].map((id) => ({ id }));
     const next = redrawnGraph(first, pets({ nodes, edges: [...pets().edges, { from: "f", to: "b" }] }));

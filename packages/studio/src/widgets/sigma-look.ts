@@ -41,6 +41,35 @@ export function edgeLook(look: GraphLook, id: string, data: Attributes): Partial
     : { ...data, color, label: "" };
 }
 
+/** The name of a node on a rim of paper, so that lines do not cross it. */
+export function labelLook(look: GraphLook): Settings["defaultDrawNodeLabel"] {
+  return (context, data, settings) => {
+    if (!data.label) return;
+    context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
+    const [left, middle] = placeOfLabel(context, { ...data, label: data.label });
+    const bottom = middle + settings.labelSize / 3;
+    context.strokeStyle = look.colours.raised;
+    context.lineWidth = 3;
+    context.lineJoin = "round";
+    context.strokeText(data.label, left, bottom);
+    context.fillStyle = look.colours.ink;
+    context.fillText(data.label, left, bottom);
+  };
+}
+
+type LabelledNode = { readonly x: number; readonly y: number; readonly size: number; readonly label: string };
+
+/** Beside the node; below it where the name would be cut at the right. */
+function placeOfLabel(
+  context: CanvasRenderingContext2D,
+  { x, y, size, label }: LabelledNode,
+): readonly [left: number, middle: number] {
+  const { width } = context.measureText(label);
+  const [beside, most] = [x + size + 4, context.canvas.clientWidth - width - 6];
+  const isCut = beside > most && x < context.canvas.clientWidth;
+  return isCut ? [Math.max(most, 2), y + size + 9] : [beside, y];
+}
+
 /** The name of the node under the pointer, on the paper of the theme: that of sigma is always white. */
 export function hoverLook(look: GraphLook): Settings["defaultDrawNodeHover"] {
   return (context, data, settings) => {
@@ -52,12 +81,12 @@ export function hoverLook(look: GraphLook): Settings["defaultDrawNodeHover"] {
     context.stroke();
     if (!data.label) return;
     context.font = `${settings.labelWeight} ${settings.labelSize}px ${settings.labelFont}`;
-    const left = data.x + data.size + 4;
+    const [left, middle] = placeOfLabel(context, { ...data, label: data.label });
     const width = context.measureText(data.label).width;
     context.fillStyle = raised;
-    context.fillRect(left - 3, data.y - 9, width + 8, 18);
+    context.fillRect(left - 3, middle - 9, width + 8, 18);
     context.fillStyle = ink;
-    context.fillText(data.label, left, data.y + settings.labelSize / 3);
+    context.fillText(data.label, left, middle + settings.labelSize / 3);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { passageText } from "../markdown/passage-text.ts";
 import { safeLink } from "../markdown/safe-link.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { WidgetFrame } from "./widget-frame.tsx";
@@ -54,7 +55,7 @@ function Passage({ source }: { readonly source: SourcePassage }): ReactNode {
         </div>
       </div>
       <p className="mt-1.5 max-h-60 overflow-y-auto whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
-        {markedParts(text, cited).map(({ words, isCited }, index) =>
+        {markedParts(passageText(text), cited.map(passageText)).map(({ words, isCited }, index) =>
           isCited ? (
             <mark
               // biome-ignore lint/suspicious/noArrayIndexKey: a part has no other name than its place

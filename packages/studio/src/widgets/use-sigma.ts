@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import type Sigma from "sigma";
 import type { EdgeProgramType } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
-import { edgeLook, flash, type GraphLook, hoverLook, nodeLook, zoomTo } from "./sigma-look.ts";
+import { edgeLook, flash, type GraphLook, hoverLook, labelLook, nodeLook, zoomTo } from "./sigma-look.ts";
 import { useThemeColours } from "./theme-colours.ts";
 import type { GraphProps } from "./widget-props.ts";
 
@@ -181,6 +181,7 @@ function draw(
     allowInvalidContainer: true,
     defaultEdgeType: isDirected ? "arrow" : "line",
     edgeProgramClasses: { ...(isDirected && { arrow: EdgeArrowProgram }) },
+    defaultDrawNodeLabel: labelLook(look),
     defaultDrawNodeHover: hoverLook(look),
     nodeReducer: (id, data) => nodeLook(look, id, data),
     edgeReducer: (id, data) => edgeLook(look, id, data),

@@ -24,7 +24,7 @@ export function WidgetFrame({ label, title, note, tools, children }: WidgetFrame
       aria-label={shown}
       className={classNames(
         "min-w-0 overflow-hidden rounded-lg border bg-raised",
-        isPanel ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[45%] [&>details]:overflow-y-auto" : "my-3",
+        isPanel ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[38%] [&>details]:overflow-y-auto" : "my-3",
       )}
     >
       <figcaption className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b py-1 pr-1.5 pl-3">

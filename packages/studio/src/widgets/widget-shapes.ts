@@ -95,8 +95,12 @@ export const mapShape: Shape<MapProps> = (value, place) => {
   return levels.length === 0 ? `${place}.levels must have a level` : undefined;
 };
 
+/** What draws graphs keeps nodes in plain objects: a node called `__proto__` would change every object of the page. */
+const nodeId: Shape<string> = (value, place) =>
+  name(value, place) ?? (String(value) in {} ? `${place} is a word that cannot be an id` : undefined);
+
 const node: Shape<GraphNode> = fields<GraphNode>({
-  id: name,
+  id: nodeId,
   label: optional(name),
   type: optional(name),
   color: optional(colour),

@@ -28,6 +28,16 @@ describe("a hint", () => {
     expect(hasWidget("hologram")).toBe(false);
   });
 
+  it.each([
+    "__proto__",
+    "constructor",
+    "toString",
+  ])("of a graph with a node called %s is refused (A117)", (id) => {
+    const hint = { kind: "graph", props: { nodes: [{ id }, { id: "b" }], edges: [{ from: "b", to: id }] } };
+    expect(html(<Widget hint={hint} />)).toContain("props.nodes[0].id is a word that");
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
   it.each(["__proto__", "constructor", "toString"])("named %s is of no kind (A74)", (kind) => {
     expect(hasWidget(kind)).toBe(false);
     expect(html(<Widget hint={{ kind, props: {} }} />)).toContain("There is no widget");

@@ -16,11 +16,13 @@ export function listFilesTool({ root, limits, reads }: Workspace): Tool {
     examples: [
       { says: "what files are in the workspace" },
       { says: "what files are there" },
+      { says: "how many files are there" },
       { says: "list the files" },
       { says: "list the files in {path}" },
       { says: "what is in the folder {path}" },
       { says: "list all files in all folders", input: { glob: "**" } },
       { says: "list all {extension} files", input: { glob: "*.{extension}" } },
+      { says: "how many {extension} files are there", input: { glob: "*.{extension}" } },
       { says: "are there any {extension} files", input: { glob: "*.{extension}" } },
     ],
     input: {

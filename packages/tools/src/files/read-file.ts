@@ -18,6 +18,7 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
       { says: "show me {path}" },
       { says: "open {path}" },
       { says: "what does {path} say" },
+      { says: "what does the file {path} contain" },
       { says: "show the first {lines} lines of {path}" },
       { says: "what is on line {from} of {path}", input: { lines: 1 } },
       { says: "read {path} from line {from}" },

@@ -12,6 +12,7 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
       { says: "create {path} with {content}" },
       { says: "create a file {path} with {content}" },
       { says: "create a file named {path} with the text {content}" },
+      { says: "create a file called {path} containing {content}" },
       { says: "create a file {path} that says {content}" },
       { says: "write {content} to {path}" },
       { says: "make a new file {path} with the text {content}" },

@@ -8,16 +8,18 @@ import { inWords } from "./words.ts";
 /** One short question for what a tool needs. */
 export function askFor(tool: ToolSpec, property: Property): string {
   const { name, description, choices, isReference } = property;
-  const words = inWords(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
+  const bare = inWords(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
+  // An argument such as `from` is no noun.
+  const words = /^(?:from|to|near|at|in|by|for|with)$/u.test(bare) ? `"${bare}"` : `the ${bare}`;
   const listed = choices.slice(0, 12).map(String);
   if (listed.length > 0)
-    return `For "${inWords(tool.name)}" I need to know the ${words}. Which one: ${either(listed)}?`;
+    return `For "${inWords(tool.name)}" I need to know ${words}. Which one: ${either(listed)}?`;
   const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
   const said = examplesOf(tool).find(
     ({ says, input }) => says.includes(`{${name}}`) || input[name] !== undefined,
   );
   const example = said ? ` For example: "${said.says.replace(/\{[^}]*\}/gu, "…")}".` : "";
-  return `For "${inWords(tool.name)}" I need to know the ${words}${about && ` (${about})`}. What should it be?${example}`;
+  return `For "${inWords(tool.name)}" I need to know ${words}${about && ` (${about})`}. What should it be?${example}`;
 }
 
 /** Which of several is meant, in words that tell them apart. */

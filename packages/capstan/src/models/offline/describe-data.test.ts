@@ -18,6 +18,10 @@ describe("data in words", () => {
     expect(told({ boats })).toMatch(/^11 boats:\n- Boat 0\n[\s\S]*- and 3 more$/u);
   });
 
+  it("counts one thing as one, also when its name has several words", () => {
+    expect(told({ sailTypes: [{ name: "jib" }] })).toBe("1 sail type:\n- jib");
+  });
+
   it("keeps sentences on lines of their own, with the numbers they have", () => {
     expect(told({ steps: ["1. Turn left.", "2. Stop."] })).toBe("1. Turn left.\n2. Stop.");
     expect(told({ colours: ["red", "blue"] })).toBe("Colours: red, blue.");

@@ -155,5 +155,5 @@ function scalar(value: Json): string {
 
 const sentence = (text: string): string => (/[.!?…]$/u.test(text) ? text : `${text}.`);
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-const singular = (name: string): string => (name.includes(" ") ? name : stemOf(name));
+const singular = (name: string): string => name.replace(/\S+$/u, stemOf);
 const plural = (name: string): string => (/s$|data$|found$|people$/u.test(name) ? name : `${name}s`);

@@ -5,11 +5,11 @@ import type { Input } from "./fill-arguments.ts";
 import { knownResults } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
 import type { Property } from "./properties.ts";
-import { readValue } from "./read-value.ts";
+import { isAddress, readValue } from "./read-value.ts";
 import type { Scene } from "./resolve-reference.ts";
 import { substitutes } from "./substitute.ts";
-import { fill, lastSaid, type Wish, wishesIn } from "./understand.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { fill, lastSaid, sameAgain, type Wish, wishesIn } from "./understand.ts";
+import { joined, type Word, wordsOf } from "./words.ts";
 
 /** What a person wants now, with what they said before counted in: the full sentence, and answers to our questions. */
 export type Meaning = {
@@ -111,12 +111,19 @@ function goneOn(fresh: string, previous: Meaning, { history, tools }: Talk): Mea
     .flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
   const done = new Set(past.map(({ name, input }) => canonical([name, input])));
   const scene = sceneOf(history, hints);
+  const [only, ...others] = previous.wishes;
+  const again = only && others.length === 0 ? sameAgain(only, wordsOf(fresh), tools) : undefined;
+  if (again && fill(again, scene).missing.length === 0)
+    return { text: joined(again.words), wishes: [again], hints };
+  const addresses = wordsOf(fresh).flatMap(({ raw }) => (isAddress(raw) ? raw : []));
   let second: Meaning | undefined;
   for (const text of substitutes(previous, fresh)) {
     // What was done for the sentence before is not done again.
     const wishes = wishesIn(text, tools).filter((wish) => {
       const { input, missing } = fill(wish, scene);
-      return missing.length === 0 && !done.has(canonical([wish.match.tool.name, input]));
+      // "And b.txt with hello" is never about the file that was named before.
+      const isNamed = addresses.every((address) => Object.values(input).includes(address));
+      return missing.length === 0 && isNamed && !done.has(canonical([wish.match.tool.name, input]));
     });
     if (wishes.length === 0 || closenessOf(wishes) < closenessOf(previous.wishes) - 1) continue;
     const meaning = { text, wishes, hints };

@@ -3,7 +3,7 @@ import { flagsIn } from "./flags.ts";
 import { type Example, matchTemplate, type TemplateMatch } from "./match-template.ts";
 import { propertiesOf } from "./properties.ts";
 import { type ToolWords, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
-import { isDeed, questions, wordScore } from "./word-score.ts";
+import { asks, isDeed, isUndecided, wordScore } from "./word-score.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 export type ToolMatch = {
@@ -42,6 +42,7 @@ export const isSure = ({ example }: ToolMatch): boolean => (example?.said ?? 0) 
 
 function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
   const { tool } = known;
+  if (isUndecided(words, known.name)) return { tool, score: 0 };
   const score = wordScore(words, known, vocabulary);
   const example = flaggedExample(words, known);
   if (!example) return { tool, score };
@@ -63,14 +64,14 @@ function flaggedExample(words: readonly Word[], known: ToolWords): (Example & Te
 /** The example with most of its own words in the sentence; of two, the one that leaves less to the slots. */
 export function bestExample(
   sentence: readonly Word[],
-  { examples, name }: ToolWords,
+  known: ToolWords,
 ): (Example & TemplateMatch) | undefined {
   const words = sentence.slice(0, mostWords);
   let best: (Example & TemplateMatch) | undefined;
-  const isAsked = isDeed(name) && questions.has(words[0]?.stem ?? "");
-  for (const candidate of examples) {
+  const isAsked = isDeed(known) && asks(words);
+  for (const candidate of known.examples) {
     // What changes something is not done for a question, unless that is how it is asked for.
-    if (isAsked && !questions.has(wordsOf(candidate.says)[0]?.stem ?? "")) continue;
+    if (isAsked && !asks(wordsOf(candidate.says))) continue;
     const match = matchTemplate(candidate, words, candidate.rules);
     if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };
   }

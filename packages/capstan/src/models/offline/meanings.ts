@@ -5,9 +5,9 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 /** Words that carry no topic. */
 export const fillers: ReadonlySet<string> = set(
   "a an the all any some every each of my your our me i we you us please just kindly now also that which who " +
-    "is are was were be been do doe does did can could would will should shall there here it its them they those " +
+    "is are was were be been do does did can could would will should shall there here it its them they those " +
     "these this one and or then so for to in on at with about from by into as what where when how why want need " +
-    "like let have has get got give tell know whole u pls actually really maybe use try apply",
+    "like let have has get got give tell know whole u pls actually really maybe too use try apply",
 );
 
 export const isFiller = ({ stem }: Word): boolean => fillers.has(stem);
@@ -21,7 +21,7 @@ const doing: readonly ReadonlySet<string>[] = [
   "delete remove erase",
   "write create save",
   "edit change modify replace fix",
-  "reset clear undo",
+  "reset clear",
 ].map(set);
 const things: readonly ReadonlySet<string>[] = [
   "count many number",

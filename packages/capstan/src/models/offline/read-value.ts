@@ -1,6 +1,6 @@
 import type { Json } from "../../json.ts";
 import type { SlotRules } from "./match-template.ts";
-import { isFiller } from "./meanings.ts";
+import { fillers, isFiller, verbs } from "./meanings.ts";
 import type { Property } from "./properties.ts";
 import { onlyRefersBack, refersBack } from "./refer-back.ts";
 import { distance, isQuoted, nameWords, stemOf, type Word, wordsOf } from "./words.ts";
@@ -61,7 +61,10 @@ function wordsFor(words: readonly Word[], parts: readonly string[], slip: number
     // Short words are too easily another word.
     const allowed = part.length < 4 ? 0 : part.length < 6 ? Math.min(1, slip) : slip;
     const word = words.find(
-      ({ stem }) => !used.some((other) => other.stem === stem) && distance(stem, part) <= allowed,
+      ({ stem }) =>
+        !used.some((other) => other.stem === stem) &&
+        // "Show" is a word of its own, not a slip for "shop".
+        (stem === part || (distance(stem, part) <= allowed && !verbs.has(stem) && !fillers.has(stem))),
     );
     if (!word) return undefined;
     used.push(word);
@@ -75,6 +78,10 @@ export const isPathName = (name: string): boolean => /path|file|url|uri|folder|d
 /** A text that people dictate. */
 export const isProseName = (name: string): boolean =>
   /text|content|message|body|note|prompt|comment|description/iu.test(name);
+
+/** One plain word that is no verb: "create files" is not about files that end in "create". */
+const isEnding = ([word, ...others]: readonly Word[]): boolean =>
+  word !== undefined && others.length === 0 && /^[\p{L}\p{N}_-]+$/u.test(word.raw) && !verbs.has(word.stem);
 
 /** What may stand at the places of the slots of a tool's examples. */
 export function slotRules(
@@ -93,8 +100,9 @@ export function slotRules(
     const words = wordsOf(value);
     const property = named.get(slot);
     if (ids.has(`{${slot}}`)) return !words.every(isFiller) || refersBack(words);
+    if (!property && isPathName(slot)) return isAddress(value) && !/\s/u.test(value);
     if (!property)
-      return (words.length === 1 || !isPart(slot)) && !words.every(isFiller) && !onlyRefersBack(words);
+      return (!isPart(slot) || isEnding(words)) && !words.every(isFiller) && !onlyRefersBack(words);
     if (property.isReference) return !words.every(isFiller) || refersBack(words);
     if (property.choices.length > 0) return words.length <= 4 && readValue(value, property) !== undefined;
     if (property.type === "number") return numberIn(value) !== undefined;

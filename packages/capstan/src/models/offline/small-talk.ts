@@ -1,4 +1,5 @@
 import type { ToolSpec } from "../../model.ts";
+import { wishedIn } from "./clauses.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 import { inWords } from "./words.ts";
 
@@ -15,7 +16,9 @@ export function smallTalk(text: string, tools: readonly ToolSpec[]): string | un
   if (/^(?:(?:many )?thanks|thank you|thx|cheers|great|perfect|nice|cool)(?:\b.{0,20})?$/u.test(plain))
     return "You are welcome.";
   if (/^(?:bye|goodbye|see you)(?:\b.{0,12})?$/u.test(plain)) return "Goodbye.";
-  if (/^(?:ok|okay|all ?right|fine|never ?mind|forget it|stop|no|nope)$/u.test(plain)) return "All right.";
+  const isAnswered = /^(?:ok|okay|all ?right|fine|never ?mind|forget it|stop|no|nope)$/u.test(plain);
+  // "Don't send it": there is nothing to do.
+  if (isAnswered || (plain !== "" && wishedIn(plain) === "")) return "All right.";
   if (/^how are you\b/u.test(plain)) return `${whoAmI}, so I am always the same. ${someAbilities(tools)}`;
   const isAboutMe =
     /^(?:help|who are you|what are you|are you (?:an? )?(?:real )?(?:ai|robot|bot|human|person)|what (?:else )?can (?:you|i) (?:do|help|ask)|how can you help|what do you do)\b/u;

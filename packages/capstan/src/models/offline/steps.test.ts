@@ -158,6 +158,35 @@ describe("what it does not do", () => {
   });
 
   it.each([
+    "Should I clear the letters?",
+    "Can I clear the letters?",
+    "May we clear the letters?",
+  ])("changes nothing for a question whether to: %s", async (sentence) => {
+    expect((await ask([drop], sentence)).calls).toEqual([]);
+  });
+
+  it("does what it is asked for politely", async () => {
+    expect((await ask([drop], "Could you clear the letters?")).calls).toEqual([["clear_letters", {}]]);
+  });
+
+  it.each([
+    "Don't clear the letters",
+    "please do not clear the letters.",
+    "I don't want to clear the letters",
+    "no, don't",
+  ])("does not do what it is told to leave: %s", async (sentence) => {
+    const { calls, text: answer } = await ask([drop, find], sentence);
+    expect(calls).toEqual([]);
+    expect(answer).toBe("All right.");
+  });
+
+  it("does what is said after a greeting, or after what is not wanted", async () => {
+    const found = [["find_letters", { query: "frost" }]];
+    expect((await ask([drop, find], "Don't clear old.txt, just letters about frost")).calls).toEqual(found);
+    expect((await ask([find], "Hi there, letters about frost")).calls).toEqual(found);
+  });
+
+  it.each([
     "Delete the letter of May",
     "Send Ada a letter",
   ])("does not claim a deed that no tool does, also when it had to call one: %s", async (sentence) => {

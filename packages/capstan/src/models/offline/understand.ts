@@ -1,6 +1,6 @@
 import { type Entry, plainText } from "../../history.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { clausesOf } from "./clauses.ts";
+import { clausesOf, wishedIn } from "./clauses.ts";
 import { type Filled, fillArguments, type Input } from "./fill-arguments.ts";
 import { bestTool, isSure, rankTools, type ToolMatch } from "./match-tool.ts";
 import { isAddress } from "./read-value.ts";
@@ -30,7 +30,8 @@ export function lastSaid(history: readonly Entry[]): Said {
 }
 
 /** What a sentence asks for, one tool each, in their order. */
-export function wishesIn(text: string, tools: readonly ToolSpec[]): Wish[] {
+export function wishesIn(said: string, tools: readonly ToolSpec[]): Wish[] {
+  const text = wishedIn(said);
   const all = wordsOf(text);
   const whole = bestTool(all, tools);
   // A text that is quoted or dictated may have anything in it.
@@ -59,7 +60,7 @@ export function wishesIn(text: string, tools: readonly ToolSpec[]): Wish[] {
 const wish = (match: ToolMatch, words: readonly Word[]): Wish => ({ match, words, given: {} });
 
 /** "Make the boats blue and the trains red": what was said before the first thing counts for the second. */
-function sameAgain(last: Wish, more: readonly Word[], tools: readonly ToolSpec[]): Wish | undefined {
+export function sameAgain(last: Wish, more: readonly Word[], tools: readonly ToolSpec[]): Wish | undefined {
   const { match: first, words } = last;
   const slots = first.example?.slots ?? new Map<string, string>();
   const values = new Set(wordsOf([...slots.values()].join(" ")).map(({ stem }) => stem));

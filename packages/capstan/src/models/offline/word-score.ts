@@ -16,11 +16,11 @@ export function wordScore(words: readonly Word[], known: ToolWords, vocabulary: 
   const weakWorth = covered > 0 ? 1 : 0.6;
   let score = 0;
   let hits = 0;
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     if (isFiller(word) || isQuoted(word.raw)) continue;
     let hit = (takesColour && isColour(word.stem)) || (takesPath && isAddress(word.raw)) ? 1.5 : 0;
     for (const [stem, how] of like(word.stem)) {
-      if (how === synonym && isNoun(word)) continue;
+      if (how === synonym && isNoun(word, words[at - 1])) continue;
       if (strong.has(stem)) hit = Math.max(hit, (how * 3.2) / Math.sqrt(sharers.get(stem) ?? 1));
       if (values.has(stem)) hit = Math.max(hit, how * 3);
       if (weak.has(stem)) hit = Math.max(hit, how * weakWorth);
@@ -37,32 +37,49 @@ export function wordScore(words: readonly Word[], known: ToolWords, vocabulary: 
   );
 }
 
-/** A plural is no verb: nobody who says "looks" wants to search. */
-const isNoun = ({ raw, stem }: Word): boolean => verbs.has(stem) && raw.toLowerCase() !== stem;
+/** A plural is no verb, nor is what has an article: nobody who says "looks" or "the look" wants to search. */
+const isNoun = ({ raw, stem }: Word, before: Word | undefined): boolean =>
+  verbs.has(stem) && (raw.toLowerCase() !== stem || /^(?:a|an|the|which|every)$/u.test(before?.stem ?? ""));
 
 /** Words that ask. */
 export const questions: ReadonlySet<string> = new Set(
   "what which who where when how why is are do does did".split(" "),
 );
+
+/** "Should I delete it?" asks; "could you delete it?" is a polite way to say so. */
+export function asks([first, second]: readonly Word[]): boolean {
+  const isModal = /^(?:should|shall|would|could|can|may|must)$/u.test(first?.stem ?? "");
+  return questions.has(first?.stem ?? "") || (isModal && second?.stem !== "you");
+}
+
 const deeds = new Set(
-  "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay".split(
-    " ",
-  ),
+  (
+    "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay " +
+    "style"
+  ).split(" "),
 );
 
-/** A tool that changes something, by its name. */
-export const isDeed = (name: readonly string[]): boolean => name.some((part) => deeds.has(part));
+/** A tool that changes something, by its name or by how it is asked for: "save …", "delete …". */
+export const isDeed = ({ name, examples }: Pick<ToolWords, "name" | "examples">): boolean =>
+  name.some((part) => deeds.has(part)) ||
+  examples.some(({ pieces: [first] }) => first !== undefined && "stem" in first && deeds.has(first.stem));
 
-function isUnlikely(
-  words: readonly Word[],
-  { name, strong, weak, values }: ToolWords,
-  { like }: Vocabulary,
-): boolean {
+const looks = new Set("get list show find search read query".split(" "));
+
+/** Whoever asks "should I paint it?" has not decided: nothing is done for it, at most something is looked up. */
+export const isUndecided = ([first, second]: readonly Word[], name: readonly string[]): boolean =>
+  /^(?:should|shall)$/u.test(first?.stem ?? "") &&
+  second?.stem !== "you" &&
+  !name.some((part) => looks.has(part));
+
+function isUnlikely(words: readonly Word[], known: ToolWords, { like }: Vocabulary): boolean {
+  const { name, strong, weak, values } = known;
   const [verb] = words.filter((word) => !isFiller(word));
   const isQuestion = words.some(({ stem }) => questions.has(stem));
   // What changes something is done when that is said, and never for a question.
+  if (isDeed(known) && (isQuestion || asks(words))) return true;
   const deed = name.find((part) => deeds.has(part));
-  if (deed !== undefined && (isQuestion || !words.some(({ stem }) => like(stem).has(deed)))) return true;
+  if (deed !== undefined && !words.some(({ stem }) => like(stem).has(deed))) return true;
   // "Run it", "delete the file": a verb that the tool does not have is not what the tool does.
   if (!verb || isQuestion || !/^\p{L}+$/u.test(verb.raw)) return false;
   return ![...like(verb.stem).keys()].some((stem) => strong.has(stem) || weak.has(stem) || values.has(stem));

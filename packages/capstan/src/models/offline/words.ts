@@ -31,7 +31,7 @@ function questionIn(word: string): string | undefined {
 /** Lower case, singular, without a possessive. */
 export function stemOf(word: string): string {
   const plain = word.toLowerCase().replace(/['’](?:s|re|m|ll|d|ve)$/u, "");
-  if (/[^\p{L}]/u.test(plain) || plain.length < 4) return plain;
+  if (/[^\p{L}]/u.test(plain) || plain.length < 4 || plain === "this" || plain === "does") return plain;
   if (plain.endsWith("ies")) return `${plain.slice(0, -3)}y`;
   if (/(?:ss|x|ch|sh|z)es$/u.test(plain)) return plain.slice(0, -2);
   return /[^su]s$/u.test(plain) ? plain.slice(0, -1) : plain;

@@ -120,7 +120,9 @@ const withoutLead = (message: string): string => message.replace(/^Tool executio
 function tellData(result: ResultEntry, text: string, options: Options): string {
   const data = dataOf(result);
   if (data === undefined)
-    return text === "" ? `${capitalised(inWords(result.name))} is done.` : asIs(shortened(text));
+    return text === ""
+      ? `${capitalised(inWords(result.name))} is done.`
+      : asIs(shortened(withoutFence(text)));
   const whole = jsonIn(text);
   const message = messageIn(whole) ?? result.message ?? messageIn(data) ?? (whole ? "" : text);
   // A list tells itself: then the tool's own words are not the answer.
@@ -154,7 +156,11 @@ function asIs(text: string): string {
   return [`${"`".repeat(ticks)}`, text, `${"`".repeat(ticks)}`].join("\n");
 }
 
+/** The fence around the words of strangers, and the sentence before it, are for models. */
+const withoutFence = (text: string): string =>
+  text.replace(/^External content follows.*\n\[external (\w+)\]\n([\s\S]*)\n\[\/external \1\]/u, "$2");
+
 const shortened = (text: string): string =>
   text.length > 3000 ? `${text.slice(0, 2999).toWellFormed()}…` : text;
-const sentence = (text: string): string => (text === "" || /[.!?…:\]]$/u.test(text) ? text : `${text}.`);
+const sentence = (text: string): string => (text === "" || /[.!?…:\]]\)?$/u.test(text) ? text : `${text}.`);
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
