@@ -114,4 +114,7 @@ it("asks the first question that is ready, with its own verifier, when several a
   provider.cancelSignIn();
   await expect(provider.signedIn()).rejects.toThrow("it was cancelled");
   expect(await provider.discoveryState?.()).toBeUndefined();
+  // Late, and when the first one has ended: whoever prepared it looks once at what came of that.
+  expect(() => provider.redirectToAuthorization(second)).toThrow("waits for you to sign in");
+  expect(() => provider.redirectToAuthorization(second)).toThrow("the question was not ours");
 });

@@ -47,12 +47,15 @@ type Asking = Required<
 export function openQuestion(setting: Setting): Asking {
   const { server } = setting;
   const states = new Set<string>();
+  // Prepared beside a question that was asked first, and may be answered already: no question of a stranger.
+  const overtaken = new Set<string>();
   const verifiers = new Map<string, string>();
   let discovery: OAuthDiscoveryState | undefined;
   let open: Question | undefined;
   let latest: Promise<void> | undefined;
-  const refuseSecond = () => {
-    if (open) throw new UnauthorizedError(`The server "${server}" waits for you to sign in.`);
+  const refuseSecond = (state?: string) => {
+    if (open || (state !== undefined && overtaken.delete(state)))
+      throw new UnauthorizedError(`The server "${server}" waits for you to sign in.`);
   };
   return {
     state() {
@@ -75,12 +78,14 @@ export function openQuestion(setting: Setting): Asking {
     },
     discoveryState: () => open?.discovery,
     redirectToAuthorization(url) {
-      refuseSecond();
-      checkShown(setting, url, discovery);
       const state = url.searchParams.get("state") ?? "";
+      refuseSecond(state);
+      checkShown(setting, url, discovery);
       const verifier = verifiers.get(url.searchParams.get("code_challenge") ?? "");
       if (!states.has(state) || verifier === undefined || !discovery)
         throw signInProblem(server, "the question was not ours. Start again");
+      states.delete(state);
+      for (const other of states) overtaken.add(other);
       states.clear();
       verifiers.clear();
       open = { state, verifier, discovery, abort: new AbortController() };
