@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { studioFolder } from "./index.ts";
 import { studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
+import { ask, say } from "./testing/conversation-page.ts";
 
 const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
 
@@ -27,15 +28,8 @@ test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing 
 
 test("while text streams in nothing that is finished is drawn again, and nothing jumps", async () => {
   const page = await studio.open("/");
-  const prompt = page.locator("[data-prompt]");
-  for (const text of ["Look up how to begin", "Only words"]) {
-    await prompt.fill(text);
-    await prompt.press("Enter");
-    await page.waitForURL(/sessions\//);
-    await page.getByRole("button", { name: "Send" }).waitFor();
-  }
-  await prompt.fill("Count");
-  await prompt.press("Enter");
+  for (const text of ["Look up how to begin", "Only words"]) await ask(page, text);
+  await say(page, "Count");
   await page.locator("[data-live]").getByText("word12").waitFor();
   const { outside, inside, shift } = await page.evaluate(async () => {
     let [outside, inside, shift] = [0, 0, 0];
