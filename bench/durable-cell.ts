@@ -13,7 +13,7 @@ type Store = ReturnType<typeof memory>;
 type Model = Exclude<Parameters<typeof defineAgent>[0]["model"], string | readonly unknown[]>;
 
 /** `plain`: `run` on the memory of the process, without an engine. `disk`: only a write and a sync for each append. */
-export const durableStores = ["disk", "plain", "memory", "sqlite", "postgres"] as const;
+const durableStores = ["disk", "plain", "memory", "sqlite", "postgres"] as const;
 export type DurableStore = (typeof durableStores)[number];
 
 export type DurableOrder = {

@@ -32,7 +32,7 @@ const here = import.meta.dirname;
 const flags = ["--expose-gc", "--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
 
 /** One server and its readers, each in a process of its own. */
-export async function streamCell(kind: StreamCell["kind"], order: StreamOrder): Promise<StreamCell> {
+async function streamCell(kind: StreamCell["kind"], order: StreamOrder): Promise<StreamCell> {
   const served = kind === "bare" ? "bare" : "capstan";
   const server = fork(join(here, "streams-server.ts"), [served, JSON.stringify(order)], { execArgv: flags });
   const word = () =>
@@ -77,7 +77,7 @@ const titles = {
 } as const;
 
 /** The table, as Markdown: the middle of the rounds. */
-export function streamReport(cells: readonly StreamCell[], { streams, everyMs }: StreamOrder): string {
+function streamReport(cells: readonly StreamCell[], { streams, everyMs }: StreamOrder): string {
   const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
   const date = new Date().toISOString().slice(0, 10);
   const rows = (["bare", "capstan", "sleeper"] as const).map((kind) => {

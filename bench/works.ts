@@ -24,7 +24,7 @@ const plain: Script = {
 };
 
 export const turnCounts = [25, 50, 100, 200, 400] as const;
-export const runCounts = [200, 1000] as const;
+const runCounts = [200, 1000] as const;
 
 export const works: readonly Work[] = [
   {

@@ -52,7 +52,7 @@ export function manifestIn(files: readonly TarballFile[]): ReleaseManifest {
   return JSON.parse(files.find(({ path }) => path === "package.json")?.text ?? "{}");
 }
 
-export function integrityOf(file: string): string {
+function integrityOf(file: string): string {
   return `sha512-${createHash("sha512").update(readFileSync(file)).digest("base64")}`;
 }
 

@@ -13,7 +13,7 @@ it("`npm start` opens a studio in which the five apps answer; nothing leaves the
 }, async () => {
   const home = mkdtempSync(join(tmpdir(), "capstan-start-"));
   const here = (name: string) => join(import.meta.dirname, name);
-  const flags = ["--conditions=capstan-source", "--import", here("stay-here.ts"), here("start.ts")];
+  const flags = ["--conditions=capstan-source", here("start.ts")];
   const env = {
     PATH: process.env.PATH,
     CAPSTAN_HOME: home,

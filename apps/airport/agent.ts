@@ -20,11 +20,7 @@ import { showDirections } from "./tools/show-directions.ts";
 import { getBuildingsAndLevels, getCategories } from "./tools/venue-facts.ts";
 import { locationOf } from "./venue/venue.ts";
 
-export const about: {
-  readonly title: string;
-  readonly description: string;
-  readonly suggestions: readonly string[];
-} = {
+export const about = {
   title: "Airport assistant",
   description:
     "Finds places at Harbor International, a fictional airport, shows them on a map and leads the way, also without stairs.",
@@ -34,7 +30,7 @@ export const about: {
     "Find sushi",
     "How long is the wait at security?",
   ],
-};
+} as const;
 
 /** At most ten turns, a note in the last ones, no tools in the very last; then it asks for more to go on. */
 export const policy: PolicyLayer = {

@@ -14,11 +14,7 @@ export type FilesOptions = {
   readonly studio?: boolean;
 };
 
-export const about: {
-  readonly title: string;
-  readonly description: string;
-  readonly suggestions: readonly string[];
-} = {
+export const about = {
   title: "Files chat",
   description:
     "Lists, searches and reads the files of a folder, and changes them when you agree to the diff.",
@@ -28,7 +24,7 @@ export const about: {
     "Add a docstring to greet in example.py",
     "Read ../secret",
   ],
-};
+} as const;
 
 /** As long as the model wants tools it goes on, and whoever asks brings the history along. */
 export const policy: PolicyLayer = {

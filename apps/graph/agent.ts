@@ -12,17 +12,16 @@ import { styleEdges } from "./tools/style-edges.ts";
 import { styleNodes } from "./tools/style-nodes.ts";
 import { viewsFolder, viewsIn } from "./views.ts";
 
-export const about: { readonly title: string; readonly description: string; readonly suggestions: string[] } =
-  {
-    title: "Graph explorer",
-    description: "Ask a graph, find and colour its nodes, and run algorithms on it.",
-    suggestions: [
-      "How many nodes are there?",
-      "What are some sample nodes?",
-      "Find all cats and make them blue",
-      "What is the shortest path from Whiskers to Grace?",
-    ],
-  };
+export const about = {
+  title: "Graph explorer",
+  description: "Ask a graph, find and colour its nodes, and run algorithms on it.",
+  suggestions: [
+    "How many nodes are there?",
+    "What are some sample nodes?",
+    "Find all cats and make them blue",
+    "What is the shortest path from Whiskers to Grace?",
+  ],
+} as const;
 
 /** Five turns, tools to the end, and at the limit a failure that says so. */
 export const policy: PolicyLayer = {

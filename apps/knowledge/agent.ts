@@ -23,11 +23,7 @@ export type KnowledgeOptions = LibraryOptions & {
 };
 
 /** How people are told about it. */
-export const about: {
-  readonly title: string;
-  readonly description: string;
-  readonly suggestions: readonly string[];
-} = {
+export const about = {
   title: "Knowledge search",
   description:
     "Searches the documentation on this machine and answers with its sources. The mailbox is fictional.",
@@ -37,7 +33,7 @@ export const about: {
     "Compare how zod and valibot parse data",
     "Who maintains hono?",
   ],
-};
+} as const;
 
 /** Searches first, keeps its tools to the end, and at the limit falls back to one wider search. */
 export const policy: PolicyLayer = {

@@ -16,11 +16,7 @@ export type BridgeOptions = {
   readonly dialect?: "text" | "native";
 };
 
-export const about: {
-  readonly title: string;
-  readonly description: string;
-  readonly suggestions: readonly string[];
-} = {
+export const about = {
   title: "MCP bridge",
   description: "Uses the tools of MCP servers and reads web pages; and is an MCP server for other programs.",
   suggestions: [
@@ -29,7 +25,7 @@ export const about: {
     "What notes do I have?",
     "Note that the spare key is under the blue pot",
   ],
-};
+} as const;
 
 export const policy: PolicyLayer = {
   maxTurns: 10,

@@ -2,7 +2,7 @@ import { AgentError } from "capstan";
 import { isPosition } from "./read-imdf.ts";
 import type { Position } from "./venue.ts";
 
-export const wayKinds = ["walk", "stairs", "escalator", "lift", "checkpoint", "exit"] as const;
+const wayKinds = ["walk", "stairs", "escalator", "lift", "checkpoint", "exit"] as const;
 export type WayKind = (typeof wayKinds)[number];
 
 export type Node = { readonly at: Position; readonly ordinal: number; readonly area: string };

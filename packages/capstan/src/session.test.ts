@@ -825,6 +825,18 @@ describe("what a run is given", () => {
     expect(facts[0]).toMatchObject({ type: "run_start", timeZone: "Asia/Tokyo" });
   });
 
+  it("a time zone that does not exist is refused before the model is asked, and nothing is stored", async () => {
+    const model = scriptedModel(() => ({ text: "ok" }));
+    const store = memory();
+    const started = run(defineAgent({ name: "a", model }), "Hi", { store, timeZone: "Atlantis/Poseidonis" });
+    await expect(started).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining('There is no time zone "Atlantis/Poseidonis"'),
+    });
+    expect(model.requests).toEqual([]);
+    expect(await store.list()).toEqual([]);
+  });
+
   it("with `requireToolFirst` the first turn demands a tool, and an answer without one is asked to use it (S3-05)", async () => {
     const model = scriptedModel([{ text: "Paris." }, callsLook(1), { text: "The value of 1." }]);
     const agent = defineAgent({ name: "a", model, tools: [look], policy: { requireToolFirst: true } });

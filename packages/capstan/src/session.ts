@@ -53,6 +53,7 @@ function assertFree({ sessionId, run }: State): void {
 
 function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
   const { entries, instructions } = readInput(input);
+  if (timeZone !== undefined) assertTimeZone(timeZone);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
     type: "run_start",
@@ -61,6 +62,15 @@ function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions
     timeZone: timeZone ?? machineTimeZone,
     ...(instructions !== undefined && { instructions }),
   };
+}
+
+function assertTimeZone(timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+  } catch (cause) {
+    const message = `There is no time zone "${timeZone}": give a name such as "Europe/Oslo", or none for the machine's.`;
+    throw new AgentError("invalid_input", message, { cause });
+  }
 }
 
 /**

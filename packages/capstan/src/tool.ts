@@ -66,7 +66,7 @@ export type ToolReturn = {
   readonly ask?: Question;
 };
 
-/** What a person might say, with `{slots}`, and the input it means: `{ says: "weather in {city}", input: {} }`. */
+/** What a person might say, with `{slots}`, and the input it means: `{ says: "weather in {city} now", input: { when: "now" } }`. */
 export type ToolExample = {
   readonly says: string;
   /** A slot named like an argument becomes that argument; another is written into a value as `{slot}`. */

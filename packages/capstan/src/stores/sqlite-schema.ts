@@ -2,7 +2,7 @@ import { AgentError } from "../errors.ts";
 import type { Connection } from "./sqlite-connection.ts";
 
 /** Says that a file is ours: "CAPS", kept in the header of the file. */
-export const applicationId = 0x43415053;
+const applicationId = 0x43415053;
 
 /** The version of facts as JSON. A fact of a later version is refused, never guessed at. */
 export const factVersion = 1;

@@ -134,7 +134,7 @@ const call: Arbitrary<PlannedCall> = record({
   asks: boolean(),
 });
 
-export const canaryPlan: Arbitrary<CanaryPlan> = record({
+const canaryPlan: Arbitrary<CanaryPlan> = record({
   asked: plant,
   instructions: plant,
   steered: option(plant),
@@ -161,7 +161,7 @@ function planted({ canary, form, frame }: Plant): string {
 export type Seen = Map<string, unknown[]>;
 
 /** Plays a plan to its end. */
-export async function playCanaries(plan: CanaryPlan, secrets: readonly string[]): Promise<Seen> {
+async function playCanaries(plan: CanaryPlan, secrets: readonly string[]): Promise<Seen> {
   const seen: Seen = new Map();
   const see = (place: string, value: unknown) => seen.set(place, [...(seen.get(place) ?? []), value]);
   const store = memory();
@@ -276,7 +276,7 @@ const anyCanary = new RegExp(
 );
 
 /** Where canaries were found, and which. */
-export function leaksIn(seen: Seen): string[] {
+function leaksIn(seen: Seen): string[] {
   return [...seen].flatMap(([place, values]) => {
     const texts = new Set(values.flatMap((value) => [JSON.stringify(value), ...textsIn(value)]));
     const found = [...texts].map((text) => anyCanary.exec(text)?.[0]).filter((text) => text !== undefined);

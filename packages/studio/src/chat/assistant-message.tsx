@@ -70,7 +70,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
 });
 
 /** Who speaks. */
-export function AgentName({ name }: { readonly name: string }): ReactNode {
+function AgentName({ name }: { readonly name: string }): ReactNode {
   return (
     <p className="flex items-center gap-2 text-xs font-medium text-accent">
       <span aria-hidden="true" className="size-1.5 rounded-full bg-accent" />

@@ -28,13 +28,13 @@ export function StageBadge({ view, settled }: StageBadgeProps): ReactNode {
 }
 
 /** What is being said at this moment is in no fact yet. */
-export function currentStage({ status, live }: SessionView, settled: Stage): Stage {
+function currentStage({ status, live }: SessionView, settled: Stage): Stage {
   const isSpeaking = live.text !== "" || live.reasoning !== "" || live.calls.length > 0;
   return status === "running" && isSpeaking ? "streaming" : settled;
 }
 
 /** The only place that has words for it. */
-export function stageWords(view: SessionView, stage: Stage): string {
+function stageWords(view: SessionView, stage: Stage): string {
   const { status, live, pending } = view;
   if (live.retry) {
     const failed = stage === "executing" ? "A tool failed" : "The model did not answer";

@@ -115,7 +115,7 @@ function useScales({ timeline, now, scale }: Scaled): (row: TimelineRow) => Time
 }
 
 /** The bar that a fact belongs to; of a turn its first one. */
-export function barOf(
+function barOf(
   timeline: Timeline,
   rows: readonly TimelineRow[],
   seq: number | undefined,

@@ -169,7 +169,7 @@ function BarButton({ bar, row, look }: BarButtonProps): ReactNode {
 }
 
 /** A bar for those who cannot see it. */
-export function barLabel(bar: TimelineBar, now: number): string {
+function barLabel(bar: TimelineBar, now: number): string {
   const retries = bar.attempts > 1 ? `, ${bar.attempts} tries` : "";
   const ended = bar.state === "running" ? "still on" : bar.state;
   return `${bar.kind} ${steadyText(bar.label)}, ${spanOf(endOf(bar, now) - bar.from)}, ${ended}${retries}`;

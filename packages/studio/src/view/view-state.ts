@@ -15,7 +15,7 @@ export type ViewState = {
 
 const place = "capstan-view";
 
-export const useView: UseBoundStore<StoreApi<ViewState>> = create<ViewState>()(() => ({
+const useView: UseBoundStore<StoreApi<ViewState>> = create<ViewState>()(() => ({
   newest: undefined,
   chosen: undefined,
   isWanted: globalThis.localStorage?.getItem(place) !== "closed",

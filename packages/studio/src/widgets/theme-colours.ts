@@ -12,7 +12,7 @@ export type ThemeColours = {
   readonly series: readonly string[];
 };
 
-export const seriesCount = 8;
+const seriesCount = 8;
 
 let known: { readonly theme: string; readonly colours: ThemeColours } | undefined;
 

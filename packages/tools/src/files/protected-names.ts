@@ -17,7 +17,7 @@ const beginnings = [".env", ".capstan-"];
 const pairs = [["node_modules", ".bin"]] as const;
 
 /** Whether these names lead from the root to something protected, by the list or by what the root protects itself. */
-export function isProtected(root: Root, path: readonly string[]): boolean {
+function isProtected(root: Root, path: readonly string[]): boolean {
   return isOnList(path) || isProtectedPath(root, join(root.path, ...path));
 }
 

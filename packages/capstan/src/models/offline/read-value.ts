@@ -76,7 +76,7 @@ export const isColourName = (name: string): boolean => /colou?r$|^fill$|^stroke$
 export const isPathName = (name: string): boolean => /path|file|url|uri|folder|directory/iu.test(name);
 
 /** A text that people dictate. */
-export const isProseName = (name: string): boolean =>
+const isProseName = (name: string): boolean =>
   /text|content|message|body|note|prompt|comment|description/iu.test(name);
 
 /** One plain word that is no verb: "create files" is not about files that end in "create". */

@@ -96,16 +96,16 @@ it("asks the first question that is ready, with its own verifier, when several a
   const asked = { ...redirect, authorize: () => new Promise<never>(() => undefined) };
   const provider = made(tokensInMemory(), { redirect: asked });
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
-  const states = [await provider.state?.(), await provider.state?.()];
-  const verifiers = ["first-verifier", "second-verifier"];
+  const states = [await provider.state?.(), await provider.state?.(), await provider.state?.()];
+  const verifiers = ["first-verifier", "second-verifier", "third-verifier"];
   for (const verifier of verifiers) await provider.saveCodeVerifier(verifier);
-  const [first, second] = verifiers.map((verifier, index) => {
+  const [first, second, third] = verifiers.map((verifier, index) => {
     const url = new URL(`${issuer}/authorize`);
     url.searchParams.set("state", states[index] ?? "");
     url.searchParams.set("code_challenge", createHash("sha256").update(verifier).digest("base64url"));
     url.searchParams.set("redirect_uri", redirect.url);
     return url;
-  }) as [URL, URL];
+  }) as [URL, URL, URL];
   await provider.redirectToAuthorization(first);
   expect(await provider.codeVerifier()).toBe("first-verifier");
   expect(() => provider.redirectToAuthorization(second)).toThrow("waits for you to sign in");
@@ -115,6 +115,7 @@ it("asks the first question that is ready, with its own verifier, when several a
   await expect(provider.signedIn()).rejects.toThrow("it was cancelled");
   expect(await provider.discoveryState?.()).toBeUndefined();
   // Late, and when the first one has ended: whoever prepared it looks once at what came of that.
-  expect(() => provider.redirectToAuthorization(second)).toThrow("waits for you to sign in");
-  expect(() => provider.redirectToAuthorization(second)).toThrow("the question was not ours");
+  expect(() => provider.redirectToAuthorization(third)).toThrow("waits for you to sign in");
+  for (const told of [second, third])
+    expect(() => provider.redirectToAuthorization(told)).toThrow("the question was not ours");
 });

@@ -54,8 +54,8 @@ export function openQuestion(setting: Setting): Asking {
   let open: Question | undefined;
   let latest: Promise<void> | undefined;
   const refuseSecond = (state?: string) => {
-    if (open || (state !== undefined && overtaken.delete(state)))
-      throw new UnauthorizedError(`The server "${server}" waits for you to sign in.`);
+    const wasOvertaken = state !== undefined && overtaken.delete(state);
+    if (open || wasOvertaken) throw new UnauthorizedError(`The server "${server}" waits for you to sign in.`);
   };
   return {
     state() {
