@@ -59,7 +59,7 @@ export default defineConfig({ agents: [assistant] });
 const tool = `import { defineTool } from "capstan";
 
 /** Models count badly; a tool does not. */
-const daysBetween = defineTool({
+export const daysBetween = defineTool({
   name: "days_between",
   description: "Counts the days from one date to another.",
   input: {

@@ -63,8 +63,9 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
   terminal.onBell(() => deeds.push("bell"));
   for (const code of [0, 1, 2, 8, 52])
     terminal.parser.registerOscHandler(code, (data) => deeds.push(`osc ${code} ${data}`) > 0);
+  const isDrawing = drawing(terminal);
   const look = () => {
-    for (const check of waiting) check();
+    if (!isDrawing() || isOver) for (const check of waiting) check();
   };
   child.onData((data) => {
     written += data;
@@ -128,7 +129,22 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
   return program;
 }
 
-function screenText(terminal: InstanceType<typeof headless.Terminal>, isAll: boolean): string {
+type Terminal = InstanceType<typeof headless.Terminal>;
+
+/** Whether the program is in the middle of a picture, which may arrive in pieces. */
+function drawing({ parser }: Terminal): () => boolean {
+  let isDrawing = false;
+  const tells = (final: string, begins: boolean) =>
+    parser.registerCsiHandler({ prefix: "?", final }, (modes) => {
+      if (modes.includes(2026)) isDrawing = begins;
+      return false;
+    });
+  tells("h", true);
+  tells("l", false);
+  return () => isDrawing;
+}
+
+function screenText(terminal: Terminal, isAll: boolean): string {
   const buffer = terminal.buffer.active;
   const lines: string[] = [];
   for (let row = isAll ? 0 : buffer.baseY; row < buffer.baseY + terminal.rows; row++)
