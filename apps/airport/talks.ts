@@ -51,6 +51,18 @@ export const talks: readonly Talk[] = [
       never,
     },
   ],
+  // Where a way begins is asked for, and a short answer is enough.
+  [
+    { says: "How do I get to D15?", calls: [], answers: ["from … to D15", "?"], never },
+    {
+      says: "I'm at gate C61",
+      calls: [["search"], ["search", { term: "D15" }], ["showDirections"]],
+      answers: ["Gate C61", "Gate D15", metres, minutes],
+      never,
+    },
+  ],
+  [{ says: "I want to go to the pharmacy", calls: [], answers: ["from … to", "pharmacy", "?"], never }],
+  [{ says: "how far is gate D15", calls: [], answers: ["gate D15 from …", "?"], never }],
   [
     {
       says: "How do I get from C80 to D15 without stairs?",

@@ -50,6 +50,8 @@ export function showDirections(concierge: Concierge): Tool {
       { says: "how do I get from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "take me from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "how far is it from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
+      { says: "how far is {to} from {from}", input: { waypoints: ["{from}", "{to}"] } },
+      { says: "i want to go from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "how long does it take to walk from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "the way from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { says: "how do I get to {to} from {from}", input: { waypoints: ["{from}", "{to}"] } },

@@ -106,8 +106,8 @@ export interface Store extends Records {
     facts: readonly UnplacedFact[],
     at: { readonly expected: number; readonly lease: Lease; readonly heard?: readonly string[] },
   ): Promise<readonly Fact[]>;
-  /** The facts behind position `after`, in order; none for a session that does not exist. */
-  read(sessionId: string, after?: number): Promise<readonly Fact[]>;
+  /** The facts behind position `after`, in order, at most `most` of them; none for a session that does not exist. */
+  read(sessionId: string, after?: number, most?: number): Promise<readonly Fact[]>;
   /** The session a run belongs to. */
   sessionOf(runId: string): Promise<string | undefined>;
   /** Makes a session without facts; does nothing when there is one. */

@@ -7,6 +7,7 @@ import { askFor, askWhich } from "./offline/ask-back.ts";
 import { fromDialect, inDialect } from "./offline/dialect.ts";
 import type { Call } from "./offline/done-calls.ts";
 import { formAnswer } from "./offline/form-answer.ts";
+import { askForRest } from "./offline/half-said.ts";
 import { planStep } from "./offline/plan-step.ts";
 import { smallTalk } from "./offline/small-talk.ts";
 import { sumUp } from "./offline/sum-up.ts";
@@ -68,6 +69,8 @@ function replyTo(request: ModelRequest): Reply {
         `${step.tool.name} needs ${step.property.name}, and nothing tells it.`,
         askFor(step.tool, step.property),
       );
+    case "rest":
+      return say("The request is like an example, and a part of it is missing.", askForRest(step.half));
     case "which":
       return say(
         "Several things fit, and only the person knows which.",

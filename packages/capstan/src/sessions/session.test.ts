@@ -184,6 +184,22 @@ describe("all sessions", () => {
     expect(await sessions(store).search("submarine")).toEqual([]);
   });
 
+  it("are listed without reading more of each than how it began", async () => {
+    const store = memory();
+    await talk(store, "s1", { text: "Hi." })("First question");
+    const read: number[] = [];
+    const counting: Store = {
+      ...store,
+      async read(...asked) {
+        const facts = await store.read(...asked);
+        read.push(facts.length);
+        return facts;
+      },
+    };
+    expect(await sessions(counting).list()).toMatchObject([{ title: "First question" }]);
+    expect(read).toEqual([1]);
+  });
+
   it("of one scope are listed and searched apart from those of others (A95)", async () => {
     const store = memory();
     for (const id of ["ann~1", "ann~2", "annie~1", "bob~1", "alone"])

@@ -26,7 +26,8 @@ export interface Sessions {
 /** A handle on all sessions of a store. */
 export function sessions(store: Store): Sessions {
   const titled = async (id: string, given: string | undefined) =>
-    titleOf(given ? [] : await store.read(id), given);
+    // A session begins with what was asked: that is all that a title needs.
+    titleOf(given ? [] : await store.read(id, 0, 1), given);
   return {
     async list(options) {
       const infos = await store.list({ most: 100, ...options });

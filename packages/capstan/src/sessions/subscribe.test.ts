@@ -98,9 +98,9 @@ function unreliable(store: Store, delays: () => number): Store {
         unwatch();
       };
     },
-    async read(sessionId, after) {
+    async read(...asked) {
       await new Promise((resolve) => setTimeout(resolve, delays()));
-      return store.read(sessionId, after);
+      return store.read(...asked);
     },
   };
 }

@@ -150,7 +150,7 @@ async function startOf(store: Store, sessionId: string, { runId, after = 0 }: Su
   const position = typeof after === "number" ? after : after.seq;
   if (position === 0) return { position, last: undefined };
   const isPosition = Number.isInteger(position) && position > 0;
-  const [at] = isPosition ? await store.read(sessionId, position - 1) : [];
+  const [at] = isPosition ? await store.read(sessionId, position - 1, 1) : [];
   if (!at) {
     const message = `The session "${sessionId}" has no fact at ${position}: give the \`seq\` of one that was read from it.`;
     throw new AgentError("invalid_input", message);

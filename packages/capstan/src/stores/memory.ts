@@ -78,8 +78,8 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
       tell(lease.sessionId, { type: "facts" });
       return placed;
     },
-    async read(sessionId, after = 0) {
-      return sessions.get(sessionId)?.facts.slice(after) ?? [];
+    async read(sessionId, after = 0, most = Infinity) {
+      return sessions.get(sessionId)?.facts.slice(after, after + most) ?? [];
     },
     async sessionOf(runId) {
       return runs.get(runId)?.info.sessionId;

@@ -21,9 +21,9 @@ const isSession = "(facts > 0 OR created_at > 0)";
 /** What can be asked of sessions and runs. */
 export function postgresCatalogue(database: Database, schema: string): Catalogue {
   return {
-    async read(sessionId, after = 0) {
-      const text = `SELECT seq, body FROM ${schema}.facts WHERE session_id = $1 AND seq > $2 ORDER BY seq`;
-      const values = [storedText(sessionId), Math.min(after, 2 ** 31 - 1)];
+    async read(sessionId, after = 0, most) {
+      const text = `SELECT seq, body FROM ${schema}.facts WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`;
+      const values = [storedText(sessionId), Math.min(after, 2 ** 31 - 1), most ?? null];
       const rows = await database.query("read a session", { text, values });
       return rows.map(({ seq, body }) => originalFact(body, seq));
     },

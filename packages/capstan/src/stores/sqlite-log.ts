@@ -61,12 +61,12 @@ export function sqliteLog(
         hear(connection, facts[0]?.runId ?? "", heard);
         return placed;
       }),
-    read: (sessionId, after = 0) =>
+    read: (sessionId, after = 0, most = -1) =>
       read(() => {
         const sql = `SELECT seq, version, fact FROM facts
-          WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq`;
+          WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
         return connection
-          .all<FactRow>(sql, toStored(sessionId), after)
+          .all<FactRow>(sql, toStored(sessionId), after, most)
           .map((row) => factOf(connection.file, row));
       }),
     sessionOf: (runId) =>

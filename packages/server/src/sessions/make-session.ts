@@ -54,7 +54,7 @@ export function forkSession(
     async find() {
       const info = await store.info(id);
       if (!info) return undefined;
-      const first = (await store.read(sessionId)).slice(0, at);
+      const first = await store.read(sessionId, 0, at);
       const isNamed = title === undefined || (info.title ?? "") === title;
       if (!isNamed || !isCopy(await store.read(id), first)) throw otherRequest();
       return id;

@@ -2,6 +2,7 @@ import { callsOf, type Entry, textOf } from "../../history.ts";
 import { canonical } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import type { Input } from "./fill-arguments.ts";
+import { askForRest, halfSaid, wholeSaid } from "./half-said.ts";
 import { knownResults } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
 import type { Property } from "./properties.ts";
@@ -29,6 +30,8 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
   const own: Meaning = { text, wishes: wishesIn(text, tools), hints: [] };
   const before = history.slice(0, Math.max(0, at));
   if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match))) return own;
+  const whole = completed(text, before, tools);
+  if (whole) return whole;
   const rest = continuation(text);
   if (rest !== undefined) {
     const fresh: Meaning = { text: rest, wishes: wishesIn(rest, tools), hints: [] };
@@ -38,6 +41,16 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
   }
   if (!isReply(text, before)) return own;
   return answered(text, meaningOf({ history: before, tools }, depth + 1), { history: before, tools }) ?? own;
+}
+
+/** The reply to our question for what a sentence lacked. */
+function completed(reply: string, before: Talk["history"], tools: Talk["tools"]): Meaning | undefined {
+  const asked = before.at(-1);
+  const half = halfSaid(wordsOf(lastSaid(before).text), tools);
+  if (half === undefined || asked?.type !== "assistant" || textOf(asked) !== askForRest(half))
+    return undefined;
+  const text = wholeSaid(half, reply);
+  return text === undefined ? undefined : { text, wishes: wishesIn(text, tools), hints: [] };
 }
 
 /** What is known at this point of a conversation. */

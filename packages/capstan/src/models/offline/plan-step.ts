@@ -5,6 +5,7 @@ import { type Call, type Done, doneSince, isNew } from "./done-calls.ts";
 import type { Filled, OpenReference } from "./fill-arguments.ts";
 import { type Meaning, meaningOf, sceneOf } from "./follow-up.ts";
 import { furtherSteps } from "./further-steps.ts";
+import { halfSaid } from "./half-said.ts";
 import { handOver, isOpenHandoff } from "./hand-over.ts";
 import type { Item } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
@@ -23,6 +24,7 @@ import { hidesIds } from "./write-answer.ts";
 export type Step =
   | { readonly type: "call"; readonly calls: readonly Call[]; readonly why: string }
   | { readonly type: "ask"; readonly tool: ToolSpec; readonly property: Property }
+  | { readonly type: "rest"; readonly half: string }
   | { readonly type: "tell"; readonly text: string }
   | { readonly type: "which"; readonly phrase: string; readonly candidates: readonly Item[] }
   | { readonly type: "answer" };
@@ -43,11 +45,8 @@ export function planStep(request: ModelRequest): Step {
   const situation = { request, done, meaning, scene: sceneOf(history, meaning.hints) };
   if (done.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
     return { type: "answer" };
-  const told =
-    meaning.wishes.some(({ match }) => isSure(match)) || done.length > 0
-      ? undefined
-      : askOfList(meaning.text, situation.scene.results, hidesIds(request.instructions));
-  if (told !== undefined && toolChoice === "auto") return { type: "tell", text: told };
+  const unclear = toolChoice === "auto" && done.length === 0 ? stepWithoutWish(situation) : undefined;
+  if (unclear) return unclear;
   const corrected = correctCall(situation);
   if (corrected) return called([corrected], `The error tells how to correct the call of ${corrected.name}.`);
   const step = handOver(situation) ?? stepFor(leftOf(situation), situation);
@@ -58,6 +57,15 @@ export function planStep(request: ModelRequest): Step {
   }
   // It must call: any tool will do that it can fill.
   return (toolChoice === "required" ? stepForced(situation) : undefined) ?? step;
+}
+
+/** A sentence that is like no example may ask of what is known already, or say only a part of one. */
+function stepWithoutWish({ request, meaning, scene }: Situation): Step | undefined {
+  if (meaning.wishes.some(({ match }) => isSure(match))) return undefined;
+  const text = askOfList(meaning.text, scene.results, hidesIds(request.instructions));
+  if (text !== undefined) return { type: "tell", text };
+  const half = halfSaid(wordsOf(meaning.text), request.tools);
+  return half === undefined ? undefined : { type: "rest", half };
 }
 
 const called = (calls: readonly Call[], why: string): Step => ({ type: "call", calls, why });

@@ -170,7 +170,7 @@ export function appendsSuite(given: () => Store): void {
   });
 
   describe("reads", () => {
-    it("gives the facts behind a position, in order", async () => {
+    it("gives the facts behind a position, in order, and no more than asked for", async () => {
       const lease = await held(store, "s1");
       await store.append(
         ["a", "b", "c"].map((code) => warning("s1", "r1", code)),
@@ -178,6 +178,14 @@ export function appendsSuite(given: () => Store): void {
       );
       expect((await store.read("s1", 1)).map((stored) => stored.seq)).toEqual([2, 3]);
       expect(await store.read("s1", 3)).toEqual([]);
+      const seqs = async (after: number, most: number) =>
+        (await store.read("s1", after, most)).map((stored) => stored.seq);
+      expect([await seqs(0, 2), await seqs(1, 1), await seqs(2, 5), await seqs(0, 0)]).toEqual([
+        [1, 2],
+        [2],
+        [3],
+        [],
+      ]);
     });
 
     it("knows nothing of a session or a run that does not exist", async () => {
