@@ -53,7 +53,7 @@ describe.each([
     await page.waitForURL(/\/sessions\//);
     await transcript(page).getByText("The guide names two ways").waitFor();
     await isAtRest(page);
-    expect(await page.locator("[data-call][data-state=ok]").count()).toBe(2);
+    await expect.poll(() => page.locator("[data-call][data-state=ok]").count()).toBe(2);
     await picture(page, `tools-${size}-${theme}`);
     await page.getByRole("button", { name: /^search_guide/ }).click();
     await transcript(page).getByText('"query": "ways to begin"').waitFor();
@@ -168,7 +168,7 @@ test("a denied call tells the agent why, and changes nothing", async () => {
   await card.getByLabel("Why it is denied").fill("Leave it.");
   await card.getByRole("button", { name: "Deny" }).click();
   await transcript(page).getByText("I have left it as it was.").waitFor();
-  expect(await page.locator("[data-call][data-state=denied]").count()).toBe(1);
+  await expect.poll(() => page.locator("[data-call][data-state=denied]").count()).toBe(1);
 });
 
 test("a click that comes with an approval decides nothing (A97)", async () => {
@@ -224,7 +224,7 @@ test("what an agent did inside a call is shown below it", async () => {
   await transcript(page).getByText("The researcher has found it.").waitFor();
   const inside = page.getByRole("region", { name: "What researcher did" });
   await inside.getByText("Two ways are in the guide.").waitFor();
-  expect(await inside.locator("[data-call][data-state=ok]").count()).toBe(1);
+  await expect.poll(() => inside.locator("[data-call][data-state=ok]").count()).toBe(1);
   await picture(page, "nested");
 });
 
@@ -286,8 +286,8 @@ test("answering again does not say the question twice, also for the first one", 
   await page.getByRole("button", { name: "Answer again" }).click();
   await transcript(page).getByText("2/2").waitFor();
   await isAtRest(page);
-  expect(await asked(page).count()).toBe(1);
-  expect(await answers(page).count()).toBe(1);
+  await expect.poll(() => asked(page).count()).toBe(1);
+  await expect.poll(() => answers(page).count()).toBe(1);
 });
 
 test("attachments are shown before they are sent, and what is too large or of another kind is refused", async () => {
@@ -304,14 +304,14 @@ test("attachments are shown before they are sent, and what is too large or of an
   ]);
   await page.getByText("“tool.bin” is neither an image that can be shown nor text.").waitFor();
   await page.getByText("“huge.txt” is too large").waitFor();
-  expect(await page.getByRole("list", { name: "Attached" }).getByRole("listitem").count()).toBe(2);
+  await expect.poll(() => page.getByRole("list", { name: "Attached" }).getByRole("listitem").count()).toBe(2);
   await prompt(page).fill("What is this?");
   await picture(page, "attachments");
   await prompt(page).press("Enter");
   await transcript(page)
     .getByText(/You said: What is this\? \[image image\/png\][\s\S]*line of notes/)
     .waitFor();
-  expect(await asked(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
+  await expect.poll(() => asked(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
 });
 
 test("a failed run says so in a sentence, with the details folded, and can be tried again", async () => {
@@ -332,7 +332,7 @@ test("a reload in mid-stream shows the same, once, and stop still works; a secon
   await second.locator("[data-live]").getByText("word60").waitFor();
   const text = await transcript(page).innerText();
   expect(text.match(/\bword5\b/g)).toHaveLength(1);
-  expect(await asked(page).count()).toBe(1);
+  await expect.poll(() => asked(page).count()).toBe(1);
   await page.getByRole("button", { name: "Stop" }).click();
   await Promise.all([isAtRest(page), isAtRest(second)]);
   const [one, two] = [await answers(page).innerText(), await answers(second).innerText()];
@@ -383,11 +383,11 @@ test("a killed server is noticed, comes back, and what waited for an answer stil
   const again = await serveApart({ file, port: Number(new URL(first.url).port) });
   onTestFinished(() => again.kill());
   await page.getByText("Connection lost.").waitFor({ state: "detached" });
-  expect(await page.locator("[data-approval]").count()).toBe(1);
+  await expect.poll(() => page.locator("[data-approval]").count()).toBe(1);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
-  expect(await asked(page).count()).toBe(1);
-  expect(await answers(page).count()).toBe(2);
+  await expect.poll(() => asked(page).count()).toBe(1);
+  await expect.poll(() => answers(page).count()).toBe(2);
 });
 
 describe("with a key", () => {

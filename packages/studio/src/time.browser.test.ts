@@ -126,7 +126,7 @@ describe("the inspector", () => {
     await openInspector(page);
     await bars(page, "tool").first().waitFor();
     // Of each run: two searches, the agent and its search, and the search that fails.
-    expect(await bars(page, "tool").count()).toBe(10);
+    await expect.poll(() => bars(page, "tool").count()).toBe(10);
     await bars(page, "tool").first().click();
     await page.locator("[data-call]").first().waitFor();
     expect(await page.locator("[data-call]").first().isVisible()).toBe(true);
@@ -145,7 +145,7 @@ describe("the inspector", () => {
     const chosen = page.locator("[data-bar][aria-pressed=true]");
     await expect.poll(() => chosen.getAttribute("aria-label")).toMatch(/^tool search, .*, error/);
     await page.getByRole("button", { name: "As a table" }).click();
-    expect(await page.getByRole("row").count()).toBeGreaterThan(15);
+    await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(15);
   });
 
   test("leads to any place of a long conversation, and back", async () => {
@@ -244,7 +244,7 @@ describe("time", () => {
     await page.keyboard.press("Shift+ArrowRight");
     await page.keyboard.press("Shift+ArrowRight");
     await chat.getByText("I look at both.").waitFor();
-    expect(await page.locator("[data-call][data-state=ok]").count()).toBe(4);
+    await expect.poll(() => page.locator("[data-call][data-state=ok]").count()).toBe(4);
     await picture(page, "replay-desktop-light");
     await page.getByLabel("Speed").selectOption("16");
     await page.locator("body").click({ position: { x: 900, y: 5 } });
