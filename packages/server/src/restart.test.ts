@@ -21,7 +21,8 @@ beforeAll(async () => {
   order = { store, port: 0, canary: join(folder, "canary") };
   server = await startServer(order);
   order = { ...order, port: server.port };
-  client = createClient({ baseURL: server.url });
+  // On a busy machine a server takes its time to come back.
+  client = createClient({ baseURL: server.url, retries: 6 });
 }, 30_000);
 
 afterAll(async () => {

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import type { FactIndex } from "../connection/fact-index.ts";
 import { Dialog } from "../look/dialog.tsx";
+import { OutsideLink } from "../look/outside-link.tsx";
 import { passageText } from "../markdown/passage-text.ts";
+import { safeLink } from "../markdown/safe-link.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
 
 /** A source that was asked for. */
@@ -17,6 +19,7 @@ type SourcePanelProps = {
 export function SourcePanel({ source, index, onClose }: SourcePanelProps): ReactNode {
   const fragment = source && index.fragments.get(source.id);
   const url = fragment?.source.url;
+  const link = url === undefined ? undefined : safeLink(url, url);
   return (
     <Dialog
       place="side"
@@ -26,15 +29,10 @@ export function SourcePanel({ source, index, onClose }: SourcePanelProps): React
     >
       {url !== undefined && (
         <p className="mb-3 text-sm">
-          {/^https?:\/\//.test(url) ? (
-            <a
-              href={url}
-              target="_blank"
-              rel="noopener noreferrer nofollow"
-              className="text-accent underline [overflow-wrap:anywhere]"
-            >
-              {visibleText(url)}
-            </a>
+          {link ? (
+            <OutsideLink {...link} className="text-accent underline [overflow-wrap:anywhere]">
+              {link.address}
+            </OutsideLink>
           ) : (
             <span className="font-mono text-xs text-quiet">{visibleText(url)}</span>
           )}

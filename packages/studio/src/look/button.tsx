@@ -3,8 +3,8 @@ import { classNames } from "./class-names.ts";
 
 type ButtonProps = ComponentProps<"button"> & {
   /** `main` is the one thing to do here; `quiet` does not ask for attention; `danger` cannot be undone. */
-  readonly kind?: "main" | "plain" | "quiet" | "danger";
-  readonly size?: "normal" | "small";
+  readonly kind?: keyof typeof kinds;
+  readonly size?: keyof typeof sizes;
 };
 
 const kinds = {
@@ -16,21 +16,19 @@ const kinds = {
 
 const sizes = { normal: "h-9 px-3.5 text-sm", small: "h-7 px-2.5 text-[0.8125rem]" } as const;
 
-/** A button with words. */
-export function Button({ kind = "plain", size = "normal", className, ...rest }: ButtonProps): ReactNode {
-  return (
-    <button
-      type="button"
-      className={classNames(
-        "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors",
-        "disabled:pointer-events-none disabled:opacity-45",
-        kinds[kind],
-        sizes[size],
-        className,
-      )}
-      {...rest}
-    />
+/** How a button looks: also a link that is the thing to do. */
+export function buttonLook(kind: keyof typeof kinds = "plain", size: keyof typeof sizes = "normal"): string {
+  return classNames(
+    "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors",
+    "disabled:pointer-events-none disabled:opacity-45",
+    kinds[kind],
+    sizes[size],
   );
+}
+
+/** A button with words. */
+export function Button({ kind, size, className, ...rest }: ButtonProps): ReactNode {
+  return <button type="button" className={classNames(buttonLook(kind, size), className)} {...rest} />;
 }
 
 type IconButtonProps = Omit<ComponentProps<"button">, "aria-label"> & {

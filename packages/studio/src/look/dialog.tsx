@@ -43,7 +43,9 @@ export function Dialog({
           onOpenAutoFocus={(event) => {
             before.current = document.activeElement;
             const content = event.currentTarget as HTMLElement;
-            const field = content.querySelector<HTMLElement>("input:not([hidden]), textarea, select");
+            const field =
+              content.querySelector<HTMLElement>("[data-first]") ??
+              content.querySelector<HTMLElement>("input:not([hidden]), textarea, select");
             if (!field) return;
             event.preventDefault();
             field.focus();

@@ -1,5 +1,6 @@
 import type { MarkedToken, Token } from "marked";
 import type { ReactNode } from "react";
+import { OutsideLink } from "../look/outside-link.tsx";
 import { CitedText, mayCite } from "./citation-chip.tsx";
 import { decodeEntities } from "./decode-entities.ts";
 import { safeLink } from "./safe-link.ts";
@@ -107,15 +108,9 @@ function MarkdownLink({ written, words, tokens }: MarkdownLinkProps): ReactNode 
   }
   return (
     <>
-      <a
-        href={link.href}
-        title={link.address}
-        target="_blank"
-        rel="noopener noreferrer nofollow"
-        className={linkLook}
-      >
+      <OutsideLink href={link.href} address={link.address} className={linkLook}>
         <Inline tokens={tokens} />
-      </a>
+      </OutsideLink>
       {link.realHost !== undefined && <RealHost host={link.realHost} />}
     </>
   );
@@ -135,15 +130,9 @@ function ImageLink({ written, words }: { readonly written: string; readonly word
   if (!link) return <span className="text-faint">[{label}]</span>;
   return (
     <>
-      <a
-        href={link.href}
-        title={link.address}
-        target="_blank"
-        rel="noopener noreferrer nofollow"
-        className={linkLook}
-      >
+      <OutsideLink href={link.href} address={link.address} className={linkLook}>
         {label}
-      </a>
+      </OutsideLink>
       {link.realHost !== undefined && <RealHost host={link.realHost} />}
     </>
   );

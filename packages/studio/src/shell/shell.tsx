@@ -3,6 +3,7 @@ import { useRoute } from "wouter";
 import { useAbout } from "../connection/about.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { Inspector } from "../inspector/inspector.tsx";
+import { LeavingDialog } from "../look/leaving-dialog.tsx";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Layout } from "./layout.tsx";
 import { Palette } from "./palette.tsx";
@@ -36,6 +37,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       </Layout>
       <Palette />
       <HelpSheet />
+      <LeavingDialog />
       <Toasts />
     </>
   );

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { OutsideLink } from "../look/outside-link.tsx";
 import { passageText } from "../markdown/passage-text.ts";
 import { safeLink } from "../markdown/safe-link.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
@@ -34,15 +35,13 @@ function Passage({ source }: { readonly source: SourcePassage }): ReactNode {
         )}
         <div className="min-w-0">
           {link ? (
-            <a
+            <OutsideLink
               href={link.href}
-              title={link.address}
-              target="_blank"
-              rel="noopener noreferrer nofollow"
+              address={link.address}
               className="font-medium text-accent text-sm underline decoration-accent/40 underline-offset-2 [overflow-wrap:anywhere]"
             >
               {steadyText(title)}
-            </a>
+            </OutsideLink>
           ) : (
             <span className="font-medium text-sm [overflow-wrap:anywhere]">{steadyText(title)}</span>
           )}
