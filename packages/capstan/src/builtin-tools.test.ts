@@ -44,6 +44,14 @@ describe("a result that is too large", () => {
     expect(shown[1]).toContain("2999]");
   });
 
+  it("says how much there is of millions of characters too, and all of it can be read (C-22)", async () => {
+    const rows = Array.from({ length: 150_000 }, (_, id) => ({ id, name: "somebody" }));
+    const last = { name: "read_result", input: { handle: "blob_1", from: JSON.stringify(rows).length - 20 } };
+    const { shown } = await reading(listing({}, rows), [{ calls: [last] }]);
+    expect(shown[0]).toMatch(/of 150,000 items/);
+    expect(shown[1]).toContain('"somebody"}]');
+  });
+
   it("is plain text up to 16,000 characters, with its head and tail (C-22)", async () => {
     const { shown } = await reading(listing({}, `head ${"x".repeat(50_000)} tail`), []);
     expect(shown[0]?.length).toBeLessThanOrEqual(16_000);

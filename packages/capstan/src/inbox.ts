@@ -7,7 +7,7 @@ import { labelsOf } from "./labels.ts";
 import { runOfCall } from "./nested-state.ts";
 import { outcomeOf } from "./perform/outcome.ts";
 import { agentOfCall, type PendingCall, pendingCalls } from "./result.ts";
-import { toSchema } from "./schema.ts";
+import { toSchema, type Validation } from "./schema.ts";
 import type { RunState } from "./state.ts";
 
 /** Something told to a run from outside. */
@@ -151,12 +151,10 @@ export function resolving(agents: Agents, callId: string, decision: CallDecision
       const { name, question } = pendingCall(agents, run, { callId, needs: "approval" });
       if (!question?.schema) return;
       const schema = toSchema(question.schema, { owner: `a question of "${name}"` });
-      const result = await schema.validate(decision.value ?? null);
-      if (result.valid) return;
-      const issues = result.issues.slice(0, 10).join("; ");
-      throw new AgentError(
-        "invalid_input",
-        `This does not answer the question of "${name}" (call "${callId}"): ${issues}. It still waits: give a value that is valid by its schema.`,
+      assertValid(
+        await schema.validate(decision.value ?? null),
+        `does not answer the question of "${name}"`,
+        callId,
       );
     },
   };
@@ -173,13 +171,19 @@ export function contrary(callId: string, { approved }: CallDecision): AgentError
   return new AgentError("approval_conflict", `The call "${callId}" has already been ${verb}.`);
 }
 
+/** What a client gives as the result of a call that it ran itself. */
 export function answering(agents: Agents, callId: string, value: unknown): Message {
+  if (typeof (value as { then?: unknown } | undefined)?.then === "function")
+    throw new AgentError("invalid_input", `The answer to the call "${callId}" is a promise: await it first.`);
+  const { status, content, binary: _, ...rest } = outcomeOf(value);
+  const toolIn = (run: RunState, name: string) => {
+    const agent = agentOfCall(agents, run, callId);
+    return agent && toolOf(agent, name);
+  };
   return {
     factsFor(run) {
       const { name } = pendingCall(agents, run, { callId, needs: "answer" });
-      const { status, content, ...rest } = outcomeOf(value);
-      const agent = agentOfCall(agents, run, callId);
-      const reads = labelsOf((agent && toolOf(agent, name)) ?? {});
+      const reads = labelsOf(toolIn(run, name) ?? {});
       return [
         {
           type: "tool_call_result",
@@ -195,7 +199,26 @@ export function answering(agents: Agents, callId: string, value: unknown): Messa
         },
       ];
     },
+    async check(run) {
+      const { name } = pendingCall(agents, run, { callId, needs: "answer" });
+      const { outputSchema } = toolIn(run, name) ?? {};
+      if (!outputSchema || status !== "ok") return;
+      assertValid(
+        await outputSchema.validate(rest.data ?? content),
+        `is not what "${name}" promises`,
+        callId,
+      );
+    },
   };
+}
+
+function assertValid(result: Validation, problem: string, callId: string): void {
+  if (result.valid) return;
+  const issues = result.issues.slice(0, 10).join("; ");
+  throw new AgentError(
+    "invalid_input",
+    `This ${problem} (call "${callId}"): ${issues}. It still waits: give a value that is valid by its schema.`,
+  );
 }
 
 function isPending(agents: Agents, run: RunState, callId: string): boolean {

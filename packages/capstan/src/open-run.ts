@@ -1,8 +1,9 @@
 import type { Agents } from "./agent.ts";
 import { apply } from "./apply.ts";
+import { toolOf } from "./builtin-tools.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { AgentError, describeThrown } from "./errors.ts";
-import { type Event, isFact } from "./event.ts";
+import { type Event, type FactBody, isFact } from "./event.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import { type HeldLease, holdLease } from "./lease.ts";
@@ -11,9 +12,10 @@ import { openMailbox } from "./mailbox.ts";
 import { environment } from "./models/client-options.ts";
 import { engineFor, type Workshop } from "./nested-run.ts";
 import { newId } from "./new-id.ts";
+import { fitAnswer } from "./perform/fit-answer.ts";
 import type { CallHooks } from "./perform/io.ts";
 import { type LiveTools, liveTools } from "./perform/live-tools.ts";
-import { type Result, resultOf } from "./result.ts";
+import { agentOfCall, type Result, resultOf } from "./result.ts";
 import { runUntilRest } from "./run.ts";
 import { type Leg, type Run, runHandle } from "./run-handle.ts";
 import { knownSecrets } from "./secrets/known-secrets.ts";
@@ -194,6 +196,7 @@ async function stretch(walking: Walk): Promise<void> {
       stream,
       tools,
       rest,
+      fitted: (fact) => fitted(walking, fact),
       pull: mailbox?.pull,
       catchUp: mailbox?.catchUp,
       leaving: shared?.leaving,
@@ -202,6 +205,18 @@ async function stretch(walking: Walk): Promise<void> {
     mailbox?.close();
     await held.release();
   }
+}
+
+/** Secrets are masked before anything is cut: no half of one stays. */
+async function fitted({ opening, agents, masking, state }: Walk, fact: FactBody): Promise<FactBody> {
+  const { run, sessionId } = state;
+  if (fact.type !== "tool_call_result" || !run) return fact;
+  const agent = agentOfCall(agents, run, fact.id);
+  return fitAnswer(masking ? masking.fact(fact) : fact, {
+    tool: agent && toolOf(agent, fact.name),
+    policy: run.policy,
+    blobs: { put: (blob) => opening.store.putBlob(sessionId, blob) },
+  });
 }
 
 /** Folds what is in the log and not yet in the state, up to the end of this run. */
@@ -229,6 +244,14 @@ type Logs = { readonly plain: SessionLog; readonly log: Log };
 function writing({ opening, masking, state, stream, inbox, controller }: Walk, lease: Lease): Logs {
   const { store, runId, agents, shared, hooks = {}, clock = systemClock } = opening;
   let listening = hooks.onEvent !== undefined;
+  const unheard = (thrown: unknown) => {
+    if (!listening) return;
+    listening = false;
+    const message = `The hook onEvent threw and is not called again: ${describeThrown(thrown, "tool_failed").message}`;
+    // After the end nothing is said any more; a failing append is the run's own failure.
+    if (!state.run?.done)
+      log.append([{ type: "warning", code: "hook_failed", message }], "hook").catch(() => undefined);
+  };
   const plain = openLog({
     store,
     lease,
@@ -241,13 +264,11 @@ function writing({ opening, masking, state, stream, inbox, controller }: Walk, l
       if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
       if (!listening) return;
       try {
-        hooks.onEvent?.(event);
+        const heard: unknown = hooks.onEvent?.(event);
+        // Nobody waits for a hook that is async; its rejection must not end the process.
+        if (heard instanceof Promise) heard.catch(unheard);
       } catch (thrown) {
-        listening = false;
-        const message = `The hook onEvent threw and is not called again: ${describeThrown(thrown, "tool_failed").message}`;
-        // After the end nothing is said any more; a failing append is the run's own failure.
-        if (!state.run?.done)
-          log.append([{ type: "warning", code: "hook_failed", message }], "hook").catch(() => undefined);
+        unheard(thrown);
       }
     },
     fail: (error) => controller.abort(error),

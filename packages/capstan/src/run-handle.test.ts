@@ -604,11 +604,12 @@ describe("approvals", () => {
 });
 
 describe("tools that the client runs", () => {
-  const pick = defineTool({
+  const clientTool = {
     name: "pick",
     description: "Lets the person pick a colour",
     input: { type: "object", properties: { of: { type: "array", items: { type: "string" } } } },
-  });
+  } as const;
+  const pick = defineTool(clientTool);
   const picking = () => {
     const model = scriptedModel([
       { calls: [{ id: "p1", name: "pick", input: { of: ["red", "blue"] } }] },
@@ -656,6 +657,60 @@ describe("tools that the client runs", () => {
       status: "error",
       content: "Tool execution failed: the person closed the window",
     });
+  });
+
+  it("a large answer is cut as a tool's own result is, and the rest can be read", async () => {
+    const { agent, model } = picking();
+    const store = memory();
+    const started = run(agent, "Colour?", { session: "s", store, secrets: ["hunter2hunter2"] });
+    await started;
+    await started.answer("p1", `${"blue ".repeat(10_000)}hunter2hunter2`);
+    const shown = model.requests[1]?.history.at(-1);
+    expect(shown?.type === "result" && plainText(shown.content).length).toBeLessThan(17_000);
+    const result = (await store.read("s")).find((fact) => fact.type === "tool_call_result");
+    expect(result?.handle).toBeDefined();
+    const kept = await store.getBlob("s", result?.handle ?? "");
+    expect(String(kept?.data)).toBe(`${"blue ".repeat(10_000)}***`);
+  });
+
+  it("data that a client answers is shown to the model as the tool wants it shown", async () => {
+    const pick = defineTool({ ...clientTool, resultForModel: ({ status }) => `It is ${status}.` });
+    const model = scriptedModel([
+      { calls: [{ id: "p1", name: "pick", input: { of: [] } }] },
+      { text: "Good." },
+    ]);
+    const started = run(defineAgent({ name: "a", model, tools: [pick] }), "Colour?");
+    await started;
+    await started.answer("p1", { colour: "blue" });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({ content: "It is ok." });
+  });
+
+  it("a promise is no answer", async () => {
+    const { agent } = picking();
+    const started = run(agent, "Colour?");
+    await started;
+    expect(() => started.answer("p1", Promise.resolve("blue"))).toThrow(
+      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("await it first") }),
+    );
+    expect(await started.answer("p1", "blue")).toMatchObject({ status: "done" });
+  });
+
+  it("an answer that is not what the tool promises is refused, and the call still waits", async () => {
+    const strict = defineTool({
+      ...clientTool,
+      output: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    });
+    const model = scriptedModel([
+      { calls: [{ id: "p1", name: "pick", input: { of: [] } }] },
+      { text: "Good." },
+    ]);
+    const started = run(defineAgent({ name: "a", model, tools: [strict] }), "Number?");
+    await started;
+    await expect(started.answer("p1", { n: "many" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/not what "pick" promises \(call "p1"\).*It still waits/),
+    });
+    expect(await started.answer("p1", { n: 3 })).toMatchObject({ status: "done", text: "Good." });
   });
 
   it("an answer counts once, and only for a call that waits for one", async () => {

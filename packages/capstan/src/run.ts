@@ -2,6 +2,7 @@ import type { Agents } from "./agent.ts";
 import { decide } from "./decide.ts";
 import type { Effect, Engine } from "./effect.ts";
 import { AgentError } from "./errors.ts";
+import type { FactBody } from "./event.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
@@ -26,6 +27,8 @@ export type Running = {
   readonly catchUp?: (() => Promise<void>) | undefined;
   /** Aborted when the process wants to leave. */
   readonly leaving?: AbortSignal | undefined;
+  /** What was told, as it goes into the log: a large answer is cut. Left out where nobody can answer. */
+  readonly fitted?: (fact: FactBody) => Promise<FactBody>;
   /** Called in the instant it comes to rest: what is told from then on begins a new leg. */
   rest(): void;
 };
@@ -68,10 +71,10 @@ function putDown(): AgentError {
 }
 
 /** What people and clients have said since the last decision becomes facts. */
-async function hear({ state, log, inbox, catchUp }: Running): Promise<void> {
+async function hear({ state, log, inbox, catchUp, fitted }: Running): Promise<void> {
   if (!inbox.isEmpty() && state.run) {
     const { facts, problems, keys } = await inbox.take(state.run);
-    await log.append(facts, `heard.${state.seq}`, keys);
+    await log.append(fitted ? await Promise.all(facts.map(fitted)) : facts, `heard.${state.seq}`, keys);
     if (problems.length > 0) throw problems[0];
   }
   // Last: what it brings keeps the log from writing the end.

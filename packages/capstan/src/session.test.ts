@@ -774,6 +774,21 @@ describe("several runs in one session", () => {
     expect(model.requests).toHaveLength(1);
     expect(again).toEqual({ ...first, orThrow: expect.any(Function) });
   });
+
+  it.each([
+    ["with other words", "s", "Two?"],
+    ["in another session", "t", "One?"],
+  ])("the same run id %s is refused, and nothing is performed or stored", async (_, session, words) => {
+    const { model, agent } = remembering("session");
+    const store = memory();
+    await run(agent, "One?", { session: "s", store, runId: "r1" });
+    await expect(run(agent, words, { session, store, runId: "r1" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining('There is another run "r1" already, in the session "s"'),
+    });
+    expect(model.requests).toHaveLength(1);
+    expect((await store.list()).map(({ id, facts }) => [id, facts])).toEqual([["s", 5]]);
+  });
 });
 
 describe("what a run is given", () => {
@@ -823,6 +838,40 @@ describe("what a run is given", () => {
       expect.stringMatching(/^Thursday,? 1 January 2026 at 15:00 \(America\/New_York\)$/),
     ]);
     expect(facts[0]).toMatchObject({ type: "run_start", timeZone: "Asia/Tokyo" });
+  });
+
+  it("an event hook that is async and rejects is reported once, as one that throws is", async () => {
+    const heard: string[] = [];
+    const onEvent = async ({ type }: { type: string }) => {
+      heard.push(type);
+      throw new Error("the database is down");
+    };
+    const model = scriptedModel([callsLook(1), { text: "ok" }]);
+    const agent = defineAgent({ name: "a", model, tools: [look] });
+    const { facts, result } = await collect(run(agent, "Hi", { hooks: { onEvent } }));
+    expect(result.status).toBe("done");
+    const warnings = facts.filter((fact) => fact.type === "warning");
+    expect(warnings).toMatchObject([{ code: "hook_failed", message: expect.stringContaining("is down") }]);
+    expect(heard.length).toBeLessThan(facts.length);
+  });
+
+  it("what a tool changes in its input is not what the model said", async () => {
+    const edits = defineTool({
+      name: "edits",
+      description: "Changes its input",
+      input: { type: "object", properties: { path: { type: "string" } } },
+      execute(input) {
+        Object.assign(input, { path: "/home/ada/a.txt" });
+        return "ok";
+      },
+    });
+    const model = scriptedModel([
+      { calls: [{ id: "c", name: "edits", input: { path: "a.txt" } }] },
+      { text: "ok" },
+    ]);
+    const { toolCalls } = await run(defineAgent({ name: "a", model, tools: [edits] }), "Go");
+    expect(toolCalls).toMatchObject([{ input: { path: "a.txt" } }]);
+    expect(JSON.stringify(model.requests[1]?.history)).not.toContain("/home/ada");
   });
 
   it("a time zone that does not exist is refused before the model is asked, and nothing is stored", async () => {

@@ -2,10 +2,14 @@ import { type Agent, agentsByName } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { Fact, FactBody } from "./event.ts";
 import { type RunInput, readInput } from "./input.ts";
+import { canonical, type Json } from "./json.ts";
+import { environment } from "./models/client-options.ts";
 import { newId } from "./new-id.ts";
 import { openRun, type ResumeOptions, type Shared } from "./open-run.ts";
 import { type PolicyLayer, resolvePolicy } from "./policy.ts";
 import type { Run } from "./run-handle.ts";
+import { knownSecrets } from "./secrets/known-secrets.ts";
+import { maskingOf } from "./secrets/masking.ts";
 import type { State } from "./state.ts";
 import type { Store } from "./store.ts";
 import { memory } from "./stores/memory.ts";
@@ -32,17 +36,43 @@ let machineTimeZone: string | undefined;
 export function run(agent: Agent, input: RunInput, options: RunOptions & WithShared = {}): Run {
   const { session = newId("ses_"), runId = newId("run_") } = options;
   processStore ??= memory();
+  const { store = processStore } = options;
   return openRun({
     ...options,
     agents: agentsByName(agent),
     runId,
-    store: options.store ?? processStore,
-    find: async () => session,
+    store,
+    async find() {
+      if (options.runId !== undefined) await assertSame({ runId, session, store, input }, options.secrets);
+      return session;
+    },
     async enter(log, state) {
       assertFree(state);
       await log.append([startOf(agent, input, options)], "start");
     },
   });
+}
+
+type Named = {
+  readonly runId: string;
+  readonly session: string;
+  readonly store: Store;
+  readonly input: RunInput;
+};
+
+/** The same id is the same run, and is not performed again. It is not another one. */
+async function assertSame({ runId, session, store, input }: Named, secrets: readonly string[] = []) {
+  const known = await store.sessionOf(runId);
+  if (known === undefined) return;
+  const start = (await store.read(known)).find((fact) => fact.runId === runId);
+  const said = { input: readInput(input).entries };
+  const asked = maskingOf(knownSecrets(secrets, environment))?.fact(said) ?? said;
+  const isSame =
+    start?.type === "run_start" &&
+    canonical(start.input as unknown as Json) === canonical(asked.input as unknown as Json);
+  if (known === session && isSame) return;
+  const message = `There is another run "${runId}" already, in the session "${known}": give this one an id of its own, or none.`;
+  throw new AgentError("invalid_input", message);
 }
 
 function assertFree({ sessionId, run }: State): void {

@@ -14,6 +14,9 @@ import { toJson } from "./serialise.ts";
 import { grouped } from "./text-within.ts";
 import { asToolReturn } from "./tool-shapes.ts";
 
+/** What the model does not get to read of it is kept, and can be read: so little is left out here. */
+const whole = { characters: 20_000_000 };
+
 /**
  * One form for whatever a tool returned: a text, nothing, bytes, one of the shapes of `tool-shapes.ts`, or any value,
  * which is then data and its JSON the content. Never throws.
@@ -28,13 +31,13 @@ export function outcomeOf(returned: unknown): Outcome {
   }
   const said = asToolReturn(returned);
   if (said) return outcomeOfReturn(said);
-  const data = toJson(returned);
+  const data = toJson(returned, whole);
   return { status: "ok", content: JSON.stringify(data), data };
 }
 
 function outcomeOfReturn(said: ToolReturn): Outcome {
   const { error, content, message, ui, contexts, affected } = said;
-  const data = said.data === undefined ? undefined : toJson(said.data);
+  const data = said.data === undefined ? undefined : toJson(said.data, whole);
   const rest = {
     ...(data !== undefined && { data }),
     ...(ui && { ui }),

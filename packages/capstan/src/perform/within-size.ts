@@ -12,7 +12,11 @@ const mostDataInLog = 100_000;
 export type Fitted = Omit<Outcome, "binary"> & { readonly handle?: string };
 
 /** Keeps a result within its size. What is cut is said, and can be read with a handle. Rejects when the store does. */
-export async function withinSize(outcome: Outcome, size: ResultSize, blobs: Io["blobs"]): Promise<Fitted> {
+export async function withinSize(
+  outcome: Outcome,
+  size: ResultSize,
+  blobs: Pick<Io["blobs"], "put">,
+): Promise<Fitted> {
   const { binary, data, ...rest } = outcome;
   const { content } = rest;
   if (binary) {
