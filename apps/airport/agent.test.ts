@@ -59,7 +59,7 @@ describe("the airport assistant", () => {
       - Pass on what is simulated or not recorded as just that. Never say that something does not exist because it is not recorded.
       - Never show ids to a person: they are for the tools.
 
-      You have these tools: search, searchNearby, getPOIDetails, showPOI, showDirections, getBuildingsAndLevels, getCategories, getSecurityWaitTimes, bookmark, getBookmarks."
+      You have these tools: search, searchNearby, getPOIDetails, showPOI, showDirections, getBuildingsAndLevels, getCategories, getSecurityWaitTimes, bookmark, getBookmarks, clearBookmarks."
     `);
     for (const name of agent.tools.keys()) expect(instructions).toContain(name);
   });
@@ -80,6 +80,7 @@ describe("the airport assistant", () => {
       "getSecurityWaitTimes: none, public",
       "bookmark: state, public",
       "getBookmarks: none, private",
+      "clearBookmarks: state, private",
     ]);
   });
 
@@ -112,6 +113,24 @@ describe("the airport assistant", () => {
     const { total, places } = results[0]?.data as { total: number; places: unknown[] };
     expect([total, places.length]).toEqual([92, 10]);
     expect(results[0]?.handle).toBeUndefined();
+  });
+
+  it.each([
+    [{ kind: "gates" }, 'Harbor International (fictional) has 92 places of the kind "gate".'],
+    [{ kind: "toilets", within: "concourse b" }, 'Concourse B has 3 places of the kind "restroom".'],
+    [{ kind: "boats" }, /^"boats" is no kind of place here. There are: .*gate/],
+    [{ kind: "gates", within: "Concourse X" }, /^There is no "Concourse X" here. There are: Terminal 1/],
+  ])("counts the places of one kind: %j", async (input, told) => {
+    const { results } = await asked(calls("getCategories", input));
+    expect(results[0]?.message).toEqual(typeof told === "string" ? told : expect.stringMatching(told));
+  });
+
+  it("tells the waiting time of one terminal alone", async () => {
+    const { results } = await asked(calls("getSecurityWaitTimes", { buildingId: "Terminal 2" }));
+    expect(results[0]?.message).toMatch(
+      /^Simulated times: the wait is \d+ minutes? at Terminal 2 Checkpoint\.$/,
+    );
+    expect(results[0]?.data).toMatchObject({ checkpoints: { length: 1 } });
   });
 
   it("marks waiting times as simulated, for the model and on the chart", async () => {

@@ -10,7 +10,7 @@ import {
 import { defaultModel } from "capstan/models";
 import { type Bookmarks, fileBookmarks } from "./bookmarks.ts";
 import { harbor, loadVenue } from "./load-venue.ts";
-import { bookmark, getBookmarks } from "./tools/bookmark.ts";
+import { bookmark, clearBookmarks, getBookmarks } from "./tools/bookmark.ts";
 import { type Concierge, placeNamed } from "./tools/concierge.ts";
 import { getSecurityWaitTimes } from "./tools/get-security-wait-times.ts";
 import { getPOIDetails, showPOI } from "./tools/places.ts";
@@ -76,6 +76,7 @@ export async function airport(options: AirportOptions = {}): Promise<Agent> {
       getSecurityWaitTimes(concierge, clock),
       bookmark(concierge, bookmarks),
       getBookmarks(concierge, bookmarks),
+      clearBookmarks(bookmarks),
     ],
     policy,
   });

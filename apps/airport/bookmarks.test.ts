@@ -53,6 +53,23 @@ describe("bookmarks (S0-52)", () => {
     expect(kept).not.toContain("Gate D15");
   });
 
+  it("are all removed at once only when the person agrees", async () => {
+    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }]);
+    const agent = await airport({
+      model: scriptedModel([{ calls: [{ name: "clearBookmarks", input: {} }] }, { text: "Done." }]),
+      bookmarks: fileBookmarks(folder),
+    });
+    const running = run(agent, "Go.", { store: memory() });
+    const waiting = await running;
+    const pending = waiting.status === "waiting" ? waiting.pending : [];
+    expect(pending).toHaveLength(1);
+    expect((await ask([{ name: "getBookmarks" }]))[0]).toContain("Gate D15");
+    for (const { callId } of pending) running.approve(callId);
+    const { toolCalls } = await running;
+    expect(String(toolCalls[0]?.result)).toContain("1 bookmark is removed.");
+    expect((await ask([{ name: "getBookmarks" }]))[0]).toContain("There are no bookmarks");
+  });
+
   it("are each user's own", async () => {
     await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }], "ada");
     const [other] = await ask([{ name: "getBookmarks" }], "bob");

@@ -79,7 +79,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
     // Each request has the whole history so far, the tools and the instructions.
     expect(model.requests.map(({ history }) => history.length)).toEqual([1, 3, 5, 7, 9]);
     for (const { tools, instructions } of model.requests) {
-      expect(tools).toHaveLength(10);
+      expect(tools).toHaveLength(11);
       expect(instructions).toContain("You are the assistant of Harbor International (fictional).");
     }
   });
@@ -158,13 +158,13 @@ describe("airport scenario 4: a model that always searches", () => {
       ({ instructions }) => /you have (\d) turns? left/.exec(instructions)?.[1],
     );
     expect(left).toEqual([...Array(7).fill(undefined), "2", "1", undefined]);
-    expect(model.requests.map(({ tools }) => tools.length)).toEqual([...Array(9).fill(10), 0]);
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([...Array(9).fill(11), 0]);
     expect(result.status).toBe("limit");
     expect(result.text).toMatch(/Could you tell me a little more/);
 
     const next = await say("Where is Concourse A?");
     expect(next.result).toMatchObject({ status: "done", text: "Terminal 1 has Concourse A.", turns: 1 });
-    expect(model.requests.at(-1)?.tools).toHaveLength(10);
+    expect(model.requests.at(-1)?.tools).toHaveLength(11);
   });
 });
 

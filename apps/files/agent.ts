@@ -3,6 +3,7 @@
 import { fileTools } from "@capstan/tools";
 import { type Agent, defineAgent, type Model, type PolicyLayer } from "capstan";
 import { defaultModel } from "capstan/models";
+import { withWords } from "./words.ts";
 import { sampleWorkspace } from "./workspace.ts";
 
 export type FilesOptions = {
@@ -57,7 +58,7 @@ export async function files(options: FilesOptions = {}): Promise<Agent> {
     name: "files",
     model,
     instructions,
-    tools: fileTools({ root }),
+    tools: fileTools({ root }).map(withWords),
     policy: studio ? studioPolicy : policy,
   });
 }

@@ -1,4 +1,5 @@
 import type { Talk } from "capstan/testing/talks-suite";
+import { otherWords } from "./talks/other-words.ts";
 
 const config = "data/config.json";
 
@@ -270,4 +271,5 @@ export const talks: readonly Talk[] = [
   [{ says: "Run example.py", calls: [], answers: [/cannot|can't|no tool/i] }],
   [{ says: "Delete sample.txt", calls: [], answers: [/cannot|can't|no tool/i] }],
   [{ says: "Send sample.txt to ada@example.org", calls: [], answers: [/cannot|can't|no tool/i] }],
+  ...otherWords,
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hexColour } from "./colour.ts";
+import { colourInWords, hexColour } from "./colour.ts";
 
 describe("a colour", () => {
   it.each([
@@ -21,5 +21,13 @@ describe("a colour", () => {
     "toString",
   ])("%j is none, and says what works (S2-56)", (said) => {
     expect(hexColour(said)).toEqual({ problem: expect.stringContaining("#0000ff always work") });
+  });
+
+  it.each([
+    ["light blue", "light blue"],
+    ["#FF0000", "red (#ff0000)"],
+    ["#123456", "#123456"],
+  ])("%s is told as %s", (said, told) => {
+    expect(colourInWords(said)).toBe(told);
   });
 });

@@ -56,3 +56,11 @@ export function hexColour(said: string): { readonly hex: string } | { readonly p
     problem: `"${said}" is no colour that is known here.${hint} Hex values such as #0000ff always work.`,
   };
 }
+
+/** As it was said; a hex value with the word for it, where there is one: "red (#ff0000)". */
+export function colourInWords(said: string): string {
+  const found = hexColour(said);
+  if (!said.trim().startsWith("#") || "problem" in found) return said;
+  const [word] = Object.entries(words).find(([, hex]) => hex === found.hex) ?? [];
+  return word === undefined ? said : `${word} (${found.hex})`;
+}

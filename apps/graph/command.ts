@@ -15,10 +15,14 @@ import { type PictureOptions, pictureOf } from "./picture.ts";
 import { SelectorError } from "./selector.ts";
 import { plainView, type View, type Views } from "./views.ts";
 
+export type Facts = { readonly [name: string]: Json };
+
 export type CommandResult = {
   readonly success: boolean;
   readonly message: string;
-  readonly data?: Json;
+  readonly data?: Facts;
+  /** Why there is nothing, for whoever reads the data and not the message. */
+  readonly note?: string;
   readonly affectedNodes?: readonly string[];
   readonly affectedEdges?: readonly string[];
 };
@@ -72,8 +76,9 @@ export function commandTool<Input>(desk: Desk, command: Command<Input>): Tool {
           shown && pictureOf(shown.network ?? scene.network, shown.view ?? scene.view, shown),
         );
       } catch (error) {
-        if (error instanceof Refusal || error instanceof SelectorError)
-          return toolReturn({ success: false, message: error.message });
+        if (error instanceof Refusal) return toolReturn({ success: false, message: error.message });
+        if (error instanceof SelectorError)
+          return toolReturn({ success: false, message: `It is not clear what is meant. ${error.message}` });
         throw error;
       }
     },
@@ -88,7 +93,7 @@ async function sceneOf({ catalogue, views }: Desk, sessionId: string, signal: Ab
 
 /** The model reads the result as JSON, with counts of what was affected; people see the picture. */
 export function toolReturn(result: CommandResult, ui?: UiHint): ToolReturn {
-  const { success, message, data, affectedNodes, affectedEdges } = result;
+  const { success, message, data, note, affectedNodes, affectedEdges } = result;
   const forModel = {
     success,
     message,
@@ -103,7 +108,7 @@ export function toolReturn(result: CommandResult, ui?: UiHint): ToolReturn {
   return {
     content: JSON.stringify(forModel, null, 2),
     message,
-    ...(data !== undefined && { data }),
+    ...(data !== undefined && { data: { ...(note !== undefined && { note }), ...data } }),
     ...((affectedNodes || affectedEdges) && { affected }),
     ...(ui && { ui }),
     ...(!success && { error: message, retryable: false }),

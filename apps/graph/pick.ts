@@ -10,12 +10,15 @@ import {
   nameOf,
   type Properties,
 } from "./network.ts";
+import { nodesSaid, wordsIn } from "./nodes-said.ts";
 import { parseSelector } from "./selector.ts";
 
 export type Picked = { readonly nodeIds?: readonly string[]; readonly selector?: string };
 
-/** The nodes that a selector matches. It may also ask for `id` and `degree`. */
+/** The nodes that a selector matches, or that plain words name. A selector may also ask for `id` and `degree`. */
 export function selectNodes(network: Network, selector: string): readonly NetworkNode[] {
+  const words = wordsIn(selector);
+  if (words !== undefined) return nodesSaid(network, words) ?? [];
   const edges = edgesByNode(network);
   const members = network.nodes.map((node) => ({
     member: node,
@@ -59,7 +62,7 @@ export function pickNodes(network: Network, { nodeIds, selector }: Picked): read
   if (nodeIds !== undefined) return [...new Set(nodeIds.map((said) => nodeCalled(network, said)))];
   if (selector !== undefined) return selectNodes(network, selector);
   throw new Refusal(
-    "Say which nodes: nodeIds, or a selector such as type == 'cat'; the selector * means all.",
+    "Say which nodes. By nodeIds, or by a selector: names, a type, type == 'cat' and age > 4, or * for all.",
   );
 }
 

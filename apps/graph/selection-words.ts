@@ -1,12 +1,13 @@
 import type { Json } from "capstan";
 import { type Network, typesOf } from "./network.ts";
+import { wordsIn } from "./nodes-said.ts";
 
 const language =
   "Operators: == != < <= > >= contains, with and, or, parentheses; texts in quotes; * means all";
 
 export const selectorInput: Json = {
   type: "string",
-  description: `Which nodes, such as type == 'cat' and age > 4. Properties: those of the nodes, and id, degree. ${language}`,
+  description: `Which nodes, such as type == 'cat' and age > 4. Properties: those of the nodes, and id, degree. ${language}. Names work too: Whiskers and Mittens`,
 };
 
 export const edgeSelectorInput: Json = {
@@ -31,7 +32,13 @@ export const counted = (count: number, what: string): string => `${count} ${what
 /** Finding nothing is no failure: the model is told what it could offer instead. */
 export function noNodes({ nodes, title }: Network, selector: string): string {
   const types = typesOf(nodes).map(({ type, count }) => `${type} (${count})`);
-  return `No node matches ${selector}. The types of nodes in "${title}" are: ${types.join(", ")}.`;
+  return `${nothingSaid(selector)} The types of nodes in "${title}" are: ${types.join(", ")}.`;
+}
+
+/** The first of it, in words for people. */
+export function nothingSaid(selector: string): string {
+  const words = wordsIn(selector);
+  return words === undefined ? `No node matches ${selector}.` : `No nodes are called or typed "${words}".`;
 }
 
 /** What fits on a button: short, and in one line. */

@@ -56,7 +56,7 @@ const research: Specialist = {
 };
 const people: Specialist = {
   name: "people-agent",
-  when: "Finds out about several people, or about everybody who works on something.",
+  when: "For questions about several people, or about everybody behind something.",
 };
 
 /** The search assistant, and after it those that it hands over to. */

@@ -138,4 +138,35 @@ export const talks: readonly Talk[] = [
   [{ says: "Are you a real AI?", answers: [/offline|rules/i] }],
   [{ says: '"Limiting buffered memory"', calls: [searched], answers: [/buffer/i, cites] }],
   [{ says: 'search for AND OR NOT "unclosed (', calls: [searched], never: [/failed|syntax/i] }],
+  [
+    {
+      says: "Summarize the budget emails",
+      calls: [
+        ["search_email", { query: "budget" }],
+        ["search_email", { query: "budget", page: 2 }],
+      ],
+      answers: ["[1]", "[5]"],
+    },
+  ],
+  [
+    {
+      says: "Did anyone email me about the travel budget?",
+      calls: [["search_email", { query: "travel budget" }]],
+      answers: ["Tomas Brandt", "5,300", cites],
+    },
+  ],
+  [{ says: "show me my emails", calls: [["search_email"]], answers: ["Ines Duarte", "Tomas Brandt", cites] }],
+  [
+    {
+      says: "what did the last email say",
+      calls: [["search_email", { limit: 1 }]],
+      answers: ["2026-06-18", "approved", cites],
+      never: ["2026-06-11"],
+    },
+  ],
+  [{ says: "Who works on playwright?", calls: [["search_people"]], answers: ["Microsoft"] }],
+  [{ says: "Who created typescript?", calls: [["search_people"]], answers: ["Microsoft"] }],
+  [{ says: "Find me docs about sqlite", calls: [searched], answers: [/sqlite/i, cites] }],
+  [{ says: "what is a good name for a dog?", calls: [searched], answers: [unable], never: [cites] }],
+  [{ says: "who won the world cup in 1998?", answers: [unable], never: ["Did you mean", cites] }],
 ];

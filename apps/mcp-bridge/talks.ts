@@ -239,4 +239,39 @@ export const talks: readonly Talk[] = [
   [{ says: "Who won the chess match yesterday?", calls: [], answers: [cannot] }],
   [{ says: "Book me a flight to Lisbon", calls: [], answers: [cannot] }],
   [{ says: "What is 5 euros in dollars?", answers: [/not known|cannot|can't|no tool/i], never: [/\$\s?\d/] }],
+  [
+    {
+      says: "note that the red bike is in the shed",
+      calls: [["mcp_notes_add_note", { text: "the red bike is in the shed" }]],
+    },
+    {
+      says: "where is the red bike?",
+      calls: [["mcp_notes_search_notes", { query: "red bike" }]],
+      answers: ["in the shed"],
+      never: ["umbrella"],
+    },
+  ],
+  [{ says: "Remember the milk", calls: [["mcp_notes_add_note"]], answers: ["milk"] }],
+  [{ says: "remember to feed the hens", calls: [["mcp_notes_add_note", { text: "feed the hens" }]] }],
+  [
+    {
+      says: "what's the time in New York right now",
+      calls: [["mcp_units_time_in"]],
+      answers: ["In New York it is"],
+    },
+  ],
+  // The web is not searched, and that is said.
+  [
+    {
+      says: "search google for cheap flights",
+      answers: [/only the notes were searched|cannot/i],
+      never: ["no such notes"],
+    },
+  ],
+  [
+    { says: "note that the roof is to be painted green" },
+    // Deleted or not, the answer says which note it is about, and claims nothing that was not done.
+    { says: "delete the note about the roof", answers: ["painted green", /deleted note|not done/i] },
+  ],
+  [{ says: "delete note number 1", calls: [["mcp_notes_delete_note", { id: 1 }]], answers: ["umbrella"] }],
 ];

@@ -59,6 +59,13 @@ export function getBookmarks({ venue }: Concierge, bookmarks: Bookmarks): Tool {
       { says: "what are my bookmarks" },
       { says: "show my bookmarks" },
       { says: "list my saved places" },
+      { says: "show my saved places" },
+      { says: "what places have I saved" },
+      { says: "what have I saved" },
+      { says: "what did I save" },
+      { says: "what have I bookmarked" },
+      { says: "what did I bookmark" },
+      { says: "which places did I bookmark" },
     ],
     effects: "none",
     reads: ["private"],
@@ -70,6 +77,35 @@ export function getBookmarks({ venue }: Concierge, bookmarks: Bookmarks): Tool {
         message: places.length === 0 ? "There are no bookmarks." : `${places.length} bookmarked.`,
         data: { bookmarks: places.map((place) => listed(place)) },
       };
+    },
+  });
+}
+
+/** Lets go of all at once. That cannot be taken back, so it is asked for first. */
+export function clearBookmarks(bookmarks: Bookmarks): Tool {
+  return defineTool({
+    name: "clearBookmarks",
+    description: "Takes away all bookmarks of the person. For a single one, use bookmark with remove.",
+    input: { type: "object", properties: {}, additionalProperties: false },
+    examples: [
+      { says: "delete all my bookmarks" },
+      { says: "remove all my bookmarks" },
+      { says: "clear my bookmarks" },
+      { says: "delete all my saved places" },
+      { says: "forget all my bookmarks" },
+    ],
+    effects: "state",
+    reads: ["private"],
+    idempotent: true,
+    needsApproval: "Takes away all of your bookmarks.",
+    async execute(_, { context }) {
+      let removed = 0;
+      await bookmarks.change(userOf(context), (kept) => {
+        removed = kept.length;
+        return [];
+      });
+      const words = removed === 1 ? "1 bookmark is removed." : `${removed} bookmarks are removed.`;
+      return { message: removed === 0 ? "There are no bookmarks to remove." : words, data: { removed } };
     },
   });
 }

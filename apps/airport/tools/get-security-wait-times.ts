@@ -7,12 +7,30 @@ import type { Concierge } from "./concierge.ts";
 
 /** The time comes from the clock it is given: the same time gives the same minutes. */
 export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "now">): Tool {
+  const checkpoints = venue.places.filter(({ category }) => category === "checkpoint");
+  const buildings = [...new Set(checkpoints.map(({ building }) => building))];
   return defineTool({
     name: "getSecurityWaitTimes",
     description:
       "Tells the waiting time at each security checkpoint, shortest first. The times are simulated: say so.",
-    input: { type: "object", properties: {}, additionalProperties: false },
+    input: {
+      type: "object",
+      properties: {
+        buildingId: {
+          type: "string",
+          ...(buildings.length > 0 && { enum: buildings }),
+          description: "Only the checkpoints of this terminal",
+        },
+      },
+      additionalProperties: false,
+    },
     examples: [
+      { says: "how long is the wait at {buildingId}" },
+      { says: "how long is the wait in {buildingId}" },
+      { says: "how long is the queue at {buildingId}" },
+      { says: "how long is the wait at security in {buildingId}" },
+      { says: "wait time at {buildingId}" },
+      { says: "what is the wait at the {buildingId} checkpoint" },
       { says: "how long is the wait at security" },
       { says: "security wait times" },
       { says: "which checkpoint is the fastest" },
@@ -20,8 +38,10 @@ export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "n
     ],
     effects: "none",
     reads: ["public"],
-    execute() {
-      const waits = simulatedWaits(venue, clock.now());
+    execute({ buildingId }) {
+      const waits = simulatedWaits(venue, clock.now()).filter(
+        ({ checkpoint }) => buildingId === undefined || checkpoint.building === buildingId,
+      );
       const [first] = waits;
       if (!first)
         return { message: `No checkpoint of ${venue.name} is recorded.`, data: { checkpoints: [] } };
@@ -33,7 +53,7 @@ export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "n
         series: [{ label: "Minutes (simulated)", values: waits.map(({ minutes }) => minutes) }],
       };
       return {
-        message: `Simulated times: the shortest wait is ${inMinutes(first.minutes)} at ${first.checkpoint.name}.`,
+        message: `Simulated times: the ${waits.length > 1 ? "shortest wait" : "wait"} is ${inMinutes(first.minutes)} at ${first.checkpoint.name}.`,
         data: {
           note: "These times are simulated.",
           checkpoints: waits.map(({ checkpoint, minutes }) => ({

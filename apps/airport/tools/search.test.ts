@@ -1,6 +1,6 @@
 import type { MapProps } from "@capstan/studio";
 import type { ToolContext, ToolReturn } from "capstan";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { loadVenue } from "../load-venue.ts";
 import type { Place } from "../venue/venue.ts";
 import { search } from "./search.ts";
@@ -21,4 +21,23 @@ it("asks which of many gates is meant, with no more buttons than the studio show
   const { pins, replies } = ui?.props as unknown as MapProps;
   expect(pins).toHaveLength(8);
   expect(replies).toEqual(["A15", "B15", "C15", "D15", "E15", "F15"]);
+});
+
+describe("what is not there", () => {
+  it.each([
+    ["gate B7", 'Nothing for "gate B7" is recorded. The gates of Concourse B are B30 to B51.'],
+    [
+      "Z99",
+      'Nothing for "Z99" is recorded. There are the gates A1 to A24, B30 to B51, C60 to C81, D1 to D24.',
+    ],
+    [
+      "lounge in concourse B",
+      'Nothing for "lounge" is recorded (Concourse B). Elsewhere there is: Skyline Lounge (Concourse A, Level 2, after security); Harbor Lounge (Concourse D, Level 2, after security).',
+    ],
+    ["dentist in terminal 1", 'Nothing for "dentist" is recorded (Terminal 1).'],
+  ])("%s: it tells what there is instead, where it knows something", async (term, told) => {
+    const { message, data } = (await search({ venue }).execute?.({ term }, {} as ToolContext)) as ToolReturn;
+    expect(message).toBe(told);
+    expect(data).toEqual({ places: [] });
+  });
 });

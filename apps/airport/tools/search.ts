@@ -4,6 +4,7 @@ import { distanceNote } from "../venue/distances.ts";
 import { type Found, rankOf, searchPlaces, type Wanted } from "../venue/search-places.ts";
 import { locationOf, type Place, type Venue } from "../venue/venue.ts";
 import { byDistance, type Concierge, knownPlace, type Listed, listed } from "./concierge.ts";
+import { nothingFound } from "./nothing-found.ts";
 
 const most = 10;
 /** More buttons than these the studio does not show. */
@@ -56,6 +57,17 @@ export function search(concierge: Concierge): Tool {
       { says: "where can I get {term}" },
       { says: "any {term}" },
       { says: "is there a {term}" },
+      { says: "is there {term} near {near}" },
+      { says: "is there {term} in {buildingId}" },
+      { says: "are there {term} in {buildingId}" },
+      { says: "what {term} are there" },
+      { says: "what {term} are there in {buildingId}" },
+      { says: "where can I find {term}" },
+      { says: "where can I {term}" },
+      { says: "where can I {term} near {near}" },
+      { says: "where can I {term} in {buildingId}" },
+      { says: "where can I {term} {security} security" },
+      { says: "where can I {term} {security} security in {buildingId}" },
       { says: "I would like {term}" },
       { says: "I need {term}" },
       { says: "nearest {term} near {near}" },
@@ -64,6 +76,10 @@ export function search(concierge: Concierge): Tool {
       { says: "which {term} is closest to {near}" },
       { says: "I'm at {near}, where is the closest {term}" },
       { says: "I'm at {near}, where is the nearest {term}" },
+      { says: "I'm at {near} and need {term}" },
+      { says: "I'm at {near} and want {term}" },
+      { says: "I'm at {near} and I need {term}" },
+      { says: "I am at {near} and need {term}" },
       { says: "find {term} in {buildingId}" },
       { says: "{term} on {level}" },
       { says: "{term} on {level} in {buildingId}" },
@@ -82,9 +98,9 @@ function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { po
   const from = near ? knownPlace(concierge, near.poiId) : concierge.here;
   const result = searchPlaces(venue, wanted);
   const places = from
-    ? nearestFirst(concierge, result.places, { from, term: wanted.term })
+    ? nearestFirst(concierge, result.places, { from, term: result.meant.term })
     : result.places.map((place) => listed(place));
-  if (places.length === 0) return nothing(wanted);
+  if (places.length === 0) return nothingFound(venue, result.meant);
   if (isAmbiguous(result)) return whichOne(venue, result.places, places);
   const notes = [result.how === "partly" && "No place has all of these words.", from && distanceNote(venue)];
   const note = notes.filter((one) => one).join(" ");
@@ -104,12 +120,6 @@ function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { po
 
 const said = (place: Listed | undefined): string =>
   place ? `${place.name}, ${place.walk ? `${place.walk} away, ` : ""}${place.location}` : "";
-
-function nothing({ term, ...filters }: Wanted): ToolReturn {
-  const what = term === undefined ? "Nothing" : `Nothing for "${term}"`;
-  const where = Object.values(filters).join(", ");
-  return { message: `${what} is recorded${where && ` (${where})`}.`, data: { places: [] } };
-}
 
 type From = { readonly from: Place; readonly term: string | undefined };
 

@@ -1,4 +1,8 @@
-import { defineTool, type Tool } from "capstan";
+import { defineTool, type Tool, type ToolReturn } from "capstan";
+import { wordsFor } from "../venue/categories.ts";
+import { plainWords } from "../venue/plain-words.ts";
+import { searchPlaces } from "../venue/search-places.ts";
+import type { Venue } from "../venue/venue.ts";
 import type { Concierge } from "./concierge.ts";
 
 const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -14,6 +18,10 @@ export function getBuildingsAndLevels({ venue }: Concierge): Tool {
       { says: "which levels does the airport have" },
       { says: "list the buildings" },
       { says: "which concourses are there" },
+      { says: "how many concourses are there" },
+      { says: "how many buildings are there" },
+      { says: "how many levels are there" },
+      { says: "how many floors are there" },
     ],
     effects: "none",
     reads: ["public"],
@@ -31,23 +39,55 @@ export function getCategories({ venue }: Concierge): Tool {
   return defineTool({
     name: "getCategories",
     description:
-      "Lists the kinds (categories) of places that can be searched for, with how many there are of each.",
-    input: nothing,
+      "Lists the kinds (categories) of places that can be searched for, with how many there are of each; or tells how many there are of one kind.",
+    input: {
+      type: "object",
+      properties: {
+        kind: { type: "string", description: "Only this kind, in the words of the person: gates, toilets" },
+        within: { type: "string", description: "Only what is in this terminal or concourse" },
+      },
+      additionalProperties: false,
+    },
     examples: [
       { says: "what kinds of places are there" },
       { says: "what kinds of places can you find" },
       { says: "which categories are there" },
+      { says: "how many {kind} are there" },
+      { says: "how many {kind} does the airport have" },
+      { says: "how many {kind} are there in {within}" },
+      { says: "how many {kind} are in {within}" },
+      { says: "how many {kind} does {within} have" },
     ],
     effects: "none",
     reads: ["public"],
-    execute() {
-      const groups = Map.groupBy(venue.places, ({ category }) => category);
-      const categories = [...groups].map(([name, places]) => ({ name, places: places.length }));
-      const words = categories.map(({ name, places }) => `${name} (${places})`).join(", ");
-      return {
-        message: `Kinds of places: ${words}.`,
-        data: { categories: categories.map(({ name }) => name) },
-      };
-    },
+    execute: ({ kind, within }) => (kind === undefined ? allKinds(venue) : numberOf(venue, kind, within)),
   });
+}
+
+function allKinds({ places: all }: Venue): ToolReturn {
+  const groups = Map.groupBy(all, ({ category }) => category);
+  const categories = [...groups].map(([name, places]) => ({ name, places: places.length }));
+  const words = categories.map(({ name, places }) => `${name} (${places})`).join(", ");
+  return {
+    message: `Kinds of places: ${words}.`,
+    data: { categories: categories.map(({ name }) => name) },
+  };
+}
+
+function numberOf(venue: Venue, kind: string, within?: string): ToolReturn {
+  const categories = [...new Set(venue.places.map(({ category }) => category))];
+  const wanted = plainWords(kind).join(" ");
+  const category = categories.find((one) =>
+    [one, ...wordsFor(one)].some((word) => plainWords(word).join(" ") === wanted),
+  );
+  const names = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
+  const place = names.find((name) => plainWords(name).join(" ") === plainWords(within ?? "").join(" "));
+  const message = !category
+    ? `"${kind}" is no kind of place here. There are: ${categories.join(", ")}.`
+    : `There is no "${within}" here. There are: ${names.join(", ")}.`;
+  if (!category || (within !== undefined && !place)) return { message, data: {} };
+  const filter = { categoryId: category, ...(place !== undefined && { buildingId: place }) };
+  const count = searchPlaces(venue, filter).places.length;
+  const said = `${count} ${count === 1 ? "place" : "places"} of the kind "${category}"`;
+  return { message: `${place ?? venue.name} has ${said}.`, data: { count } };
 }

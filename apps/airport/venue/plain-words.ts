@@ -1,5 +1,5 @@
 const little = new Set(
-  "a an the of for to in at on by near nearest closest next me my some any please find where is are there number no i we would like want need get have can buy".split(
+  "a an the of for to in at on by near nearest closest next me my some any please find where is are there number no i we would like want need get have can buy anything something somewhere".split(
     " ",
   ),
 );
@@ -17,10 +17,12 @@ export function plainWords(text: string): string[] {
     .map(singular);
 }
 
+export const isTopic = (word: string): boolean => !little.has(word);
+
 /** The words of a question that tell what is looked for. */
 export function topicWords(text: string): string[] {
   const words = plainWords(text);
-  const topic = words.filter((word) => !little.has(word));
+  const topic = words.filter(isTopic);
   return topic.length > 0 ? topic : words;
 }
 

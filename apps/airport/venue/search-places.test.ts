@@ -41,6 +41,24 @@ describe("searching places (S0-33)", () => {
     expect(categories(term)).toEqual(new Set([kind]));
   });
 
+  it.each([
+    ["lounge in concourse B", []],
+    ["lounge in concourse a", ["Skyline Lounge"]],
+    ["a lounge in T3", ["Harbor Lounge"]],
+    ["anything to eat before security in terminal 2", ["Captain's Table"]],
+    ["Terminal 1 restrooms on level 1", ["Restroom Terminal 1 Arrivals", "Restroom Concourse A Ground"]],
+  ])("%s is looked for only where that is: %j", (term, expected) => {
+    expect(names(term)).toEqual(expected);
+  });
+
+  it("tells what it has understood, and lets a filter that is given win", () => {
+    expect(searchPlaces(venue, { term: "lounge in concourse B" }).meant).toEqual({
+      term: "lounge",
+      buildingId: "Concourse B",
+    });
+    expect(names("lounge in concourse B", { buildingId: "Concourse A" })).not.toContain("Harbor Lounge");
+  });
+
   it("puts what it is before what only sounds like it", () => {
     expect(names("pizza")[0]).toBe("La Scala Pizza");
     expect(searchPlaces(venue, { term: "italian" }).places.map(({ name }) => name)).toEqual([

@@ -1,5 +1,6 @@
 import { wordsFor } from "./categories.ts";
 import { isSlip, plainWords, topicWords } from "./plain-words.ts";
+import { readTerm } from "./read-term.ts";
 import type { Place, SecuritySide, Venue } from "./venue.ts";
 
 export type Wanted = {
@@ -11,18 +12,28 @@ export type Wanted = {
 };
 
 /** `named`: the term is the very name of these places. `partly`: no place has all of the words. */
-export type Found = { readonly places: readonly Place[]; readonly how: "named" | "matching" | "partly" };
+export type Found = {
+  readonly places: readonly Place[];
+  readonly how: "named" | "matching" | "partly";
+  /** What was looked for: where the term says where, that has become a filter. */
+  readonly meant: Wanted;
+};
 
 /** The places that fit, best first; the order of equals is that of the venue. */
 export function searchPlaces(venue: Venue, wanted: Wanted): Found {
+  const asked = topicWords(wanted.term ?? "").join(" ");
+  const named = venue.places.filter(
+    (place) => passes(place, wanted) && place.aliases.some((alias) => topicWords(alias).join(" ") === asked),
+  );
+  if (named.length > 0) return { places: named, how: "named", meant: wanted };
+  const meant = readTerm(venue, wanted);
+  return { ...matching(venue, meant), meant };
+}
+
+function matching(venue: Venue, wanted: Wanted): Omit<Found, "meant"> {
   const places = venue.places.filter((place) => passes(place, wanted));
   const words = topicWords(wanted.term ?? "");
   if (words.length === 0) return { places, how: "matching" };
-  const asked = words.join(" ");
-  const named = places.filter(({ aliases }) =>
-    aliases.some((alias) => topicWords(alias).join(" ") === asked),
-  );
-  if (named.length > 0) return { places: named, how: "named" };
   const rated = places.map((place) => ({ place, ...rate(place, words) })).filter(({ said }) => said > 0);
   const most = Math.max(0, ...rated.map(({ said }) => said));
   // A number that is nowhere must not be passed over: gate Z99 is not just any gate.

@@ -1,9 +1,9 @@
-import type { Json, Tool } from "capstan";
+import type { Tool } from "capstan";
 import type { MultiGraph } from "graphology";
 import { connectedComponents } from "graphology-components";
 import pagerankModule from "graphology-metrics/centrality/pagerank.js";
 import { bidirectional } from "graphology-shortest-path";
-import { type CommandResult, commandTool, type Desk, Refusal } from "../command.ts";
+import { type CommandResult, commandTool, type Desk, type Facts, Refusal } from "../command.ts";
 import {
   edgesByNode,
   graphologyOf,
@@ -28,7 +28,7 @@ type Input = {
   readonly to?: string;
   readonly top?: number;
 };
-type Found = { readonly message: string; readonly data: Json; readonly flash: readonly string[] };
+type Found = { readonly message: string; readonly data: Facts; readonly flash: readonly string[] };
 type Algorithm = {
   readonly title: string;
   readonly about: string;
@@ -73,7 +73,11 @@ export function listAlgorithms(desk: Desk): Tool {
     description: "Lists the algorithms that runAlgorithm can run.",
     input: {},
     effects: "none",
-    examples: [{ says: "which algorithms can you run" }, { says: "list the algorithms" }],
+    examples: [
+      { says: "which algorithms can you run" },
+      { says: "list the algorithms" },
+      { says: "show me the algorithms" },
+    ],
     carryOut() {
       const list = Object.entries(algorithms).map(([id, { title, about }]) => ({
         name: title,
@@ -106,6 +110,11 @@ export function runAlgorithm(desk: Desk): Tool {
     examples: [
       { says: "run {algorithm}" },
       { says: "who has the most connections", input: { algorithm: "degree" } },
+      { says: "which node has the most connections", input: { algorithm: "degree" } },
+      { says: "who is the most connected", input: { algorithm: "degree" } },
+      { says: "what is the most connected node", input: { algorithm: "degree" } },
+      { says: "which nodes are the most connected", input: { algorithm: "degree" } },
+      { says: "who is the most important", input: { algorithm: "pageRank" } },
       { says: "which nodes are the most important", input: { algorithm: "pageRank" } },
       { says: "how many connected components are there", input: { algorithm: "components" } },
       { says: "shortest path from {from} to {to}", input: { algorithm: "shortestPath" } },

@@ -3,7 +3,7 @@ import { nearest } from "capstan";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { nameOf, typesOf } from "../network.ts";
 import { type Picked, pickNodes } from "../pick.ts";
-import { counted, nodeIdsInput, noNodes, selectorInput } from "../selection-words.ts";
+import { counted, nodeIdsInput, noNodes, nothingSaid, selectorInput } from "../selection-words.ts";
 import { type Layout, layouts, plainView } from "../views.ts";
 import { schemaOf } from "./look-at-data.ts";
 
@@ -37,14 +37,19 @@ export function zoomToNodes(desk: Desk): Tool {
       { says: "zoom to them" },
       { says: "zoom to the {type}", input: { selector: "type == '{type}'" } },
       { says: "zoom to the node {name}", input: { selector: "name contains '{name}'" } },
-      { says: "zoom to {name}", input: { selector: "name contains '{name}'" } },
+      { says: "zoom to {name}", input: { selector: "{name}" } },
+      { says: "zoom in on them" },
+      { says: "zoom in on the {type}", input: { selector: "type == '{type}'" } },
+      { says: "zoom in on {name}", input: { selector: "{name}" } },
+      { says: "focus on {name}", input: { selector: "{name}" } },
       { says: "zoom out", input: { selector: "*" } },
     ],
     carryOut(picked, { network, view }) {
       const nodes = pickNodes(network, picked);
       if (nodes.length === 0) {
+        const selector = picked.selector ?? "no ids";
         const data = { count: 0, types: typesOf(network.nodes) };
-        return [{ success: true, message: noNodes(network, picked.selector ?? "no ids"), data }];
+        return [{ success: true, message: noNodes(network, selector), note: nothingSaid(selector), data }];
       }
       const zoomTo = nodes.map(({ id }) => id);
       const message = `The picture shows ${counted(nodes.length, "node")} now.`;

@@ -65,4 +65,38 @@ describe("findNodes", () => {
     expect(result.error).toContain("at position 6");
     expect(JSON.parse(String(result.content))).toEqual({ success: false, message: result.error });
   });
+
+  it.each([
+    ["Whiskers", ["cat1"]],
+    ["whiskers and mittens", ["cat1", "cat2"]],
+    ["Whiskers, the toys and Old Mill", ["cat1", "toy1", "toy2", "toy3", "toy4", "house4"]],
+    ["cats", ["cat1", "cat2", "cat3"]],
+    ["cat2", ["cat2"]],
+    ["maple", ["house1"]],
+    ["type == 'Shadow'", ["cat3"]],
+  ])("takes names and types in plain words: %s", async (selector, nodeIds) => {
+    expect((await call(tool, { selector })).data).toMatchObject({ nodeIds });
+  });
+
+  it("takes everything for all nodes", async () => {
+    expect((await call(tool, { selector: "everything" })).data).toMatchObject({ count: 20 });
+  });
+
+  it.each([
+    "Rex",
+    "Whiskers and Rex",
+    "most connections",
+    "e",
+  ])("says in plain words that nothing is called so: %s", async (selector) => {
+    const { message, data, error } = await call(tool, { selector });
+    expect(error).toBeUndefined();
+    expect(message).toMatch(`No nodes are called or typed "${selector}". The types of nodes in `);
+    expect(data).toMatchObject({ count: 0, note: `No nodes are called or typed "${selector}".` });
+  });
+
+  it("begins what it says about a mistake in a selector with words for people", async () => {
+    expect((await call(tool, { selector: "type = 'cat'" })).error).toMatch(
+      /^It is not clear what is meant\. /,
+    );
+  });
 });

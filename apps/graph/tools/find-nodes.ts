@@ -1,8 +1,9 @@
 import type { Tool } from "capstan";
 import { commandTool, type Desk } from "../command.ts";
 import { type NetworkNode, nameOf, typesOf } from "../network.ts";
+import { wordsIn } from "../nodes-said.ts";
 import { selectNodes } from "../pick.ts";
-import { counted, noNodes, otherTypes, selectorInput } from "../selection-words.ts";
+import { counted, noNodes, nothingSaid, otherTypes, selectorInput } from "../selection-words.ts";
 
 export function findNodes(desk: Desk): Tool {
   return commandTool<{ readonly selector: string }>(desk, {
@@ -25,6 +26,8 @@ export function findNodes(desk: Desk): Tool {
       },
       { says: "find the node named {name}", input: { selector: "name contains '{name}'" } },
       { says: "find everything named {name}", input: { selector: "name contains '{name}'" } },
+      { says: "show all nodes", input: { selector: "*" } },
+      { says: "find {name}", input: { selector: "{name}" } },
       { says: "find nodes where {selector}", input: {} },
     ],
     carryOut({ selector }, { network }) {
@@ -32,13 +35,14 @@ export function findNodes(desk: Desk): Tool {
       if (nodes.length === 0) {
         const data = { nodeIds: [], count: 0, types: typesOf(network.nodes) };
         return [
-          { success: true, message: noNodes(network, selector), data },
+          { success: true, message: noNodes(network, selector), note: nothingSaid(selector), data },
           { replies: otherTypes(network) },
         ];
       }
       const nodeIds = nodes.map(({ id }) => id);
       const count = nodes.length;
-      const message = `Found ${counted(count, "node")} with ${selector}.`;
+      const names = wordsIn(selector) === undefined ? ` with ${selector}` : `: ${namesOf(nodes)}`;
+      const message = `Found ${counted(count, "node")}${names}.`;
       const replies = ["Make them blue", "Zoom to them"];
       return [
         { success: true, message, data: { count, nodes: nodes.map(named), nodeIds } },
@@ -46,6 +50,13 @@ export function findNodes(desk: Desk): Tool {
       ];
     },
   });
+}
+
+const mostNames = 10;
+
+function namesOf(nodes: readonly NetworkNode[]): string {
+  const names = nodes.slice(0, mostNames).map(nameOf).join(", ");
+  return nodes.length > mostNames ? `${names} and ${nodes.length - mostNames} more` : names;
 }
 
 /** The name beside the id: "the second one" is then easy to tell. */

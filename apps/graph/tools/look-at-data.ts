@@ -1,6 +1,6 @@
 import type { Json, Tool } from "capstan";
 import { nearest } from "capstan";
-import { commandTool, type Desk, Refusal } from "../command.ts";
+import { commandTool, type Desk, type Facts, Refusal } from "../command.ts";
 import { describedTypes, type Network, nameOf, propertiesOf } from "../network.ts";
 import { counted } from "../selection-words.ts";
 
@@ -26,6 +26,7 @@ export function sampleData(desk: Desk): Tool {
       { says: "show {count} sample nodes", input: { target: "nodes" } },
       { says: "what are some sample edges", input: { target: "edges" } },
       { says: "show {count} sample edges", input: { target: "edges" } },
+      { says: "show me the edges", input: { target: "edges" } },
       { says: "show me some example nodes", input: { target: "nodes" } },
       { says: "show {count} example nodes", input: { target: "nodes" } },
     ],
@@ -56,6 +57,7 @@ export function getSchema(desk: Desk): Tool {
     effects: "none",
     examples: [
       { says: "describe the schema" },
+      { says: "show me the schema" },
       { says: "which properties do the nodes have" },
       { says: "what is in this graph" },
     ],
@@ -67,7 +69,7 @@ export function getSchema(desk: Desk): Tool {
   });
 }
 
-export function schemaOf({ name, nodes, edges }: Network): Json {
+export function schemaOf({ name, nodes, edges }: Network): Facts {
   return {
     graph: name,
     nodeCount: nodes.length,

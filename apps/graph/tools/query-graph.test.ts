@@ -59,4 +59,20 @@ describe("queryGraph", () => {
       error: expect.stringContaining("Hill House, Old Mill"),
     });
   });
+
+  it("tells all that is known about one node", async () => {
+    expect(await call(tool, { query: "node", node: "whiskers" })).toMatchObject({
+      message: "Whiskers: cat, breed tabby, age 5, 6 connections.",
+      data: { name: "Whiskers", breed: "tabby", age: 5, connections: 6 },
+    });
+  });
+
+  it("tells about all nodes of a type, and says plainly that a name is not there", async () => {
+    expect((await call(tool, { query: "node", node: "the cats" })).data).toMatchObject({
+      nodes: [{ name: "Whiskers", age: 5 }, { name: "Mittens" }, { name: "Shadow" }],
+    });
+    const nobody = await call(tool, { query: "node", node: "Rex" });
+    expect(nobody.error).toBeUndefined();
+    expect(nobody.message).toMatch(/^No nodes are called or typed "Rex"\. The types of nodes in /);
+  });
 });

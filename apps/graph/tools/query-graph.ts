@@ -1,20 +1,30 @@
-import type { Json, Tool } from "capstan";
-import { type CommandResult, commandTool, type Desk, Refusal } from "../command.ts";
+import type { Tool } from "capstan";
+import { type CommandResult, commandTool, type Desk, type Facts, Refusal, type Shown } from "../command.ts";
 import { edgesByNode, type Network, type NetworkNode, nameOf, typesOf } from "../network.ts";
+import { nodesSaid } from "../nodes-said.ts";
 import { nodeCalled } from "../pick.ts";
-import { counted } from "../selection-words.ts";
+import { counted, noNodes, nothingSaid } from "../selection-words.ts";
 
-const queries = ["nodeCount", "edgeCount", "types", "edgeTypes", "degree", "neighbours", "summary"] as const;
+const queries = [
+  "nodeCount",
+  "edgeCount",
+  "types",
+  "edgeTypes",
+  "degree",
+  "neighbours",
+  "node",
+  "summary",
+] as const;
 type Input = { readonly query: (typeof queries)[number]; readonly node?: string };
 
 export function queryGraph(desk: Desk): Tool {
   return commandTool<Input>(desk, {
     name: "queryGraph",
     description:
-      "Counts nodes or edges, lists their types, or tells the degree or the neighbours of one node. `degree` and `neighbours` need `node`.",
+      "Counts nodes or edges, lists their types, or tells about one node: its degree, its neighbours, or all its properties. `degree`, `neighbours` and `node` need `node`.",
     input: {
       query: { type: "string", enum: [...queries], description: "What to ask" },
-      node: { type: "string", description: "Name or id of the node, for degree and neighbours" },
+      node: { type: "string", description: "Name or id of the node, for degree, neighbours and node" },
     },
     required: ["query"],
     effects: "none",
@@ -32,12 +42,23 @@ export function queryGraph(desk: Desk): Tool {
       { says: "degree of {node}", input: { query: "degree" } },
       { says: "neighbours of {node}", input: { query: "neighbours" } },
       { says: "what is connected to {node}", input: { query: "neighbours" } },
+      { says: "who is connected to {node}", input: { query: "neighbours" } },
+      { says: "who owns {node}", input: { query: "neighbours" } },
+      { says: "who is the owner of {node}", input: { query: "neighbours" } },
+      { says: "where does {node} live", input: { query: "neighbours" } },
+      { says: "tell me about {node}", input: { query: "node" } },
+      { says: "tell me more about {node}", input: { query: "node" } },
+      { says: "who is {node}", input: { query: "node" } },
+      { says: "how old is {node}", input: { query: "node" } },
+      { says: "describe the node {node}", input: { query: "node" } },
       { says: "how many nodes and edges are there", input: { query: "summary" } },
       { says: "give an overview of the graph", input: { query: "summary" } },
+      { says: "tell me about the graph", input: { query: "summary" } },
     ],
     carryOut({ query, node }, { network }) {
-      const needsNode = query === "degree" || query === "neighbours";
+      const needsNode = query === "degree" || query === "neighbours" || query === "node";
       if (needsNode && !node) throw new Refusal(`For "${query}", say which node.`);
+      if (query === "node") return aboutSome(network, node ?? "");
       const one = needsNode ? nodeCalled(network, node ?? "") : undefined;
       const result = one ? aboutNode(network, one, query === "degree") : aboutGraph(network, query);
       return [
@@ -103,4 +124,33 @@ function aboutNode(network: Network, node: NetworkNode, isDegree: boolean): Comm
   );
 }
 
-const said = (message: string, data: Json): CommandResult => ({ success: true, message, data });
+/** All properties of a node, or of some: people name a type as well. What is not there is no failure. */
+function aboutSome(network: Network, words: string): readonly [CommandResult, Shown] {
+  const found = nodesSaid(network, words) ?? [];
+  const flash = found.map(({ id }) => id);
+  const [node] = found;
+  if (!node) {
+    const data = { count: 0, types: typesOf(network.nodes) };
+    return [{ ...said(noNodes(network, words), data), note: nothingSaid(words) }, {}];
+  }
+  const edges = edgesByNode(network);
+  const nodes = found.map((one) => ({
+    id: one.id,
+    ...one.data,
+    connections: edges.get(one.id)?.length ?? 0,
+  }));
+  if (found.length > 1)
+    return [said(`${counted(found.length, "node")}: ${found.map(nameOf).join(", ")}.`, { nodes }), { flash }];
+  return [
+    said(`${nameOf(node)}: ${inWords(node, edges.get(node.id)?.length ?? 0)}.`, nodes[0] ?? {}),
+    { flash },
+  ];
+}
+
+function inWords({ data }: NetworkNode, connections: number): string {
+  const { type, name: _, ...others } = data;
+  const told = Object.entries(others).map(([property, value]) => `${property} ${value}`);
+  return [...(type === undefined ? [] : [type]), ...told, counted(connections, "connection")].join(", ");
+}
+
+const said = (message: string, data: Facts): CommandResult => ({ success: true, message, data });

@@ -1,4 +1,5 @@
 import type { Tool } from "capstan";
+import { colourInWords } from "../colour.ts";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { typesOf } from "../network.ts";
 import { selectEdges } from "../pick.ts";
@@ -40,7 +41,7 @@ export function styleEdges(desk: Desk): Tool {
       }
       const ids = edges.map(({ id }) => id);
       const edgeColours = { ...view.edgeColours, ...Object.fromEntries(ids.map((id) => [id, hex])) };
-      const message = `Coloured ${counted(ids.length, "edge")} ${color}.`;
+      const message = `Coloured ${counted(ids.length, "edge")} ${colourInWords(color)}.`;
       return [
         { success: true, message, data: { styledCount: ids.length, color: hex }, affectedEdges: ids },
         { view: { ...view, edgeColours }, replies: ["Clear all styles"] },

@@ -1,9 +1,17 @@
 import type { Tool } from "capstan";
-import { hexColour } from "../colour.ts";
+import { colourInWords, hexColour } from "../colour.ts";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { nameOf, typesOf } from "../network.ts";
 import { type Picked, pickNodes } from "../pick.ts";
-import { colorInput, counted, nodeIdsInput, noNodes, otherTypes, selectorInput } from "../selection-words.ts";
+import {
+  colorInput,
+  counted,
+  nodeIdsInput,
+  noNodes,
+  nothingSaid,
+  otherTypes,
+  selectorInput,
+} from "../selection-words.ts";
 
 export function styleNodes(desk: Desk): Tool {
   return commandTool<Picked & { readonly color: string }>(desk, {
@@ -21,21 +29,27 @@ export function styleNodes(desk: Desk): Tool {
       { says: "style all {type} {color}", input: { selector: "type == '{type}'" } },
       { says: "color the {type} {color}", input: { selector: "type == '{type}'" } },
       { says: "make the {type} {color}", input: { selector: "type == '{type}'" } },
-      { says: "paint {name} {color}", input: { selector: "name contains '{name}'" } },
-      { says: "color {name} {color}", input: { selector: "name contains '{name}'" } },
+      { says: "paint {name} {color}", input: { selector: "{name}" } },
+      { says: "color {name} {color}", input: { selector: "{name}" } },
+      { says: "make {name} {color}", input: { selector: "{name}" } },
+      { says: "highlight {name} in {color}", input: { selector: "{name}" } },
+      { says: "make everything {color}", input: { selector: "*" } },
+      { says: "color everything {color}", input: { selector: "*" } },
       { says: "make all nodes {color}", input: { selector: "*" } },
     ],
     carryOut({ color, ...picked }, { network, view }) {
       const hex = hexOf(color);
       const nodes = pickNodes(network, picked);
       if (nodes.length === 0) {
-        const message = `${noNodes(network, picked.selector ?? "no ids")} Nothing was coloured.`;
+        const selector = picked.selector ?? "no ids";
+        const message = `${noNodes(network, selector)} Nothing was coloured.`;
+        const note = `${nothingSaid(selector)} Nothing was coloured.`;
         const data = { styledCount: 0, types: typesOf(network.nodes) };
-        return [{ success: true, message, data }, { replies: otherTypes(network) }];
+        return [{ success: true, message, note, data }, { replies: otherTypes(network) }];
       }
       const nodeIds = nodes.map(({ id }) => id);
       const nodeColours = { ...view.nodeColours, ...Object.fromEntries(nodeIds.map((id) => [id, hex])) };
-      const message = `Coloured ${counted(nodes.length, "node")} ${color}.`;
+      const message = `Coloured ${counted(nodes.length, "node")} ${colourInWords(color)}.`;
       const data = { styledCount: nodes.length, color: hex, names: nodes.map(nameOf), nodeIds };
       return [
         { success: true, message, data, affectedNodes: nodeIds },

@@ -55,6 +55,21 @@ const project = {
   "node_modules/.cache/x/README.md": "hidden wind",
 };
 
+describe("a search", () => {
+  it("finds nothing rather than what only has the usual words of a question", async () => {
+    const files = {
+      "names.md": "# Names\n\nA good name is short.",
+      "more.md": "# More names\n\nAnother good name.",
+      "dogs.md": "# Kennel\n\nWhere a dog sleeps.",
+    };
+    const index = await opened({ folder: folderWith(files) });
+    expect(found(index, "a good name for a dog")).toEqual([]);
+    expect(found(index, "a good name")).toHaveLength(2);
+    const wider = index.search("a good name for a dog", { limit: 5, moreThan: 0 });
+    expect(wider).toHaveLength(3);
+  });
+});
+
 describe("the library of a project", () => {
   it("has its docs and those of installed packages, by section, best first (S3-53)", async () => {
     const index = await opened({ root: folderWith(project) });

@@ -6,11 +6,16 @@ export type Candidate = {
   readonly score: number;
   /** How many of the words it has. */
   readonly words: number;
+  /** Whether it has the word that the fewest passages have: most of a question is in that one. */
+  readonly hasRarest: boolean;
   readonly text: string;
 };
 
 /** A heading over next to nothing has the words, and says little. */
 const shortest = 80;
+
+/** A passage has more than this share of the words. */
+export const usualShare = 0.5;
 
 type Asked = { readonly words: readonly string[]; readonly moreThan: number };
 
@@ -22,9 +27,11 @@ export function ranked(candidates: readonly Candidate[], { words, moreThan }: As
   // There are packages named "open" and "retry": in a longer question such a word alone names nothing.
   const isNamed = (one: Candidate) =>
     words.includes(one.document.toLowerCase()) && (words.length <= 3 || one.words >= 2);
+  // A wider search takes what it gets; another one would rather find nothing than what nobody has asked for.
+  const isAbout = (one: Candidate) => one.hasRarest || moreThan < usualShare;
   const worth = (one: Candidate) => worthOf(one, words, isNamed(one));
   const good = candidates
-    .filter((one) => one.words > words.length * moreThan || isNamed(one))
+    .filter((one) => (one.words > words.length * moreThan && isAbout(one)) || isNamed(one))
     .toSorted((left, right) => worth(right) - worth(left) || left.row - right.row);
   const named = Map.groupBy(good.filter(isNamed), ({ document }) => document);
   return named.size < 2 ? good : [...inTurns([...named.values()]), ...good.filter((one) => !isNamed(one))];

@@ -8,7 +8,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { contentWords } from "./content-words.ts";
 import { allSources } from "./find-documents.ts";
 import type { Person } from "./package-facts.ts";
-import { type Candidate, ranked } from "./rank-passages.ts";
+import { type Candidate, ranked, usualShare } from "./rank-passages.ts";
 import { nearestPeople } from "./rank-people.ts";
 
 /** A passage as it is found and cited. */
@@ -52,6 +52,7 @@ export function searchIndex(database: DatabaseSync): SearchIndex {
   const having = database.prepare(
     "SELECT rowid AS row FROM passages WHERE passages MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
   );
+  const count = database.prepare("SELECT count(*) AS passages FROM passages WHERE passages MATCH ?");
   const columns =
     "document || '#' || anchor AS id, document, documents.title, heading, body AS text, place, url FROM passages " +
     "JOIN documents ON documents.id = document";
@@ -65,14 +66,26 @@ export function searchIndex(database: DatabaseSync): SearchIndex {
   );
 
   function candidatesFor(words: readonly string[], sources: string): readonly Candidate[] {
-    const found = find.all(anyOf(words), sources, mostCandidates) as Omit<Candidate, "words">[];
+    const found = find.all(anyOf(words), sources, mostCandidates) as Omit<Candidate, "words" | "hasRarest">[];
     const rows = JSON.stringify(found.map(({ row }) => row));
     const holders = words.map((word) => new Set(having.all(quoted(word), rows).map(({ row }) => row)));
-    return found.map((one) => ({ ...one, words: holders.filter((set) => set.has(one.row)).length }));
+    const rarest = holders[words.indexOf(rarestOf(words))];
+    return found.map((one) => ({
+      ...one,
+      words: holders.filter((set) => set.has(one.row)).length,
+      hasRarest: rarest?.has(one.row) ?? false,
+    }));
+  }
+
+  /** Of the words that are there at all: one that is nowhere may be a slip of the pen. */
+  function rarestOf(words: readonly string[]): string {
+    const counted = words.map((word) => ({ word, passages: Number(count.get(quoted(word))?.passages) }));
+    const known = counted.filter(({ passages }) => passages > 0);
+    return known.toSorted((left, right) => left.passages - right.passages)[0]?.word ?? "";
   }
 
   return {
-    search(query, { limit, sources = allSources, moreThan = 0.5 }) {
+    search(query, { limit, sources = allSources, moreThan = usualShare }) {
       const words = contentWords(query);
       if (words.length === 0) return [];
       const candidates = candidatesFor(words, JSON.stringify(sources));

@@ -13,7 +13,11 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
     input: {
       type: "object",
       properties: {
-        query: { type: "string", maxLength: 500, description: "Words of a mail, or a sender." },
+        query: {
+          type: "string",
+          maxLength: 500,
+          description: "Words of a mail, or a sender; emails alone means all.",
+        },
         limit: {
           type: "integer",
           minimum: 1,
@@ -34,7 +38,21 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
     },
     examples: [
       { says: "summarize recent emails about {query}" },
+      { says: "summarize the {query} emails" },
+      { says: "show me my emails", input: { query: "emails" } },
+      { says: "show my recent emails", input: { query: "emails" } },
+      { says: "what emails do I have", input: { query: "emails" } },
+      { says: "do I have any emails", input: { query: "emails" } },
+      { says: "what did the last email say", input: { query: "emails", limit: 1 } },
+      { says: "what does my latest email say", input: { query: "emails", limit: 1 } },
+      { says: "show me my latest email", input: { query: "emails", limit: 1 } },
+      { says: "show me my last email", input: { query: "emails", limit: 1 } },
       { says: "search my emails for {query}" },
+      { says: "did anyone email me about {query}" },
+      { says: "did anyone write to me about {query}" },
+      { says: "did I get an email about {query}" },
+      { says: "do I have emails about {query}" },
+      { says: "show me the emails about {query}" },
       { says: "find mails about {query}" },
       { says: "emails about {query}" },
       { says: "is there a mail about {query}" },
@@ -50,7 +68,7 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
           error: { code: "permission_denied", message: "This mailbox is somebody else's." },
           retryable: false,
         };
-      const words = contentWords(query).filter((word) => !/^(?:e-?)?mails?$|^messages?$/.test(word));
+      const words = contentWords(query).filter((word) => !isAboutMails.test(word));
       const fitting = mails.filter((mail) => holds(mail, words));
       const shown = fitting.slice((page - 1) * limit, page * limit);
       if (shown.length === 0)
@@ -74,6 +92,10 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
     },
   });
 }
+
+/** Words that any question about mails may have, and no mail needs to have. */
+const isAboutMails =
+  /^(?:(?:e-?)?mails?|messages?|inbox|recent|latest|newest|summar(?:y|i[sz]e)|any(?:one|body)|some(?:one|body))$/;
 
 function holds({ from, subject, body }: Mail, words: readonly string[]): boolean {
   const text = `${from} ${subject} ${body}`.toLowerCase();

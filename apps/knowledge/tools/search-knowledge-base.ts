@@ -34,6 +34,9 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
       { says: "search the docs for {query}" },
       { says: "look up {query}" },
       { says: "find documentation about {query}" },
+      { says: "find docs about {query}" },
+      { says: "find docs on {query}" },
+      { says: "show me docs about {query}" },
       { says: "find {limit} passages about {query}" },
       { says: "documents about {query}" },
       { says: "what do the docs say about {query}" },
@@ -63,7 +66,10 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
 }
 
 function nothing(query: string, ids: readonly string[]): string {
-  const hint = contentWords(query)
+  const words = contentWords(query);
+  // Within a sentence, a short word is like some name or other by chance.
+  const hint = words
+    .filter((word) => words.length === 1 || word.length >= 6)
     .map((word) => (ids.includes(word) ? "" : nearest(word, ids)))
     .find((said) => said !== "");
   return `Nothing was found for "${query}".${hint ?? ""}`;

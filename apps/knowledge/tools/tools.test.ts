@@ -75,6 +75,11 @@ describe("search_knowledge_base", () => {
     (await fresh.open()).close();
   });
 
+  it("guesses no name from the short words of a sentence", async () => {
+    const { message } = await call(searchKnowledgeBase(shelf), { query: "a kyte of clay" });
+    expect(message).toBe('Nothing was found for "a kyte of clay".');
+  });
+
   it("says so when there is nothing, and which name is near", async () => {
     const { message, data } = await call(searchKnowledgeBase(shelf), { query: "kyte" });
     expect(message).toBe('Nothing was found for "kyte". Did you mean "kite"?');
@@ -120,6 +125,19 @@ describe("search_email", () => {
   it("says with every answer that the mailbox is made up", async () => {
     for (const query of ["venue", "submarines"])
       expect((await call(mails, { query })).message).toContain("(The mailbox is fictional.)");
+  });
+
+  it("finds all, newest first, when nothing but mails is asked for", async () => {
+    for (const query of ["emails", "my latest email"])
+      expect((await call(mails, { query, limit: 1 })).data).toMatchObject({ mails: [{ id: "mail-8" }] });
+  });
+
+  it("passes over words that only say that mails are meant", async () => {
+    const { data } = await call(mails, { query: "Summarize what anyone wrote about the travel budget" });
+    expect(data).toEqual({ mails: [] });
+    expect((await call(mails, { query: "summary of any recent email: travel budget" })).data).toMatchObject({
+      mails: [{ id: "mail-4" }],
+    });
   });
 
   it("finds by words of the mail and by sender, newest first, and says how to get the rest", async () => {

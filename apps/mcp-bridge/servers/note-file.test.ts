@@ -45,4 +45,11 @@ describe("the file of notes", () => {
     expect(search(notes, "BERGEN umbrella").map(({ id }) => id)).toEqual([1]);
     expect(search(notes, "bergen garden")).toEqual([]);
   });
+
+  it("is searched by what is asked for, not by the little words around it", () => {
+    const notes = [{ id: 7, text: "The spare key is under the pot." }];
+    for (const query of ["the spare key", "my spare keys?", "Key"])
+      expect(search(notes, query)).toEqual(notes);
+    expect(search(notes, "spare wheel")).toEqual([]);
+  });
 });

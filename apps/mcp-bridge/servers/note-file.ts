@@ -51,8 +51,15 @@ export function noteFile(file: string): NoteFile {
   };
 }
 
-/** The notes that hold all the words, in any case of letters. */
+const little = new Set("a an the my our your is are of about for to in on at".split(" "));
+
+/** The notes that hold all the words, in any case of letters; little words and plurals are passed over. */
 export function search(notes: readonly Note[], query: string): readonly Note[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const said = query
+    .toLowerCase()
+    .split(/[\s?!.,]+/)
+    .filter(Boolean);
+  const telling = said.filter((word) => !little.has(word));
+  const words = (telling.length > 0 ? telling : said).map((word) => word.replace(/(?<=\w{3})s$/, ""));
   return notes.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
 }

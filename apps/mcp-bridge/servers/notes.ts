@@ -16,8 +16,8 @@ serveStdio(() => {
   return server;
 });
 
-const inWords = (found: readonly Note[]): string =>
-  found.map(({ id, text: said }) => `${id}. ${said}`).join("\n") || "There are no such notes.";
+const inWords = (found: readonly Note[], none: string): string =>
+  found.map(({ id, text: said }) => `${id}. ${said}`).join("\n") || none;
 
 function addReading(server: McpServer): void {
   const none = fromJsonSchema({
@@ -29,7 +29,7 @@ function addReading(server: McpServer): void {
   server.registerTool("list_notes", listing, () =>
     attempt(() => {
       const all = notes.all();
-      return answer(inWords(all), { notes: all, count: all.length });
+      return answer(inWords(all, "There are no notes."), { notes: all, count: all.length });
     }),
   );
   const query = fromJsonSchema<{ query: string }>({
@@ -41,6 +41,11 @@ function addReading(server: McpServer): void {
       { says: "search my notes for {query}" },
       { says: "what did I note about {query}" },
       { says: "is there a note about {query}" },
+      { says: "do I have a note about {query}" },
+      { says: "what do my notes say about {query}" },
+      { says: "where is {query}" },
+      { says: "where are {query}" },
+      { says: "where did I put {query}" },
     ],
   });
   const searching = {
@@ -51,7 +56,9 @@ function addReading(server: McpServer): void {
   server.registerTool("search_notes", searching, (input) =>
     attempt(() => {
       const found = search(notes.all(), input.query);
-      return answer(inWords(found), { notes: found, count: found.length });
+      // Whoever looked for something on the web is to know that it was looked for elsewhere.
+      const none = `No note has "${input.query}". Only the notes were searched.`;
+      return answer(inWords(found, none), { notes: found, count: found.length });
     }),
   );
 }
@@ -64,6 +71,8 @@ function addWriting(server: McpServer): void {
     examples: [
       { says: "note that {text}" },
       { says: "remember that {text}" },
+      { says: "remember to {text}" },
+      { says: "remind me to {text}" },
       { says: "don't forget that {text}" },
       { says: "add a note: {text}" },
       { says: "write down {text}" },
@@ -86,7 +95,14 @@ function addWriting(server: McpServer): void {
     type: "object",
     properties: { id: { type: "integer", description: "Of the note, as it is listed." } },
     required: ["id"],
-    examples: [{ says: "delete note {id}" }, { says: "remove note {id}" }, { says: "forget note {id}" }],
+    examples: [
+      { says: "delete note {id}" },
+      { says: "remove note {id}" },
+      { says: "forget note {id}" },
+      { says: "delete note number {id}" },
+      { says: "delete the note about {id}" },
+      { says: "remove the note about {id}" },
+    ],
   });
   const deleting = {
     description: "Deletes a note.",

@@ -21,6 +21,10 @@ describe("a time in another place", () => {
     expect(timeIn("Tokyo", Date.UTC(2026, 0, 15, 12)).message).toBe("In Tokyo it is 2026-01-15 21:00.");
   });
 
+  it.each(["New York right now", "new york right", "New York now"])("is told for %s", (place) => {
+    expect(timeIn(place, Date.UTC(2026, 0, 15, 12)).message).toBe("In New York it is 2026-01-15 07:00.");
+  });
+
   it("needs a time and a place that exist", () => {
     expect(() => timeIn("Gotham", 0)).toThrow(/No time zone is named after "Gotham"/);
     for (const time of ["25:00", "13 pm", "noon", "10:75"])

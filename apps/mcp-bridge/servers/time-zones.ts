@@ -1,5 +1,8 @@
 // Times in other places, by the time zones that the runtime knows. A place is a zone, or the city that names one.
 
+/** "New York right now" is New York. */
+const nowWords = /(?:\s+(?:right|just|now|currently|today))+$/;
+
 const zones: ReadonlyMap<string, string> = new Map(
   Intl.supportedValuesOf("timeZone").flatMap((zone) => [
     [plain(zone), zone],
@@ -83,5 +86,5 @@ function newerName(place: string): string | undefined {
 const nameOf = (zone: string): string => (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
 
 function plain(name: string): string {
-  return name.trim().toLowerCase().replaceAll("_", " ");
+  return name.trim().toLowerCase().replaceAll("_", " ").replace(nowWords, "");
 }

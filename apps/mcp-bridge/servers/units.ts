@@ -86,6 +86,8 @@ function addTimes(server: McpServer): void {
       { says: "what time is it in {place}" },
       { says: "what's the time in {place}" },
       { says: "current time in {place}" },
+      { says: "what time is it in {place} right now" },
+      { says: "what's the time in {place} right now" },
     ],
   });
   const now = { description: "Tells what time it is now in a place.", inputSchema: place };

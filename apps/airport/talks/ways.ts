@@ -1,0 +1,69 @@
+import type { Talk } from "capstan/testing/talks-suite";
+import { metres, minutes, never } from "./telling.ts";
+
+/** How to get from one place to another. */
+export const ways: readonly Talk[] = [
+  // Both ends of a way are looked up, then it is drawn.
+  [
+    {
+      says: "Directions from the Terminal 2 checkpoint to D15",
+      calls: [["search", { term: "Terminal 2 checkpoint" }], ["search", { term: "D15" }], ["showDirections"]],
+      answers: ["Gate D15", metres, minutes],
+      never,
+    },
+  ],
+  // Where a way begins is asked for, and a short answer is enough.
+  [
+    { says: "How do I get to D15?", calls: [], answers: ["from … to D15", "?"], never },
+    {
+      says: "I'm at gate C61",
+      calls: [["search"], ["search", { term: "D15" }], ["showDirections"]],
+      answers: ["Gate C61", "Gate D15", metres, minutes],
+      never,
+    },
+  ],
+  [{ says: "I want to go to the pharmacy", calls: [], answers: ["from … to", "pharmacy", "?"], never }],
+  [{ says: "how far is gate D15", calls: [], answers: ["gate D15 from …", "?"], never }],
+  [
+    {
+      says: "How do I get from C80 to D15 without stairs?",
+      calls: [
+        ["search", { term: "C80" }],
+        ["search", { term: "D15" }],
+        ["showDirections", { accessible: true }],
+      ],
+      answers: ["recorded", "Information Desk"],
+      never: [...never, /there is no step-free way/i, /does not exist/i, /impossible/i],
+    },
+  ],
+  [
+    {
+      says: "step-free route from A3 to the Harbor Lounge",
+      calls: [["search", { term: "A3" }], ["search"], ["showDirections", { accessible: true }]],
+      answers: ["Harbor Lounge", metres, minutes],
+      never: [...never, /stairs to/i, /escalator to/i],
+    },
+  ],
+  [
+    {
+      says: "take me from gate B32 to gate B44",
+      calls: [["search"], ["search"], ["showDirections"]],
+      answers: ["Gate B44", metres, minutes],
+      never,
+    },
+    {
+      says: "and to C61?",
+      calls: [["search", { term: "C61" }], ["showDirections"]],
+      answers: ["Gate C61"],
+      never,
+    },
+  ],
+  [
+    {
+      says: "Show me the way from the Terminal 1 checkpoint to A12 via the Skyline Lounge",
+      answers: ["Skyline Lounge", metres],
+      never,
+    },
+  ],
+  [{ says: "How far is it from A3 to A12?", answers: ["Gate A12", metres, minutes], never }],
+];

@@ -1,0 +1,48 @@
+// What people say to the tools for files beside what these know by themselves: the names of languages, and other words
+// for the same wish.
+import type { Tool, ToolExample } from "capstan";
+
+/** Languages whose name is not how their files end. */
+const endings: { readonly [language: string]: string } = {
+  python: "py",
+  typescript: "ts",
+  javascript: "js",
+  markdown: "md",
+  text: "txt",
+  ruby: "rb",
+  rust: "rs",
+  shell: "sh",
+};
+
+const ofLanguages: readonly ToolExample[] = Object.entries(endings).flatMap(([language, ending]) => {
+  const input = { glob: `*.${ending}` };
+  return [
+    { says: `list all ${language} files`, input },
+    { says: `how many ${language} files are there`, input },
+    { says: `are there any ${language} files`, input },
+  ];
+});
+
+const said: { readonly [tool: string]: readonly ToolExample[] } = {
+  list_files: [
+    ...ofLanguages,
+    { says: "what is in the {path} folder" },
+    { says: "list the files in the {path} folder" },
+    { says: "what files are in the {path} folder" },
+  ],
+  write_file: [
+    { says: "create {path} containing {content}" },
+    { says: "create {path} that says {content}" },
+    { says: "create a file called {path} that says {content}" },
+    { says: "create a file called {path} with {content}" },
+    { says: "create a file named {path} that says {content}" },
+    { says: "make a file called {path} that says {content}" },
+  ],
+};
+
+/** The same tool, which understands more. The model reads its examples in its schema. */
+export function withWords(tool: Tool): Tool {
+  const examples = [...(tool.examples ?? []), ...(said[tool.name] ?? [])];
+  const { schema } = tool;
+  return { ...tool, examples, schema: { ...schema, json: { ...schema.json, examples } } };
+}
