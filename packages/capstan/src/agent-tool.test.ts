@@ -27,6 +27,23 @@ function lines(events: readonly Event[]): string[] {
   );
 }
 
+describe("the options of an agent as a tool", () => {
+  const expert = defineAgent({ name: "expert", model: scriptedModel([]) });
+
+  it.each<[options: object, message: string]>([
+    [{ maxTurn: 3 }, 'Unknown field "maxTurn" of the agent tool "expert". Did you mean "maxTurns"?'],
+    [{ maxTurns: 0 }, "policy.maxTurns cannot be 0"],
+    [{ timeoutMs: "5s" }, 'timeoutMs of the tool "expert" cannot be "5s": use a number from 1.'],
+    [{ timeoutMs: null }, 'timeoutMs of the tool "expert" cannot be null: use a number from 1.'],
+    [{ description: 5 }, 'The tool "expert" needs a description'],
+    [{ name: "" }, "A tool needs a name"],
+  ])("are refused when they are %o", (options, message) => {
+    expect(() => agentTool(expert, options)).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+});
+
 describe("an agent as a tool", () => {
   it("is a run of its own with its own turns, told live in the stream of its caller (K9, S3-34, S3-58)", async () => {
     const expert = defineAgent({

@@ -1,4 +1,5 @@
 import type { Agent } from "./agent.ts";
+import { checkFields } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import { agentRequest } from "./perform/call-agent.ts";
 import { checkPolicy } from "./policy.ts";
@@ -16,6 +17,7 @@ export type AgentToolOptions = {
 };
 
 const defaultMaxTurns = 5;
+const optionFields: readonly string[] = ["maxTurns", "description", "name", "timeoutMs"];
 
 /**
  * An agent as a tool of another. A call is a run of its own, nested in that of the caller: it begins with the prompt
@@ -26,11 +28,17 @@ const defaultMaxTurns = 5;
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   if (typeof agent?.name !== "string" || agent.models === undefined)
     throw new AgentError("invalid_definition", "`agentTool` needs an agent: make it with `defineAgent`.");
-  const { name = agent.name, maxTurns = agent.policy.maxTurns ?? defaultMaxTurns } = options;
+  checkFields(`agent tool ${JSON.stringify(agent.name)}`, options, optionFields);
+  const {
+    name = agent.name,
+    maxTurns = agent.policy.maxTurns ?? defaultMaxTurns,
+    description = `Asks the agent "${agent.name}", which sees nothing but the prompt.`,
+    timeoutMs = Number.MAX_SAFE_INTEGER,
+  } = options;
   checkPolicy({ maxTurns });
   const tool = defineTool({
     name,
-    description: options.description ?? `Asks the agent "${agent.name}", which sees nothing but the prompt.`,
+    description,
     input: {
       type: "object",
       properties: {
@@ -43,7 +51,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     effects: "none",
     reads: [],
     retry: { maxAttempts: 1 },
-    timeoutMs: options.timeoutMs ?? Number.MAX_SAFE_INTEGER,
+    timeoutMs,
     execute: ({ prompt }) => agentRequest({ agent, prompt, policy: { maxTurns } }),
   });
   return { ...(tool as Tool), agent };

@@ -62,6 +62,35 @@ describe("defineAgent", () => {
       { policy: { maxTurn: 3 } },
       'Unknown field policy.maxTurn. Did you mean "maxTurns"',
     ],
+    ["a policy that is none", { policy: 5 }, 'policy of the agent "helper" cannot be 5: use an object.'],
+    [
+      "a setting of the policy beside it",
+      { maxTurns: 3 },
+      'maxTurns of the agent "helper" belongs in its policy: write `policy: { maxTurns: … }`.',
+    ],
+    ["a misspelt field", { instruction: "a" }, 'Unknown field "instruction" of the agent "helper". Did you'],
+    [
+      "instructions that are a list",
+      { instructions: ["a"] },
+      'instructions of the agent "helper" cannot be ["a"]: use a text or a function that gives one.',
+    ],
+    [
+      "a misspelt kind of models",
+      { models: { afterTool: "a/b" } },
+      'Unknown field "afterTool" of the models of the agent "helper". Did you mean "afterTools"?',
+    ],
+    ["models that are a list", { models: ["a/b"] }, 'models of the agent "helper" cannot be ["a/b"]: use'],
+    [
+      "a fallback tool that is none",
+      { fallbackTool: { name: "a" } },
+      'fallbackTool of the agent "helper" cannot be {"name":"a"}: use a tool made with `defineTool`.',
+    ],
+    ["an output that is no schema", { output: "text" }, 'output of the agent "helper" cannot be "text": use'],
+    [
+      "an output that no model can write",
+      { output: z.object({ trip: z.object({ day: z.date() }) }) },
+      '"trip.day" in the schema of the agent "helper" cannot be shown to a model',
+    ],
   ])("refuses %s", (_what, fault, message) => {
     const definition = { name: "helper", model: scriptedModel([]), ...fault };
     expect(() => defineAgent(definition as AgentDefinition)).toThrow(

@@ -1,9 +1,18 @@
-import { checkFields } from "./definition.ts";
+import {
+  type Allowed,
+  checkDefinition,
+  checkedElsewhere,
+  checkFields,
+  record,
+  schema,
+} from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import type { ModelChain } from "./event.ts";
 import type { NumberedFragment } from "./history.ts";
+import { isRecord } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
-import { checkPolicy, type PolicyLayer } from "./policy.ts";
+import { nearest } from "./near-names.ts";
+import { checkPolicy, defaultPolicy, type PolicyLayer } from "./policy.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 
@@ -78,23 +87,27 @@ export type FallbackInput = {
   readonly tried: { readonly tool: string; readonly status: string; readonly preview: string }[];
 };
 
-const agentFields: readonly string[] = [
-  "name",
-  "model",
-  "models",
-  "instructions",
-  "tools",
-  "handoffs",
-  "fallbackTool",
-  "output",
-  "policy",
-];
+const agentFields: Readonly<Record<keyof AgentDefinition, Allowed>> = {
+  name: checkedElsewhere,
+  model: checkedElsewhere,
+  models: { ...record, use: "an object with afterTools, summary" },
+  instructions: {
+    use: "a text or a function that gives one",
+    fits: (value) => typeof value === "string" || typeof value === "function",
+  },
+  tools: checkedElsewhere,
+  handoffs: checkedElsewhere,
+  fallbackTool: { use: "a tool made with `defineTool`", fits: isTool },
+  output: schema,
+  policy: record,
+};
 
 export function defineAgent(definition: AgentDefinition): Agent {
   const { name, instructions = "", tools = [], fallbackTool, output, policy = {} } = definition;
   if (typeof name !== "string" || !name.trim()) {
     throw new AgentError("invalid_definition", "An agent needs a name.");
   }
+  checkAgent(name, definition);
   const main = [definition.model].flat() as ModelChoice[];
   const afterTools = [definition.models?.afterTools ?? main].flat() as ModelChoice[];
   const summary = [definition.models?.summary ?? main].flat() as ModelChoice[];
@@ -104,8 +117,6 @@ export function defineAgent(definition: AgentDefinition): Agent {
       `The agent "${name}" needs a model: its name as \`provider/model\`, an object with \`stream\`, or a list of them.`,
     );
   }
-  checkFields(`agent ${JSON.stringify(name)}`, definition, agentFields);
-  checkPolicy(policy);
   const handoffs = readHandoffs(definition);
   return {
     name,
@@ -123,6 +134,20 @@ export function defineAgent(definition: AgentDefinition): Agent {
   };
 }
 
+function checkAgent(name: string, definition: AgentDefinition): void {
+  const owner = `agent ${JSON.stringify(name)}`;
+  for (const field of Object.keys(definition)) {
+    const isMisplaced =
+      Object.hasOwn(defaultPolicy, field) && nearest(field, Object.keys(agentFields)) === "";
+    if (!isMisplaced) continue;
+    const message = `${field} of the ${owner} belongs in its policy: write \`policy: { ${field}: … }\`.`;
+    throw new AgentError("invalid_definition", message);
+  }
+  checkDefinition(owner, definition, agentFields);
+  checkFields(`models of the ${owner}`, definition.models ?? {}, ["afterTools", "summary"]);
+  checkPolicy(definition.policy ?? {});
+}
+
 function isModel(choice: ModelChoice): boolean {
   return typeof choice === "string" ? choice.trim() !== "" : typeof choice?.stream === "function";
 }
@@ -137,10 +162,14 @@ export function toolset(agent: string, tools: readonly Tool[]): Toolset {
   };
 }
 
+function isTool(value: unknown): boolean {
+  return isRecord(value) && isRecord(value.schema) && typeof value.schema.validate === "function";
+}
+
 function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
-    if (typeof tool?.schema?.validate !== "function") {
+    if (!isTool(tool)) {
       throw new AgentError(
         "invalid_definition",
         `A tool of the agent "${agent}" is not one: make it with \`defineTool\`.`,

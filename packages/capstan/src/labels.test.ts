@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
 import { fold } from "./apply.ts";
+import { labelsOf } from "./labels.ts";
 import { resume, run } from "./session.ts";
 import { memory } from "./stores/memory.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
@@ -31,6 +32,17 @@ async function labelsAfter(...names: string[]) {
 }
 
 describe("labels", () => {
+  it.each<[reads: unknown, labels: readonly Reads[]]>([
+    [undefined, ["private"]],
+    [["public"], []],
+    [["untrusted"], ["untrusted"]],
+    ["untrusted", ["untrusted", "private"]],
+    [["web"], ["untrusted", "private"]],
+    [null, ["untrusted", "private"]],
+  ])("of a tool made by hand that reads %j are %j: what is not understood counts as the worst", (reads, labels) => {
+    expect(labelsOf({ reads } as { reads: readonly Reads[] })).toEqual(labels);
+  });
+
   it("come with the results and are folded with the facts", async () => {
     expect(await labelsAfter("page", "file")).toEqual({
       untrusted: [{ tool: "page", turn: 1, input: '{"of":"page"}' }],

@@ -20,8 +20,13 @@ export function noLabels(): Labels {
   return { untrusted: [], private: [] };
 }
 
+const known: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
+
 /** What a result of the tool brings along; nothing for what is public. */
 export function labelsOf({ reads = ["private"] }: Pick<Tool, "reads">): readonly Reads[] {
+  // A tool that was not made with `defineTool` may declare anything: what is not understood counts as the worst.
+  if (!Array.isArray(reads) || !reads.every((label) => known.includes(label)))
+    return ["untrusted", "private"];
   return reads.filter((label) => label !== "public");
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type AgentDefinition, defineAgent } from "./agent.ts";
 import type { Event, Fact } from "./event.ts";
 import type { Fragment } from "./history.ts";
-import { defaultPolicy, type Policy, type PolicyLayer, resolvePolicy } from "./policy.ts";
+import { checkPolicy, defaultPolicy, type Policy, type PolicyLayer, resolvePolicy } from "./policy.ts";
 import type { Result } from "./result.ts";
 import { run } from "./session.ts";
 import { memory } from "./stores/memory.ts";
@@ -673,6 +673,15 @@ describe("what is not a policy is refused, by name", () => {
   ])("%s", (_what, layer, message) => {
     const expected = expect.objectContaining({ code: "invalid_definition", message });
     expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(expected);
+  });
+
+  it.each([[5], ["strict"], [null], [[]]])("%j in place of a policy", (layer) => {
+    expect(() => checkPolicy(layer as PolicyLayer)).toThrow(
+      expect.objectContaining({
+        code: "invalid_definition",
+        message: `A policy cannot be ${JSON.stringify(layer)}: use an object.`,
+      }),
+    );
   });
 
   it.each<[string, unknown]>([

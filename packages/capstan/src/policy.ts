@@ -1,3 +1,4 @@
+import { shown } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 import { nearest } from "./near-names.ts";
@@ -194,14 +195,19 @@ const smallest: { readonly [field: string]: number } = {
 };
 
 /** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
-export function checkPolicy(layer: PolicyLayer): void {
-  checkLayer(layer, defaultPolicy, "policy");
+export function checkPolicy(layer: PolicyLayer, nameOf: NameOf = (field) => `policy.${field}`): void {
+  if (!isRecord(layer))
+    throw new AgentError("invalid_definition", `A policy cannot be ${shown(layer)}: use an object.`);
+  checkLayer(layer, defaultPolicy, nameOf);
 }
 
-function checkLayer(layer: object, known: object, path: string): void {
+/** How messages call a field. */
+type NameOf = (field: string) => string;
+
+function checkLayer(layer: object, known: object, nameOf: NameOf): void {
   for (const [field, value] of Object.entries(layer)) {
     if (value === undefined) continue;
-    const where = `${path}.${field}`;
+    const where = nameOf(field);
     if (!Object.hasOwn(known, field)) {
       throw new AgentError(
         "invalid_definition",
@@ -209,7 +215,8 @@ function checkLayer(layer: object, known: object, path: string): void {
       );
     }
     const example: unknown = Reflect.get(known, field);
-    if (isRecord(example) && isRecord(value)) checkLayer(value, example, where);
+    if (isRecord(example) && isRecord(value))
+      checkLayer(value, example, (inner) => nameOf(`${field}.${inner}`));
     else if (isRecord(example) && field !== "maxToolResultSize") {
       const fields = Object.keys(example).join(", ");
       throw new AgentError(
@@ -238,8 +245,4 @@ function expected(field: string): string {
   const kind = whole.includes(field) ? "a whole number" : "a number";
   const most = field === "jitter" ? " to 1" : "";
   return `use ${kind} from ${smallest[field] ?? 0}${most}${unlimitable.includes(field) ? ' or "unlimited"' : ""}`;
-}
-
-function shown(value: unknown): string {
-  return typeof value === "number" ? String(value) : (JSON.stringify(value) ?? typeof value);
 }

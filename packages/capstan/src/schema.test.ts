@@ -242,3 +242,75 @@ it.each([
     }),
   );
 });
+
+describe("a library's schemas inside a plain object", () => {
+  const owner = 'the tool "weather"';
+
+  it.each<[what: string, input: object, message: string]>([
+    [
+      "a shape of zod, as MCP takes it",
+      { city: z.string().min(3), days: z.number().int() },
+      '"city" in the schema of the tool "weather" is a zod schema inside a plain object: wrap the object in z.object({ … }).',
+    ],
+    ["one that is no type of JSON", { on: z.date() }, '"on" in the schema of the tool "weather" is a zod'],
+    ["one of valibot", { city: v.string() }, "wrap the object in v.object({ … })"],
+    ["one of arktype", { city: type("string") }, "wrap the object in type({ … })"],
+    ["one beside parameters", { day: { type: "string" }, city: z.string() }, '"city" in the schema'],
+    [
+      "one in JSON Schema",
+      { type: "object", properties: { tags: { type: "array", items: z.string() } } },
+      '"properties.tags.items" in the schema',
+    ],
+    [
+      "one of a zod that is no Standard Schema",
+      { city: { _def: { typeName: "ZodString" }, safeParse: () => ({}) } },
+      "wrap the object in z.object({ … })",
+    ],
+  ])("are refused: %s", (_what, input, message) => {
+    expect(() => toSchema(input, { owner })).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("are not seen in data that only looks like one", () => {
+    const input = { type: "object", properties: { city: { "~standard": { vendor: "zod" } } } };
+    expect(() => toSchema(input, { owner })).not.toThrow();
+  });
+});
+
+describe("a library's schema of what JSON does not have", () => {
+  const boat = z.object({
+    get tows() {
+      return boat;
+    },
+    built: z.date(),
+  });
+  const owner = 'the tool "weather"';
+
+  it.each<[what: string, input: SchemaInput, message: string]>([
+    [
+      "a date",
+      z.object({ city: z.string(), on: z.date() }),
+      '"on" in the schema of the tool "weather" cannot be shown to a model (Date cannot be represented in JSON Schema): a model writes JSON, so use a text for a date, such as z.iso.datetime(), and a text or a number for a bigint.',
+    ],
+    ["a date made of a text", z.object({ on: z.coerce.date() }), '"on" in the schema of'],
+    ["a bigint", z.object({ sum: z.bigint() }), '"sum" in the schema of'],
+    ["a type of one's own", z.object({ boat: z.custom() }), '"boat" in the schema of'],
+    ["one deeper inside", z.object({ trip: z.object({ on: z.date() }) }), '"trip.on" in the schema of'],
+    ["one in a list", z.object({ days: z.array(z.date()) }), '"days" in the schema of'],
+    ["one beside itself", boat, '"built" in the schema of'],
+    ["no object at all", z.date(), 'The schema of the tool "weather" cannot be shown to a model'],
+  ])("is refused by owner and field: %s", (_what, input, message) => {
+    expect(() => toSchema(input, { owner })).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("is taken when the JSON Schema for the model is beside it", async () => {
+    const schema = toSchema(z.object({ on: z.coerce.date() }), { jsonSchema: { type: "object" } });
+    expect(await schema.validate({ on: "2026-01-01" })).toEqual({
+      valid: true,
+      value: { on: new Date("2026-01-01") },
+    });
+  });
+});

@@ -1,6 +1,7 @@
-import { AgentError } from "./errors.ts";
+import { AgentError, describeThrown } from "./errors.ts";
 import { isRecord } from "./json.ts";
 import { checkSize, type JsonSchema, jsonValidator } from "./schema/json-schema.ts";
+import { refuseLibraryWithin } from "./schema/library-within.ts";
 import {
   isParameterRecord,
   type ParameterRecord,
@@ -64,6 +65,7 @@ export function toSchema(input: SchemaInput, options: SchemaOptions = {}): Schem
       `The jsonSchema of ${owner} goes with a Standard Schema only: its input is JSON Schema already.`,
     );
   }
+  refuseLibraryWithin(input, owner);
   const json = isParameterRecord(input) ? parametersToJsonSchema(input, owner) : input;
   const issuesOf = jsonValidator(json, owner);
   return {
@@ -88,7 +90,7 @@ function fromStandard(input: StandardSchema, owner: string, jsonSchema: object |
       `This ${standard.vendor} schema does not give its JSON Schema. Put it beside the schema as jsonSchema, or use a library that gives it (zod 4, arktype).`,
     );
   }
-  const json = { ...(jsonSchema ?? standard.jsonSchema?.input({ target: "draft-2020-12" })) };
+  const json = { ...(jsonSchema ?? jsonSchemaOf(input, owner)) };
   checkSize(json, owner);
   return {
     json,
@@ -98,6 +100,40 @@ function fromStandard(input: StandardSchema, owner: string, jsonSchema: object |
       return { valid: true, value: result.value };
     },
   };
+}
+
+/** A library throws for what JSON Schema cannot say, such as a date. */
+function jsonSchemaOf(input: StandardSchema, owner: string): Record<string, unknown> | undefined {
+  try {
+    return input["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
+  } catch (thrown) {
+    const path = unshowablePath(input);
+    const where = path.length > 0 ? `"${path.join(".")}" in the schema` : "The schema";
+    const { message } = describeThrown(thrown, "invalid_definition");
+    throw new AgentError(
+      "invalid_definition",
+      `${where} of ${owner} cannot be shown to a model (${message}): a model writes JSON, so use a text for a date, such as z.iso.datetime(), and a text or a number for a bigint.`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** The way to the field that has no JSON Schema, as far as the library shows its fields (zod's `shape`). */
+function unshowablePath(input: StandardSchema, above: readonly unknown[] = []): readonly string[] {
+  const shape: unknown = Reflect.get(input, "shape");
+  const around = [...above, input]; // a schema may hold itself
+  for (const [name, member] of Object.entries(isRecord(shape) ? shape : {}))
+    if (isRecord(member) && isStandard(member) && !around.includes(member) && !isShowable(member))
+      return [name, ...unshowablePath(member, around)];
+  return [];
+}
+
+function isShowable(input: StandardSchema): boolean {
+  try {
+    return input["~standard"].jsonSchema?.input({ target: "draft-2020-12" }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function describeIssue({ path = [], message }: StandardIssue): string {

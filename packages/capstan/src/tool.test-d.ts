@@ -302,6 +302,17 @@ describe("a wrong property is a type error", () => {
     });
   });
 
+  it("in a record of zod's schemas, which is refused: its type says what to do instead", () => {
+    defineTool({
+      name: "a",
+      description: "",
+      input: { city: z.string(), days: z.number() },
+      // @ts-expect-error: there is no `city`, for the record is no schema
+      execute: ({ city }) => city,
+    });
+    expectTypeOf<Infer<{ city: z.ZodString }>>().toExtend<`${string}wrap it in z.object({ … })`>();
+  });
+
   it("in needsApproval", () => {
     defineTool({
       name: "a",

@@ -6,7 +6,7 @@ import type { SchemaInput } from "./schema.ts";
 import { run } from "./session.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
-import { defineTool, isOrdered, isRepeatable, type Tool, type ToolContext } from "./tool.ts";
+import { defineTool, hasEffect, isOrdered, isRepeatable, type Tool, type ToolContext } from "./tool.ts";
 
 const noInput = { type: "object" } as const;
 
@@ -93,6 +93,97 @@ describe("defineTool", () => {
     );
   });
 
+  it.each<[fault: object, message: string]>([
+    [
+      { effects: "write" },
+      'effects of the tool "row" cannot be "write": use "none", "ui", "state" or "send".',
+    ],
+    [{ effects: "Send" }, 'effects of the tool "row" cannot be "Send": use "none"'],
+    [{ effects: null }, 'effects of the tool "row" cannot be null: use "none"'],
+    [
+      { reads: "untrusted" },
+      'reads of the tool "row" cannot be "untrusted": use a list of "public", "private" or "untrusted".',
+    ],
+    [{ reads: ["web"] }, 'reads of the tool "row" cannot be ["web"]: use a list of'],
+    [{ timeoutMs: "5s" }, 'timeoutMs of the tool "row" cannot be "5s": use a number from 1.'],
+    [{ timeoutMs: 0 }, 'timeoutMs of the tool "row" cannot be 0: use a number from 1.'],
+    [{ timeoutMs: Number.NaN }, 'timeoutMs of the tool "row" cannot be NaN: use a number from 1.'],
+    [{ timeoutMs: 5n }, 'timeoutMs of the tool "row" cannot be 5n: use a number from 1.'],
+    [{ cacheMs: -1 }, 'cacheMs of the tool "row" cannot be -1: use a number from 0.'],
+    [
+      { maxResultSize: { data: 10 } },
+      'maxResultSize of the tool "row" cannot be {"data":10}: use a number from 0, "unlimited", or an object with both `data` and `text`.',
+    ],
+    [{ maxResultSize: { data: 10, text: 10, lines: 3 } }, 'maxResultSize of the tool "row" cannot be'],
+    [{ retry: 3 }, 'retry of the tool "row" cannot be 3: use an object with maxAttempts, baseMs'],
+    [
+      { retry: { maxAttempts: 0 } },
+      'retry.maxAttempts of the tool "row" cannot be 0: use a whole number from 1.',
+    ],
+    [
+      { retry: { attempts: 2 } },
+      'Unknown field retry.attempts of the tool "row". Did you mean "maxAttempts"?',
+    ],
+    [{ execute: "x" }, 'execute of the tool "row" cannot be "x": use a function.'],
+    [{ target: "sea" }, 'target of the tool "row" cannot be "sea": use a function.'],
+    [
+      { examples: "weather" },
+      'examples of the tool "row" cannot be "weather": use a list of `{ says, input }`.',
+    ],
+    [{ examples: ["weather"] }, 'examples of the tool "row" cannot be ["weather"]: use a list of'],
+    [{ examples: [{ says: "row", input: "now" }] }, 'examples of the tool "row" cannot be'],
+    [
+      { needsApproval: 5 },
+      'needsApproval of the tool "row" cannot be 5: use true, false, a reason in words, or a function.',
+    ],
+    [{ needsApproval: "" }, 'needsApproval of the tool "row" cannot be "": use true'],
+    [{ idempotent: "yes" }, 'idempotent of the tool "row" cannot be "yes": use true or false.'],
+    [{ foreign: "no" }, 'foreign of the tool "row" cannot be "no": use true or false.'],
+    [
+      { resultForModel: "short" },
+      'resultForModel of the tool "row" cannot be "short": use "full", "summary" or a function.',
+    ],
+    [{ output: "text" }, 'output of the tool "row" cannot be "text": use a schema.'],
+    [{ jsonSchema: "text" }, 'jsonSchema of the tool "row" cannot be "text": use an object.'],
+  ])("refuses %o by tool, by field and with what is allowed", (fault, message) => {
+    const definition = { name: "row", description: "Rows a boat", input: noInput, ...fault };
+    expect(() => defineTool(definition)).toThrow(
+      expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("takes a setting that is undefined for one that is left out", () => {
+    const unset = { effects: undefined, reads: undefined, timeoutMs: undefined, retry: undefined };
+    const definition = { name: "row", description: "Rows a boat", input: noInput, ...unset };
+    expect(() =>
+      defineTool(definition as { name: string; description: string; input: object }),
+    ).not.toThrow();
+  });
+
+  it("accepts every setting as it is documented", () => {
+    expect(() =>
+      defineTool({
+        name: "row",
+        description: "Rows a boat",
+        input: noInput,
+        output: z.object({}),
+        examples: [{ says: "row to {place}" }, { says: "row home", input: { place: "home" } }],
+        effects: "ui",
+        reads: [],
+        target: () => "sea",
+        foreign: false,
+        idempotent: false,
+        timeoutMs: Number.MAX_SAFE_INTEGER,
+        retry: {},
+        cacheMs: 0,
+        maxResultSize: { data: 0, text: 10 },
+        resultForModel: () => "rowed",
+        needsApproval: () => false,
+        execute: () => ({}),
+      }),
+    ).not.toThrow();
+  });
+
   it("accepts a name of 128 characters", () => {
     expect(defineTool({ name: "n".repeat(128), description: "", input: noInput }).name).toHaveLength(128);
   });
@@ -170,4 +261,17 @@ const tools: readonly (readonly [Pick<Tool, "effects" | "idempotent">, boolean, 
 it.each(tools)("a tool with %j: repeatable %j, ordered %j (S4-16)", (settings, repeatable, ordered) => {
   expect(isRepeatable(settings)).toBe(repeatable);
   expect(isOrdered(settings)).toBe(ordered);
+});
+
+it.each<[effects: unknown, has: boolean]>([
+  ["none", false],
+  ["ui", false],
+  ["state", true],
+  ["send", true],
+  [undefined, true],
+  [null, true],
+  ["write", true],
+  ["None", true],
+])("effects that are %j are a matter for the safety gate: %j", (effects, has) => {
+  expect(hasEffect({ effects } as Pick<Tool, "effects">)).toBe(has);
 });

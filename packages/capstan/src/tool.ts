@@ -1,9 +1,22 @@
 import type { Agent } from "./agent.ts";
-import { checkFields } from "./definition.ts";
+import {
+  type Allowed,
+  callable,
+  checkDefinition,
+  checkedElsewhere,
+  flag,
+  isNumberFrom,
+  listOf,
+  numberFrom,
+  oneOf,
+  record,
+  schema as schemaField,
+  shown,
+} from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
-import type { Json } from "./json.ts";
-import type { ResultSize, Retry } from "./policy.ts";
+import { isRecord, type Json } from "./json.ts";
+import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
 import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema.ts";
 import type { Blob } from "./store.ts";
 
@@ -144,8 +157,10 @@ export function defineTool(
   definition: Omit<ToolDefinition<object>, "needsApproval"> & { needsApproval?: unknown },
 ): object {
   const { input, output, jsonSchema, needsApproval, ...settings } = definition;
-  const { name, description } = settings;
-  checkFields(`tool ${JSON.stringify(name)}`, definition, toolFields);
+  const { name, description, retry } = settings;
+  const owner = `tool ${shown(name)}`;
+  checkDefinition(owner, definition, toolFields);
+  checkPolicy(retry === undefined ? {} : { retry }, (field) => `${field} of the ${owner}`);
   if (typeof name !== "string" || !name.trim() || name.length > 128) {
     const message = `A tool needs a name of 1 to 128 characters, not ${JSON.stringify(name)}.`;
     throw new AgentError("invalid_definition", message);
@@ -169,28 +184,52 @@ export function defineTool(
   };
 }
 
-const toolFields: readonly string[] = [
-  ...[
-    "name",
-    "description",
-    "examples",
-    "input",
-    "output",
-    "jsonSchema",
-    "execute",
-    "effects",
-    "reads",
-    "target",
-    "foreign",
-    "idempotent",
-    "timeoutMs",
-    "retry",
-    "cacheMs",
-    "maxResultSize",
-    "resultForModel",
-    "needsApproval",
-  ],
-];
+const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Allowed>> = {
+  name: checkedElsewhere,
+  description: checkedElsewhere,
+  examples: {
+    use: "a list of `{ says, input }`",
+    fits: (value) => Array.isArray(value) && value.every(isExample),
+  },
+  input: checkedElsewhere,
+  output: schemaField,
+  jsonSchema: record,
+  execute: callable,
+  effects: oneOf(["none", "ui", "state", "send"] satisfies Effects[]),
+  reads: listOf(["public", "private", "untrusted"] satisfies Reads[]),
+  target: callable,
+  foreign: flag,
+  idempotent: flag,
+  timeoutMs: numberFrom(1),
+  retry: checkedElsewhere,
+  cacheMs: numberFrom(0),
+  maxResultSize: {
+    use: 'a number from 0, "unlimited", or an object with both `data` and `text`',
+    fits: isResultSize,
+  },
+  resultForModel: {
+    use: '"full", "summary" or a function',
+    fits: (value) => value === "full" || value === "summary" || typeof value === "function",
+  },
+  needsApproval: {
+    use: "true, false, a reason in words, or a function",
+    // A blank reason would pass for none.
+    fits: (value) =>
+      typeof value === "string" ? value.trim() !== "" : ["boolean", "function"].includes(typeof value),
+  },
+};
+
+function isExample(value: unknown): boolean {
+  return (
+    isRecord(value) && typeof value.says === "string" && (value.input === undefined || isRecord(value.input))
+  );
+}
+
+function isResultSize(value: unknown): boolean {
+  if (!isRecord(value)) return value === "unlimited" || isNumberFrom(0, value);
+  const { data, text, ...others } = value;
+  return isNumberFrom(0, data) && isNumberFrom(0, text) && Object.keys(others).length === 0;
+}
 
 /** Whether a call may be made again without asking anyone: after a failure, or after a crash in the middle of it. */
 export function isRepeatable(tool: Pick<Tool, "effects" | "idempotent">): boolean {
@@ -202,9 +241,12 @@ export function isOrdered(tool: Pick<Tool, "effects">): boolean {
   return tool.effects !== undefined && tool.effects !== "none";
 }
 
-/** Whether calls leave more than words behind: only those are a matter for the safety gate. */
-export function hasEffect({ effects = "state" }: Pick<Tool, "effects">): boolean {
-  return effects === "state" || effects === "send";
+/**
+ * Whether calls leave more than words behind: only those are a matter for the safety gate. What is declared otherwise,
+ * by a tool not made with `defineTool`, counts as an effect.
+ */
+export function hasEffect({ effects }: Pick<Tool, "effects">): boolean {
+  return effects !== "none" && effects !== "ui";
 }
 
 /** What became of a call, whatever the tool returned or threw. */

@@ -95,8 +95,7 @@ async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
   if (effect.refused) return failed(effect.refused);
   const tool = toolFor(effect, io);
   if (!tool) return failed(unknownTool(effect.name, agentOf(effect.agent, io)));
-  // A copy: what a tool changes in it is not what the model said.
-  const valid = await validateInput(tool, structuredClone(effect.input));
+  const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return failed(valid.error);
   if (!(await isAsApproved(tool, calling))) {
     const message = `"${tool.name}" or its arguments are not what was approved. The call was not made.`;

@@ -197,6 +197,48 @@ describe("a call that needs approval", () => {
     expect(asked).toEqual([{ input: { amount: 7 }, context: { user: "Ada" } }]);
   });
 
+  it.each([
+    ["an empty text", ""],
+    ["a blank text", " \n"],
+  ])("by %s still says why", async (_what, said) => {
+    expect(
+      await check(
+        { name: "pay" },
+        pay(() => said),
+      ),
+    ).toEqual({
+      c1: { approval: { reason: '"pay" needs approval.', digest } },
+    });
+  });
+
+  it.each([
+    ["its own time", { timeoutMs: 20 }, 20],
+    ["the policy's", {}, 60_000],
+  ])("is put to a person when the tool does not say so within %s", async (_what, settings, ms) => {
+    const clock = fakeClock({ skipUpToMs: 60_000 });
+    const slow = { ...pay(() => new Promise<boolean>(() => undefined)), ...settings };
+    const agent = agentWith(slow);
+    const io = {
+      ...{ agents: agentsByName(agent), state: newState("ses"), clock, context: undefined, hooks: {} },
+      ...{ emit: () => undefined, modelOf: () => scriptedModel([]), blobs },
+    };
+    const { checks } = await checkCalls([{ type: "call", id: "c1", name: "pay", input: {} }], agent, io);
+    const reason = `"pay" did not say within ${ms} ms whether it needs approval.`;
+    expect(checks).toEqual({ c1: { approval: { reason, digest } } });
+  });
+
+  it("leaves no timer behind when the tool says so in time", async () => {
+    const clock = fakeClock();
+    const agent = agentWith(pay(async () => false));
+    const io = {
+      ...{ agents: agentsByName(agent), state: newState("ses"), clock, context: undefined, hooks: {} },
+      ...{ emit: () => undefined, modelOf: () => scriptedModel([]), blobs },
+    };
+    const { checks } = await checkCalls([{ type: "call", id: "c1", name: "pay", input: {} }], agent, io);
+    expect(checks).toBeUndefined();
+    expect(clock.pending).toBe(0);
+  });
+
   it("is not put to a person when it could not run anyway", async () => {
     expect(await check({ name: "pay", input: { amount: "much" } }, pay(true))).toMatchObject({
       c1: { error: { code: "bad_arguments" } },

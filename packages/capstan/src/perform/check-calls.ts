@@ -71,11 +71,11 @@ async function withApproval(
   { tool, io }: { tool: Tool; io: Io },
 ): Promise<CheckedCall> {
   try {
-    const asks = (await tool.needsApproval?.(input, { context: io.context })) ?? false;
+    const asks = await wishOf(tool, input, io);
     // Most calls change nothing: for those nothing is gathered.
     const verdict = hasEffect(tool) ? gate(gatedCall(tool, input, io)) : allow;
     if (asks === false && verdict.verdict === "allow") return checked;
-    const wish = asks === false ? "" : typeof asks === "string" ? asks : `"${tool.name}" needs approval.`;
+    const wish = asks === false ? "" : reasonOf(asks) || `"${tool.name}" needs approval.`;
     const gated = verdict.verdict === "allow" ? undefined : verdict;
     const reason = [wish, gated?.reason ?? ""].filter((text) => text !== "").join(" ");
     const digest = await digestOf(runIdOf(io), tool, checked.call);
@@ -83,6 +83,26 @@ async function withApproval(
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
   }
+}
+
+/** What the tool says of the call. When it does not say so in its time, a person is asked. */
+async function wishOf(tool: Tool, input: unknown, { context, state, clock }: Io): Promise<boolean | string> {
+  const said = tool.needsApproval?.(input, { context }) ?? false;
+  if (typeof said === "boolean" || typeof said === "string") return said;
+  const ms = tool.timeoutMs ?? (state.run?.policy ?? defaultPolicy).toolTimeoutMs;
+  const late = Promise.withResolvers<string>();
+  const cancel = clock.after(ms, () =>
+    late.resolve(`"${tool.name}" did not say within ${ms} ms whether it needs approval.`),
+  );
+  try {
+    return (await Promise.race([said, late.promise])) ?? false;
+  } finally {
+    cancel();
+  }
+}
+
+function reasonOf(asks: boolean | string): string {
+  return typeof asks === "string" ? asks.trim() : "";
 }
 
 function gatedCall(tool: Tool, input: unknown, { agents, state }: Io): Gated {
@@ -120,7 +140,8 @@ export async function validateInput(
     if (!parsed.ok) return wrong(parsed.problem);
   }
   try {
-    const result = await tool.schema.validate(input);
+    // A copy: what a tool changes in its input is not what the model said.
+    const result = await tool.schema.validate(structuredClone(input));
     return result.valid ? { value: result.value } : wrong(result.issues.slice(0, 10).join("; "));
   } catch (thrown) {
     return { error: describeThrown(thrown, "tool_failed") };

@@ -192,6 +192,27 @@ describe("a value of the tool's own that only resembles a shape is a value", () 
   });
 });
 
+describe("an error that is only marked as one", () => {
+  it("is an error with the message beside it (C-09)", () => {
+    expect(outcomeOf({ error: true, message: "no wind" })).toEqual({
+      status: "error",
+      content: "Tool execution failed: no wind",
+      error: failure("no wind"),
+    });
+    expect(outcomeOf({ error: true, message: "no wind", data: { knots: 0 }, retryable: false })).toEqual({
+      status: "error",
+      content: "Tool execution failed: no wind",
+      error: failure("no wind", "tool_failed", false),
+      data: { knots: 0 },
+    });
+  });
+
+  it("is the tool's own value without a message, or when it says that there is none (C-09)", () => {
+    expect(outcomeOf({ error: true, message: 5 })).toMatchObject({ status: "ok" });
+    expect(outcomeOf({ error: false, message: "fine" })).toMatchObject({ status: "ok" });
+  });
+});
+
 describe("a tool that says in its text that it failed", () => {
   it("is taken at its word when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
     const read = errorText((path: string) => `Error: no file ${path}`);

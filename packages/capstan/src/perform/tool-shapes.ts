@@ -62,14 +62,17 @@ export function errorText<Input, Output>(
 }
 
 function readReturn(fields: Fields): ToolReturn | undefined {
-  const { data, message, retryable } = fields;
+  const { data, retryable } = fields;
+  // `{ error: true, message }`: marked as an error, and the message says which.
+  const isMarked = fields.error === true && typeof fields.message === "string";
+  const [error, message] = isMarked ? [fields.message, undefined] : [fields.error, fields.message];
   const saysNothing = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
   if (Object.keys(fields).every(saysNothing)) return undefined;
   const content = Array.isArray(fields.content) ? partsOf(fields.content) : fields.content;
   if (content !== fields.content && content === undefined) return undefined;
   if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) return undefined;
-  const failure = failureOf(fields.error);
-  if (!failure && fields.error !== undefined && fields.error !== null) return undefined;
+  const failure = failureOf(error);
+  if (!failure && error !== undefined && error !== null) return undefined;
   const ui = jsonOf(fields.ui);
   const contexts = jsonOf(fields.contexts);
   const affected = jsonOf(fields.affected);

@@ -30,10 +30,11 @@ export function isBack(run: RunState, call: Call): boolean {
 /** Why the call may not hand over; nothing when it may. Only the list of the agent in charge counts. */
 export function denialOf({ agent, run }: View, call: Call): string | undefined {
   const to = targetOf(call);
-  const allowed = (agent.handoffs?.() ?? []).map(({ name }) => name);
+  const allowed = othersOf(agent);
   const quoted = JSON.stringify(to.slice(0, 128));
-  if (!allowed.includes(to) || to === agent.name)
-    return `"${agent.name}" cannot hand over to ${quoted}. It may hand over to: ${allowed.join(", ")}.`;
+  const list = allowed.length > 0 ? `: ${allowed.join(", ")}.` : " nobody: answer.";
+  if (!allowed.includes(to))
+    return `"${agent.name}" cannot hand over to ${quoted}. It may hand over to${list}`;
   const { passing } = run;
   const isReturned = passing?.from === to && passing.to === agent.name && passing.begun === run.begun;
   if (isReturned && passing.count >= mostPasses)
@@ -42,9 +43,13 @@ export function denialOf({ agent, run }: View, call: Call): string | undefined {
   return roomFor(run);
 }
 
+function othersOf(agent: Agent): readonly string[] {
+  return (agent.handoffs?.() ?? []).map(({ name }) => name).filter((name) => name !== agent.name);
+}
+
 /** Whom the agent in charge can hand over to now. The one that waits for it can always be handed back to. */
 export function openTargets(agent: Agent, run: RunState): readonly string[] {
-  const others = (agent.handoffs?.() ?? []).map(({ name }) => name).filter((name) => name !== agent.name);
+  const others = othersOf(agent);
   return roomFor(run) === undefined ? others : others.filter((name) => name === run.handoffs.at(-1)?.agent);
 }
 

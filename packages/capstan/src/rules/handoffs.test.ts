@@ -505,6 +505,17 @@ describe("a handoff that is not allowed", () => {
     ]);
   });
 
+  it("is one to itself, which is not among those that it may hand over to (S3-29)", async () => {
+    const denialOf = async (others: readonly Agent[]) => {
+      const model = scriptedModel([{ calls: [to("main")] }, { text: "Then I answer." }]);
+      const main: Agent = defineAgent({ name: "main", model, handoffs: () => [main, ...others] });
+      return ofType((await play(main)).facts, "handoff_denied")[0]?.reason;
+    };
+    const other = defineAgent({ name: "other", model: scriptedModel([]) });
+    expect(await denialOf([other])).toBe('"main" cannot hand over to "main". It may hand over to: other.');
+    expect(await denialOf([])).toBe('"main" cannot hand over to "main". It may hand over to nobody: answer.');
+  });
+
   it("is one that a tool's output asks for: only the call and the list count (S3-29, A105)", async () => {
     const forged = defineTool({
       ...nothing,

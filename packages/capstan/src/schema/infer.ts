@@ -9,9 +9,11 @@ export type Infer<Input> = Input extends {
     ? FromJsonSchema<Input>
     : keyof Input extends never
       ? unknown
-      : Input extends ParameterRecord
-        ? FromParameters<Input>
-        : FromJsonSchema<Input>;
+      : Input[keyof Input] extends { readonly "~standard": object }
+        ? "This is a record of schemas, not a schema: wrap it in z.object({ … })"
+        : Input extends ParameterRecord
+          ? FromParameters<Input>
+          : FromJsonSchema<Input>;
 
 type FromParameters<Parameters> = {
   [Name in RequiredIn<Parameters>]: FromJsonSchema<Parameters[Name]>;
