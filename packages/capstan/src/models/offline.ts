@@ -67,7 +67,7 @@ function replyTo(request: ModelRequest): Reply {
     case "ask":
       return say(
         `${step.tool.name} needs ${step.property.name}, and nothing tells it.`,
-        askFor(step.tool, step.property),
+        askFor(step.tool, step.property, tools),
       );
     case "rest":
       return say("The request is like an example, and a part of it is missing.", askForRest(step.half));

@@ -1,32 +1,34 @@
 import type { Json } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
-import { type Item, nameOf } from "./known-results.ts";
+import { headOf } from "./describe-data.ts";
+import type { Item } from "./known-results.ts";
 import { examplesOf } from "./match-template.ts";
 import { isIdName, type Property } from "./properties.ts";
+import { spokenName } from "./spoken-name.ts";
 import { inWords } from "./words.ts";
 
 /** One short question for what a tool needs. */
-export function askFor(tool: ToolSpec, property: Property): string {
+export function askFor(tool: ToolSpec, property: Property, tools: readonly ToolSpec[]): string {
+  const title = spokenName(tool.name, tools);
   const { name, description, choices, isReference } = property;
   const bare = inWords(isReference ? name.replace(/(?:_i|I)ds?$/u, "") || "one" : name);
   // An argument such as `from` is no noun.
   const words = /^(?:from|to|near|at|in|by|for|with)$/u.test(bare) ? `"${bare}"` : `the ${bare}`;
   const listed = choices.slice(0, 12).map(String);
-  if (listed.length > 0)
-    return `For "${inWords(tool.name)}" I need to know ${words}. Which one: ${either(listed)}?`;
+  if (listed.length > 0) return `For "${title}" I need to know ${words}. Which one: ${either(listed)}?`;
   const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
   const said = examplesOf(tool).find(
     ({ says, input }) => says.includes(`{${name}}`) || input[name] !== undefined,
   );
   const example = said ? ` For example: "${said.says.replace(/\{[^}]*\}/gu, "…")}".` : "";
-  return `For "${inWords(tool.name)}" I need to know ${words}${about && ` (${about})`}. What should it be?${example}`;
+  return `For "${title}" I need to know ${words}${about && ` (${about})`}. What should it be?${example}`;
 }
 
 /** Which of several is meant, in words that tell them apart. */
 export function askWhich(phrase: string, candidates: readonly Item[]): string {
   const shown = candidates.slice(0, 6);
   const names = shown.map((item) => {
-    const name = nameOf(item) ?? "";
+    const name = headOf(item) ?? "";
     const others = differences(item, shown);
     return others === "" ? name : `${name} (${others})`;
   });
@@ -36,7 +38,7 @@ export function askWhich(phrase: string, candidates: readonly Item[]): string {
 
 /** The first property of words in which a thing differs from the others. */
 function differences(item: Item, all: readonly Item[]): string {
-  const name = nameOf(item);
+  const name = headOf(item);
   const isTelling = ([key, value]: [string, Json]) =>
     typeof value === "string" &&
     value !== name &&

@@ -20,10 +20,12 @@ export function clausesOf(text: string): Clause[] {
 
 const isInQuotes = (text: string): boolean => (text.match(/["“”]/gu) ?? []).length % 2 === 1;
 
-const greeting = /^\s*(?:hi|hello|hey)(?:\s+there)?\b[\s,!.]+(?=\S)/iu;
+const greeting = /^\s*(?:hi|hello|hey|good\s+(?:morning|afternoon|evening))(?:\s+there)?\b[\s,!.]+(?=\S)/iu;
+export const withoutGreeting = (text: string): string => text.replace(greeting, "");
+
 /** "Don't you know …" asks, and who is not to forget something is to do it. */
 const unwanted =
   /^\s*(?:(?:please|no|wait|stop)[\s,.!]+)*(?:i\s+(?:do\s+not|don['’]?t)\s+want\s+(?:you\s+)?to|(?:do\s+not|don['’]?t|never)(?!\s+(?:you|forget)\b))(?=[\s,.;!?]|$).*?(?:[,.;!?](?:\s|$)|\s(?=(?:but|just)\b)|$)/isu;
 
 /** What is wished for: without a greeting before it, and without what is not to be done. */
-export const wishedIn = (text: string): string => text.replace(greeting, "").replace(unwanted, "");
+export const wishedIn = (text: string): string => withoutGreeting(text).replace(unwanted, "");

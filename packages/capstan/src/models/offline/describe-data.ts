@@ -100,7 +100,7 @@ export function describeItem(item: Item, options: ItemOptions): string {
 }
 
 /** What a line about a thing begins with. */
-const headOf = (item: Item): string | undefined =>
+export const headOf = (item: Item): string | undefined =>
   nameOf(item) ?? Object.values(item).find((value) => typeof value === "string");
 
 function properties(item: Item, head: string | undefined, { most, ...options }: ItemOptions): string {

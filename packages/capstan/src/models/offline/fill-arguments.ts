@@ -1,4 +1,5 @@
 import { isRecord, type Json } from "../../json.ts";
+import { carefulScene } from "./careful-scene.ts";
 import { fillRules } from "./fill-rules.ts";
 import { lastValueOf } from "./from-results.ts";
 import type { ToolMatch } from "./match-tool.ts";
@@ -6,6 +7,7 @@ import { isIdName, type Property, propertiesOf } from "./properties.ts";
 import { readValue } from "./read-value.ts";
 import { onlyRefersBack } from "./refer-back.ts";
 import { isSearchFor, type Resolution, resolveReference, type Scene, wrapped } from "./resolve-reference.ts";
+import { takesAway } from "./taking-away.ts";
 import { stemOf, unquoted, type Word, wordsOf } from "./words.ts";
 
 export type Input = { readonly [key: string]: Json };
@@ -44,7 +46,7 @@ export function fillArguments(match: ToolMatch, words: readonly Word[], scene: S
     match,
     properties,
     words,
-    scene,
+    scene: takesAway(words) ? carefulScene(match.tool, scene) : scene,
     input: {},
     open: [],
     phrases: [],
@@ -112,9 +114,14 @@ function written(meant: Json, property: Property, filling: Filling): Json | unde
   return readValue(text, property);
 }
 
+/** "Number 7", "the one about frost": what says that a name follows is no part of it. */
+const naming =
+  /^(?:(?:the\s+)?ones?\s+(?=about|called|named|titled|with|that))?(?:(?:with\s+)?(?:the\s+)?(?:number|no\.?|nr\.?|id)\s+(?=\S)|#(?=\d)|(?:about|called|named|titled|saying|that\s+says)\s+(?:(?:the|a|an|my)\s+)?)?/iu;
+
 /** What was said as the value of an argument, looked up where it is the name of something with an id. */
-function valueSaid(text: string, property: Property, filling: Filling): Json | undefined {
+function valueSaid(said: string, property: Property, filling: Filling): Json | undefined {
   const { scene, open, phrases } = filling;
+  const text = property.isReference ? said.replace(naming, "") : said;
   if (!property.isReference && onlyRefersBack(wordsOf(text))) return lastValueOf(property, text, scene);
   const read = property.isReference && property.type !== "array" ? undefined : readValue(text, property);
   const needsId = property.isReference || (property.type === "number" && read === undefined);

@@ -1,4 +1,5 @@
 import type { Json } from "../../json.ts";
+import { withoutAddressee } from "./dictated.ts";
 import type { Filling } from "./fill-arguments.ts";
 import { fromResults } from "./from-results.ts";
 import { isFiller, likeness } from "./meanings.ts";
@@ -46,10 +47,12 @@ const fillAddress: Rule = (property, { words, used }) => {
   return unquoted(word.raw);
 };
 
-const fillReference: Rule = (property, { words, scene }) =>
-  property.choices.length === 0 && (property.required || isIdName(property.name))
-    ? fromResults(property, words, scene)
-    : undefined;
+const fillReference: Rule = (property, { words, scene, match }) => {
+  if (property.choices.length > 0 || !(property.required || isIdName(property.name))) return undefined;
+  const own = new Set(scene.isCareful ? nameWords(match.tool.name) : []);
+  const said = words.filter(({ stem }) => !own.has(stem));
+  return fromResults(property, said, scene);
+};
 
 /** `near the lobby`, `level 2`: the name of the argument, said before its value. */
 const fillPhrase: Rule = (property, { words, properties, used }) => {
@@ -125,9 +128,13 @@ const fillRest: Rule = (property, filling) => {
   if (!property.required || (!isFreeText(property) && !isOnlyText)) return undefined;
   if (/prompt|question|message|task/iu.test(property.name))
     return joined(withoutAddress(words, match)) || undefined;
+  const own = nameWords(match.tool.name);
   const rest = restOf(
-    words.filter((word) => !used.has(word)),
-    nameWords(match.tool.name),
+    withoutAddressee(
+      words.filter((word) => !used.has(word)),
+      own,
+    ),
+    own,
   );
   for (const word of rest) used.add(word);
   return joined(rest) || undefined;

@@ -1,15 +1,20 @@
 import { callsOf, type Entry, textOf } from "../../history.ts";
 import { canonical } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
+import { type Continued, correctionIn } from "./correction.ts";
 import type { Input } from "./fill-arguments.ts";
 import { askForRest, halfSaid, wholeSaid } from "./half-said.ts";
+import { isHarmless } from "./harmless.ts";
 import { knownResults } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
 import type { Property } from "./properties.ts";
 import { isAddress, readValue } from "./read-value.ts";
 import type { Scene } from "./resolve-reference.ts";
+import { isNonsense, onlyPointsOn, saidAnew } from "./said-anew.ts";
 import { substitutes } from "./substitute.ts";
+import { takesAway } from "./taking-away.ts";
 import { fill, lastSaid, sameAgain, type Wish, wishesIn } from "./understand.ts";
+import { wayBack } from "./way-back.ts";
 import { joined, type Word, wordsOf } from "./words.ts";
 
 /** What a person wants now, with what they said before counted in: the full sentence, and answers to our questions. */
@@ -29,15 +34,19 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
   const { text, at } = lastSaid(history);
   const own: Meaning = { text, wishes: wishesIn(text, tools), hints: [] };
   const before = history.slice(0, Math.max(0, at));
+  // What is to be taken away is said in full: it never goes on from something else.
+  if (takesAway(wordsOf(text))) return own;
   if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match))) return own;
   const whole = completed(text, before, tools);
   if (whole) return whole;
-  const rest = continuation(text);
-  if (rest !== undefined) {
+  const more = correctionIn(text) ?? continuation(text);
+  if (more !== undefined) {
+    const rest = more.fresh;
     const fresh: Meaning = { text: rest, wishes: wishesIn(rest, tools), hints: [] };
-    if (fresh.wishes.some(({ match }) => isSure(match))) return fresh;
+    if (takesAway(wordsOf(rest)) || fresh.wishes.some(({ match }) => isSure(match))) return fresh;
     const previous = meaningOf({ history: before, tools }, depth + 1);
-    return goneOn(rest, previous, { history: before, tools }) ?? fresh;
+    const said = goneOn(more, previous, { history: before, tools });
+    return said ?? (onlyPointsOn(rest) || more.isCorrection ? { text, wishes: [], hints: [] } : fresh);
   }
   if (!isReply(text, before)) return own;
   return answered(text, meaningOf({ history: before, tools }, depth + 1), { history: before, tools }) ?? own;
@@ -61,13 +70,14 @@ export const sceneOf = (history: readonly Entry[], hints: Meaning["hints"]): Sce
 });
 
 /** "What about the boats?", "and the trains?", "yes, the blue ones": the part that is new. */
-function continuation(text: string): string | undefined {
+function continuation(text: string): Continued | undefined {
   const found =
     /^\s*(?:and\s+|but\s+|so\s+|ok(?:ay)?,?\s+)?(?:what|how)\s+about\s+(?<new>.+)$/isu.exec(text) ??
     /^\s*(?:yes|yeah|yep|sure|ok|okay|no)\b[\s,.!:;-]*(?<new>\S.*)$/isu.exec(text) ??
     /^\s*(?:and|now|then|or|but)\s+(?<new>.+)$/isu.exec(text) ??
     /^\s*(?<new>(?:without|with|in|on|near|from|to|via|at)\s.{1,40})$/isu.exec(text);
-  return found?.groups?.new;
+  const fresh = found?.groups?.new;
+  return fresh === undefined ? undefined : { fresh };
 }
 
 /** A few words after a question of ours. */
@@ -83,6 +93,8 @@ function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefi
     const { missing, open } = fill(wish, scene);
     if (open.some(({ resolution }) => resolution.type === "unclear"))
       return { ...previous, hints: [wordsOf(text), ...previous.hints] };
+    const said = missing.some(({ isReference }) => isReference) ? saidOn(text, previous, talk) : undefined;
+    if (said) return said;
     const given = valuesIn(text, missing);
     if (Object.keys(given).length > 0)
       return {
@@ -90,7 +102,17 @@ function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefi
         wishes: previous.wishes.with(index, { ...wish, given: { ...wish.given, ...given } }),
       };
   }
-  return goneOn(text, previous, talk);
+  return goneOn({ fresh: text }, previous, talk);
+}
+
+/** "Open a letter" and "7" are "open a letter 7", where an example is said so. */
+function saidOn(reply: string, previous: Meaning, { tools }: Talk): Meaning | undefined {
+  const text = `${previous.text.replace(/[.!?\s]+$/u, "")} ${reply}`;
+  const wishes = wishesIn(text, tools);
+  const isSame = wishes.every(
+    ({ match }, at) => isSure(match) && match.tool === previous.wishes[at]?.match.tool,
+  );
+  return isSame && wishes.length > 0 ? { ...previous, text, wishes } : undefined;
 }
 
 /** How well the examples fit: new words must not make a sentence that fits much worse. */
@@ -116,32 +138,43 @@ const rank = ({ type }: Property): number => (type === "number" ? 0 : 1);
 /** Entries in which a call may have been made already. */
 const mostPast = 100;
 
-/** The previous sentence with the new words in the place of some of its own, where that makes sense. */
-function goneOn(fresh: string, previous: Meaning, { history, tools }: Talk): Meaning | undefined {
-  const { hints } = previous;
+function callsBefore(history: readonly Entry[]): ReadonlySet<string> {
   const past = history
     .slice(-mostPast)
     .flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
-  const done = new Set(past.map(({ name, input }) => canonical([name, input])));
+  return new Set(past.map(({ name, input }) => canonical([name, input])));
+}
+
+/** The previous sentence with the new words in the place of some of its own, where that makes sense. */
+function goneOn(more: Continued, previous: Meaning, { history, tools }: Talk): Meaning | undefined {
+  const { fresh } = more;
+  const { hints } = previous;
+  const done = callsBefore(history);
   const scene = sceneOf(history, hints);
+  const back = wayBack(fresh, previous);
+  if (back !== undefined) return { text: back, wishes: wishesIn(back, tools), hints };
   const [only, ...others] = previous.wishes;
   const again = only && others.length === 0 ? sameAgain(only, wordsOf(fresh), tools) : undefined;
-  if (again && fill(again, scene).missing.length === 0)
+  if (again && fill(again, scene).missing.length === 0 && !isNonsense(again, fresh, scene))
     return { text: joined(again.words), wishes: [again], hints };
   const addresses = wordsOf(fresh).flatMap(({ raw }) => (isAddress(raw) ? raw : []));
+  const anew = saidAnew(previous.text, fresh);
   let second: Meaning | undefined;
-  for (const text of substitutes(previous, fresh)) {
+  for (const text of [...(anew === undefined ? [] : [anew]), ...substitutes(previous, more)]) {
     // What was done for the sentence before is not done again.
     const wishes = wishesIn(text, tools).filter((wish) => {
       const { input, missing } = fill(wish, scene);
       // "And b.txt with hello" is never about the file that was named before.
       const isNamed = addresses.every((address) => Object.values(input).includes(address));
-      return missing.length === 0 && isNamed && !done.has(canonical([wish.match.tool.name, input]));
+      const isDone = done.has(canonical([wish.match.tool.name, input]));
+      return missing.length === 0 && isNamed && !isDone && !isNonsense(wish, fresh, scene);
     });
     if (wishes.length === 0 || closenessOf(wishes) < closenessOf(previous.wishes) - 1) continue;
     const meaning = { text, wishes, hints };
-    if (wishes.some(({ match }) => isSure(match))) return meaning;
-    second ??= meaning;
+    if (text === anew || wishes.some(({ match }) => isSure(match))) return meaning;
+    // A guess may look something up; it changes and shows nothing.
+    if (!onlyPointsOn(fresh) && wishes.every(({ match }) => isHarmless(match.tool, tools)))
+      second ??= meaning;
   }
   return second;
 }

@@ -22,7 +22,7 @@ export function knownResults(history: readonly Entry[]): KnownResult[] {
     const entry = history[at];
     if (entry?.type !== "result" || entry.status !== "ok") continue;
     const data = dataOf(entry) ?? null;
-    const items = data === null ? pathsIn(plainText(entry.content)) : itemsIn(data);
+    const items = data === null ? toldIn(plainText(entry.content)) : itemsIn(data);
     results.push({ at, name: entry.name, input: inputOf(history, at), data, items });
   }
   return results;
@@ -70,6 +70,23 @@ export function itemsIn(data: Json | undefined): Item[] {
   if (!isRecord(data)) return [];
   const listed = Object.values(data).flatMap((value) => (Array.isArray(value) ? value.filter(isRecord) : []));
   return (listed.length > 0 ? listed : [data]) as Item[];
+}
+
+/** The things that a text tells of, where it is nothing but a list of them. */
+function toldIn(text: string): Item[] {
+  const paths = pathsIn(text);
+  return paths.length > 0 ? paths : numberedIn(text);
+}
+
+/** "1. Frost\n2. Rain" has things with numbers, and so has "Kept as 7: rain". */
+function numberedIn(text: string): Item[] {
+  const lines = text.slice(0, 20_000).trim().split("\n");
+  const kept = /\b(?:as|id|number)\s+#?(\d+):\s+(\S.*)$/iu;
+  const items = lines.flatMap((line) => {
+    const found = /^(\d+)[.:)]\s+(\S.*)$/u.exec(line) ?? (lines.length === 1 ? kept.exec(line) : null);
+    return found ? [{ id: Number(found[1]), text: found[2] ?? "" }] : [];
+  });
+  return items.length < lines.length ? [] : items;
 }
 
 /** A text of nothing but paths is a list of them. */

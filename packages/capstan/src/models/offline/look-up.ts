@@ -1,7 +1,9 @@
 import { isFiller, verbs } from "./meanings.ts";
 import type { Situation, Step } from "./plan-step.ts";
 import { propertiesOf } from "./properties.ts";
+import { onlyPointsOn } from "./said-anew.ts";
 import { isSearch, searchFor } from "./search-for.ts";
+import { takesAway } from "./taking-away.ts";
 import { wordsOf } from "./words.ts";
 
 /** Nothing but the name of a thing, such as "coffee": whoever says it wants it searched for. */
@@ -11,7 +13,15 @@ export function lookUp({ request: { tools }, done, meaning, scene }: Situation):
   const isThing = words.every(
     (word) => /^\p{L}{4,}$/u.test(word.raw) && !isFiller(word) && !verbs.has(word.stem),
   );
-  if (!isThing || words.length === 0 || words.length > 2 || text.includes("?")) return undefined;
+  if (
+    !isThing ||
+    onlyPointsOn(text) ||
+    takesAway(words) ||
+    words.length === 0 ||
+    words.length > 2 ||
+    text.includes("?")
+  )
+    return undefined;
   const tool = tools.find(isSearch);
   const [property] = tool ? propertiesOf(tool) : [];
   if (!tool || !property || done.length > 0 || wishes.length > 0) return undefined;

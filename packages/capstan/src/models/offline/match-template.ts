@@ -1,6 +1,6 @@
 import { isRecord, type Json } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
-import { fillers, isFiller, likeness, synonym, verbs } from "./meanings.ts";
+import { fillers, isFiller, isSameWord, likeness, synonym, verbs } from "./meanings.ts";
 import { isNear, joined, stemOf, type Word, wordsOf } from "./words.ts";
 
 /** An example of a tool: what a person says, with `{slots}`, and the input it means. */
@@ -11,7 +11,7 @@ export type Example = {
 };
 
 /** A word that must be said, a little word that need not be, or a place for what only this sentence has. */
-type Piece = { readonly slot: string } | { readonly stem: string; readonly isLittle: boolean };
+export type Piece = { readonly slot: string } | { readonly stem: string; readonly isLittle: boolean };
 
 /** What a sentence has at the places of the slots, how many words of the template it has said, and how well it fits. */
 export type TemplateMatch = {
@@ -25,6 +25,8 @@ export type SlotRules = {
   readonly fits: (slot: string, value: string) => boolean;
   /** A text in which every word counts: its article too. */
   readonly isProse: (slot: string) => boolean;
+  /** Of the words at the place of such a text, those that belong to it. */
+  readonly dictated: (words: readonly Word[], before: Piece | undefined) => readonly Word[];
 };
 
 export function examplesOf(tool: ToolSpec): Example[] {
@@ -65,6 +67,7 @@ function worthOf(piece: string, word: string): number {
   // "Which files" and "what files" ask the same, and "make it blue" is like "make them blue".
   if ((piece === "what" && word === "which") || (piece === "which" && word === "what")) return 1;
   if (piece === "them" && pronouns.has(word)) return 1;
+  if (isSameWord(piece, word)) return 0.9;
   return verbs.has(piece) && verbs.has(word) && likeness(piece, word) === synonym ? 0.5 : 0;
 }
 
@@ -87,7 +90,13 @@ export function matchTemplate(
 ): TemplateMatch | undefined {
   const needed = pieces.filter((piece) => "stem" in piece && !piece.isLittle);
   const isSaid = (piece: Piece) =>
-    "stem" in piece && words.some(({ stem }) => worthOf(piece.stem, stem) > 0 || isThere(piece.stem, stem));
+    "stem" in piece &&
+    words.some(
+      ({ stem }) =>
+        worthOf(piece.stem, stem) > 0 ||
+        isThere(piece.stem, stem) ||
+        (beforeText.has(piece.stem) && beforeText.has(stem)),
+    );
   if (!needed.every(isSaid)) return undefined;
   const matching = { pieces, words, rules, dead: new Set<number>() };
   const lead = words.findIndex((word) => !isLead(word));
@@ -134,7 +143,7 @@ function matchHere(matching: Matching, at: number, from: number): Found | undefi
   const word = words[from];
   if (!piece) return words.slice(from).every(isTail) ? { slots: [], said: 0 } : undefined;
   if ("slot" in piece) return matchSlot(matching, piece.slot, { at, from });
-  const worth = word ? worthOf(piece.stem, word.stem) : 0;
+  const worth = word ? Math.max(worthOf(piece.stem, word.stem), worthBeforeText(matching, at, word)) : 0;
   if (worth > 0) {
     const found = matchFrom(matching, at + 1, from + 1);
     if (found) return { ...found, said: found.said + (articles.has(piece.stem) ? 0 : worth) };
@@ -144,6 +153,15 @@ function matchHere(matching: Matching, at: number, from: number): Found | undefi
     if (found) return found;
   }
   return word && isFiller(word) ? matchFrom(matching, at, from + 1) : undefined;
+}
+
+const beforeText = new Set("with containing contain saying say".split(" "));
+
+/** "With …", "containing …" and "that says …" are the same before a text. */
+function worthBeforeText({ pieces, rules }: Matching, at: number, { stem }: Word): number {
+  const [piece, next] = pieces.slice(at);
+  const isText = next !== undefined && "slot" in next && rules.isProse(next.slot);
+  return isText && piece && "stem" in piece && beforeText.has(piece.stem) && beforeText.has(stem) ? 0.9 : 0;
 }
 
 /** "How do I get there" has no "to". */
@@ -160,7 +178,7 @@ function matchSlot(
     // The last slot takes all that is left, but for "please".
     if (isLast && !words.slice(end).every(isPolite)) continue;
     const taken = words.slice(from, end);
-    const value = rules.isProse(slot) ? joined(taken) : withoutArticle(taken);
+    const value = rules.isProse(slot) ? joined(rules.dictated(taken, pieces[at - 1])) : withoutArticle(taken);
     if (value === "" || !rules.fits(slot, value)) continue;
     const found = matchFrom(matching, at + 1, end);
     if (found) return { slots: [[slot, value], ...found.slots], said: found.said };

@@ -1,9 +1,11 @@
 import type { ToolSpec } from "../../model.ts";
 import { flagsIn } from "./flags.ts";
 import { type Example, matchTemplate, type TemplateMatch } from "./match-template.ts";
+import { pointedExample } from "./pointed-example.ts";
 import { propertiesOf } from "./properties.ts";
+import { asks, onlyTakesAway, takesAway } from "./taking-away.ts";
 import { type ToolWords, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
-import { asks, isDeed, isUndecided, wordScore } from "./word-score.ts";
+import { isDeed, isUndecided, wordScore } from "./word-score.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 export type ToolMatch = {
@@ -43,8 +45,9 @@ export const isSure = ({ example }: ToolMatch): boolean => (example?.said ?? 0) 
 function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
   const { tool } = known;
   if (isUndecided(words, known.name)) return { tool, score: 0 };
-  const score = wordScore(words, known, vocabulary);
-  const example = flaggedExample(words, known);
+  // What takes away is never done, by its words alone, by a tool that can also add.
+  const score = takesAway(words) && !onlyTakesAway(known) ? 0 : wordScore(words, known, vocabulary);
+  const example = flaggedExample(words, known) ?? pointedExample(words, known, vocabulary);
   if (!example) return { tool, score };
   // A template of nothing but a slot takes any sentence that no other tool wants.
   const worth =
@@ -69,9 +72,11 @@ export function bestExample(
   const words = sentence.slice(0, mostWords);
   let best: (Example & TemplateMatch) | undefined;
   const isAsked = isDeed(known) && asks(words);
+  const isTaking = takesAway(words);
   for (const candidate of known.examples) {
     // What changes something is not done for a question, unless that is how it is asked for.
     if (isAsked && !asks(wordsOf(candidate.says))) continue;
+    if (isTaking && !candidate.isTaking) continue;
     const match = matchTemplate(candidate, words, candidate.rules);
     if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };
   }

@@ -18,7 +18,7 @@ const doing: readonly ReadonlySet<string>[] = [
   "style color colour paint make turn",
   "read open view content print cat",
   "list enumerate",
-  "delete remove erase",
+  "delete remove erase discard trash",
   "write create save",
   "edit change modify replace fix",
   "reset clear",
@@ -34,6 +34,12 @@ const things: readonly ReadonlySet<string>[] = [
   "email mail message",
 ].map(set);
 const synonyms = [...doing, ...things];
+
+/** Words that can stand for each other wherever they are said. */
+const same: readonly ReadonlySet<string>[] = ["nearest closest", "near nearby around"].map(set);
+
+export const isSameWord = (left: string, right: string): boolean =>
+  same.some((group) => group.has(left) && group.has(right));
 
 /** Words for what is done, of which there are synonyms. */
 export const verbs: ReadonlySet<string> = new Set(doing.flatMap((group) => [...group]));

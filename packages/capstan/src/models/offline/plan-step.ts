@@ -1,7 +1,8 @@
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { deniedBefore } from "./again.ts";
 import { askOfList } from "./ask-of-list.ts";
 import { correctCall } from "./correct-call.ts";
-import { type Call, type Done, doneSince, isNew } from "./done-calls.ts";
+import { type Call, type Done, doneSince, isCorrection, isNew } from "./done-calls.ts";
 import type { Filled, OpenReference } from "./fill-arguments.ts";
 import { type Meaning, meaningOf, sceneOf } from "./follow-up.ts";
 import { furtherSteps } from "./further-steps.ts";
@@ -41,6 +42,11 @@ export function planStep(request: ModelRequest): Step {
   const { history, tools, toolChoice } = request;
   if (toolChoice === "none" || tools.length === 0) return { type: "answer" };
   const done = doneSince(history);
+  const denied = deniedBefore(request);
+  if (denied.length > 0)
+    return done.length === 0
+      ? called(denied, "It was denied before, and is wanted after all.")
+      : { type: "answer" };
   const meaning = meaningOf(request);
   const situation = { request, done, meaning, scene: sceneOf(history, meaning.hints) };
   if (done.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
@@ -74,9 +80,9 @@ const called = (calls: readonly Call[], why: string): Step => ({ type: "call", c
 function leftOf({ meaning: { wishes }, done, scene }: Situation): Wish[] {
   const phrases = wishes.flatMap((wish) => fill(wish, scene).phrases);
   const counts = new Map<string, number>();
-  for (const [at, { call, result }] of done.entries()) {
-    const isRetried =
-      result?.status === "error" && done.slice(at + 1).some((later) => later.call.name === call.name);
+  for (const made of done) {
+    const { call } = made;
+    const isRetried = done.some((later) => isCorrection(made, later));
     // What was looked up for the sake of a wish is not the wish itself.
     const isLookup = phrases.some((phrase) => isSearchFor(phrase, call.input));
     if (!isRetried && !isLookup) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
@@ -127,7 +133,7 @@ function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation
     ...(property?.isReference ? [{ property, phrase: restOf(wish), tool }] : []),
   ];
   const calls = sought
-    .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)))
+    .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)) && !isEverything(phrase))
     .flatMap((one) => searchFor(one, request.tools, scene) ?? [])
     .filter((call) => isNew(call, made));
   const needed = sought[0]?.property ?? property;
@@ -137,6 +143,10 @@ function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation
   return { type: "ask", tool, property: needed };
 }
 
+/** Nothing can be looked up by a word for all there is. */
+const isEverything = (phrase: string): boolean =>
+  wordsOf(phrase).every((word) => isFiller(word) || /^(?:every|any)(?:thing|one)$|^stuff$/u.test(word.stem));
+
 const isUnknown = ({ resolution }: OpenReference): boolean => resolution.type === "unknown";
 
 /** "Show the Blue Door on the map": what is left without the tool's own words is what to look for. */
@@ -145,7 +155,8 @@ function restOf({ words, match: { tool } }: Wish): string {
   const own = new Set(nameWords(tool.name));
   const about = new Set(wordsOf(tool.description).map(({ stem }) => stem));
   const rest = words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem)));
-  return joined(rest.slice(rest.findIndex((word) => !isFiller(word))));
+  const first = rest.findIndex((word) => !isFiller(word));
+  return first < 0 ? "" : joined(rest.slice(first));
 }
 
 function stepForced({ request, done, scene }: Situation): Step | undefined {

@@ -1,4 +1,5 @@
 import type { Json } from "../../json.ts";
+import { dictatedBy } from "./dictated.ts";
 import type { SlotRules } from "./match-template.ts";
 import { fillers, isFiller, verbs } from "./meanings.ts";
 import type { Property } from "./properties.ts";
@@ -76,7 +77,7 @@ export const isColourName = (name: string): boolean => /colou?r$|^fill$|^stroke$
 export const isPathName = (name: string): boolean => /path|file|url|uri|folder|directory/iu.test(name);
 
 /** A text that people dictate. */
-const isProseName = (name: string): boolean =>
+export const isProseName = (name: string): boolean =>
   /text|content|message|body|note|prompt|comment|description/iu.test(name);
 
 /** One plain word that is no verb: "create files" is not about files that end in "create". */
@@ -87,6 +88,7 @@ const isEnding = ([word, ...others]: readonly Word[]): boolean =>
 export function slotRules(
   properties: readonly Property[],
   input: { readonly [key: string]: Json },
+  own: readonly string[],
 ): SlotRules {
   // A slot that is the whole value of an argument with ids stands for one.
   const ids = new Set(
@@ -110,7 +112,7 @@ export function slotRules(
     if (isPathName(slot)) return !/\s/u.test(value);
     return isQuoted(value) || (!words.every(isFiller) && !onlyRefersBack(words));
   };
-  return { fits, isProse: (slot) => isProseName(slot) };
+  return { fits, isProse: (slot) => isProseName(slot), dictated: dictatedBy(own) };
 }
 
 /** A text as the value of an argument; nothing when it cannot be one. */

@@ -21,8 +21,10 @@ const pronouns = new Set([
 
 const plurals = new Set(["them", "those", "these", "they", "both"]);
 
-const isPointer = ({ stem }: Word): boolean =>
+export const isPointer = ({ stem }: Word): boolean =>
   pronouns.has(stem) || ordinals.includes(stem) || stem === "last";
+
+export const isOrdinal = ({ stem }: Word): boolean => ordinals.includes(stem) || stem === "last";
 
 export const refersBack = (words: readonly Word[]): boolean => words.some(isPointer);
 
@@ -38,19 +40,45 @@ export function onlyRefersBack(words: readonly Word[]): boolean {
 export const onlyPoints = (words: readonly Word[]): boolean =>
   words.filter((word) => !isPointer(word) && !fillers.has(word.stem)).length <= 1;
 
-/** The things that the words mean: by name, by their place in the list, or by a pronoun. */
-export function pointedAt(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
-  const named = items.filter((item) => {
+/** The things whose names the words have. */
+const namedBy = (items: readonly Item[], words: readonly Word[]): readonly Item[] =>
+  items.filter((item) => {
     const name = nameOf(item);
     const parts = name === undefined ? [] : wordsOf(name).map(({ stem }) => stem);
     return parts.length > 0 && parts.every((part) => words.some(({ stem }) => isNear(stem, part)));
   });
+
+/**
+ * As `pointedAt`, where a mistake cannot be undone: "it" is not the first of several things, and a pointer beside
+ * other words may mean something else.
+ */
+export function surelyPointedAt(items: readonly Item[], words: readonly Word[]): readonly Item[] {
+  const named = namedBy(items, words);
+  if (named.length > 0 || !onlyPoints(words)) return named;
+  const placed = placedAt(items, words);
+  if (placed !== undefined) return placed ? [placed] : [];
+  const isPlural = words.some(({ stem }) => plurals.has(stem));
+  return isPlural || (items.length === 1 && refersBack(words)) ? items : [];
+}
+
+/** The things that the words mean: by name, by their place in the list, or by a pronoun. */
+export function pointedAt(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
+  const named = namedBy(items, words);
   if (named.length > 0) return named;
   const placed = placedAt(items, words);
   if (placed !== undefined) return placed ? [placed] : undefined;
   if (words.some(({ stem }) => plurals.has(stem))) return items;
   return words.some(({ stem }) => pronouns.has(stem)) ? items.slice(0, 1) : undefined;
 }
+
+/** "The first one" is the first of several: a list comes before a single thing that was spoken of later. */
+export const inOrderOf = <Known extends { readonly items: readonly Item[] }>(
+  words: readonly Word[],
+  results: readonly Known[],
+): readonly Known[] =>
+  words.some(isOrdinal)
+    ? results.toSorted((left, right) => Number(left.items.length < 2) - Number(right.items.length < 2))
+    : results;
 
 /** The thing at the place that the words name; `false` when there is none at it. */
 export function placedAt(items: readonly Item[], words: readonly Word[]): Item | false | undefined {

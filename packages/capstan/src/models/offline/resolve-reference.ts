@@ -2,7 +2,7 @@ import { isRecord, type Json } from "../../json.ts";
 import { type Item, type KnownResult, nameOf } from "./known-results.ts";
 import { isFiller } from "./meanings.ts";
 import { isIdName, type Property } from "./properties.ts";
-import { onlyRefersBack, placedAt, pointedAt } from "./refer-back.ts";
+import { inOrderOf, onlyRefersBack, placedAt, pointedAt, surelyPointedAt } from "./refer-back.ts";
 import { isNear, type Word, wordsOf } from "./words.ts";
 
 /** What is known when arguments are filled: the results, where this run begins, and what was said to our questions. */
@@ -10,6 +10,8 @@ export type Scene = {
   readonly results: readonly KnownResult[];
   readonly runFrom: number;
   readonly hints: readonly (readonly Word[])[];
+  /** Something is to be taken away: then a thing is meant for certain, or it is asked which. */
+  readonly isCareful?: boolean;
 };
 
 /** What a name stands for, or why that is not known. */
@@ -24,7 +26,7 @@ export type Resolution =
 export function resolveReference(phrase: string, property: Property, scene: Scene): Resolution {
   const words = wordsOf(phrase);
   const wantsMany = property.type === "array";
-  const lists = scene.results.flatMap(({ items, input, at }) => {
+  const lists = inOrderOf(words, scene.results).flatMap(({ items, input, at }) => {
     const key = keyFor(property, items);
     return key === undefined
       ? []
@@ -39,7 +41,9 @@ export function resolveReference(phrase: string, property: Property, scene: Scen
   if (onlyRefersBack(words)) {
     for (const { items, key } of lists) {
       const pointed = pointedAt(items, words);
-      if (pointed) return found(pointed, key);
+      if (!pointed) continue;
+      const only = scene.isCareful && !wantsMany ? onlyOne(items, words, scene) : pointed;
+      return only ? found(only, key) : { type: "unclear", candidates: items };
     }
     return { type: "unknown" };
   }
@@ -66,16 +70,31 @@ export function resolveReference(phrase: string, property: Property, scene: Scen
   return { type: isSearched ? "nothing" : "unknown" };
 }
 
-/** The best of what a search gave: by its name, else the one that the tool put first. Several when they are equally good. */
-function chosen(items: readonly Item[], words: readonly Word[], { hints }: Scene): Item | Item[] | undefined {
-  const named = byName(items, words, "codes");
-  const candidates = named.length > 0 ? named : items.slice(0, 1);
+/** The one thing that is pointed at, or that our question was answered with. */
+function onlyOne(
+  items: readonly Item[],
+  words: readonly Word[],
+  { hints }: Scene,
+): readonly Item[] | undefined {
+  const sure = surelyPointedAt(items, words);
+  const hinted = hintedAt(items, hints);
+  return sure.length === 1 ? sure : hinted && [hinted];
+}
+
+function hintedAt(candidates: readonly Item[], hints: Scene["hints"]): Item | undefined {
   for (const hint of hints) {
     const placed = placedAt(candidates, hint);
     const [only, another] = placed ? [placed] : byName(candidates, hint, "about");
     if (only && !another) return only;
   }
-  return candidates.length > 1 ? candidates : candidates[0];
+  return undefined;
+}
+
+/** The best of what a search gave: by its name, else the one that the tool put first. Several when they are equally good. */
+function chosen(items: readonly Item[], words: readonly Word[], scene: Scene): Item | Item[] | undefined {
+  const named = byName(items, words, scene.isCareful ? "about" : "codes");
+  const candidates = named.length > 0 || scene.isCareful ? named : items.slice(0, 1);
+  return hintedAt(candidates, scene.hints) ?? (candidates.length > 1 ? candidates : candidates[0]);
 }
 
 const distinct = (items: readonly Item[], key: string): readonly Item[] => [

@@ -1,7 +1,11 @@
-import type { ToolSpec } from "../../model.ts";
-import { wishedIn } from "./clauses.ts";
+import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { wishedIn, withoutGreeting } from "./clauses.ts";
+import { refusalsIn, sayInstead } from "./say-instead.ts";
+import { spokenName } from "./spoken-name.ts";
+import { takesAway } from "./taking-away.ts";
+import { lastSaid } from "./understand.ts";
 import { vocabularyOf } from "./vocabulary.ts";
-import { inWords } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 const whoAmI = "I am an offline model that follows rules, not an AI";
 
@@ -19,17 +23,21 @@ export function smallTalk(text: string, tools: readonly ToolSpec[]): string | un
   const isAnswered = /^(?:ok|okay|all ?right|fine|never ?mind|forget it|stop|no|nope)$/u.test(plain);
   // "Don't send it": there is nothing to do.
   if (isAnswered || (plain !== "" && wishedIn(plain) === "")) return "All right.";
-  if (/^how are you\b/u.test(plain)) return `${whoAmI}, so I am always the same. ${someAbilities(tools)}`;
+  const asked = withoutGreeting(plain);
+  if (/^how are you\b/u.test(asked)) return `${whoAmI}, so I am always the same. ${someAbilities(tools)}`;
   const isAboutMe =
     /^(?:help|who are you|what are you|are you (?:an? )?(?:real )?(?:ai|robot|bot|human|person)|what (?:else )?can (?:you|i) (?:do|help|ask)|how can you help|what do you do)\b/u;
-  return isAboutMe.test(plain) ? `${whoAmI}. ${abilities(tools)}` : undefined;
+  return isAboutMe.test(asked) ? `${whoAmI}. ${abilities(tools)}` : undefined;
 }
+
+const noTools = "I have no tools to work with now.";
+const lowered = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 const mostListed = 16;
 
 /** What the tools do, in the words of their descriptions. */
 function abilities(tools: readonly ToolSpec[]): string {
-  if (tools.length === 0) return "I have no tools to work with now.";
+  if (tools.length === 0) return noTools;
   const lines = tools
     .slice(0, mostListed)
     .map(({ name, description }) => `- ${firstSentence(description)} (${name})`);
@@ -57,19 +65,37 @@ export function isBeyond(text: string, tools: readonly ToolSpec[]): boolean {
   );
 }
 
-/** Said when no tool is about what was asked. */
-export const cannot = (tools: readonly ToolSpec[]): string =>
-  `I cannot help with that: ${whoAmI}, and I only know what tools tell me. ${someAbilities(tools)}`;
+const opening = "I cannot help with that";
+
+/** Said when no tool is about what was asked. Who hears it again is shown other sentences. */
+export function cannot(request: Pick<ModelRequest, "history" | "tools">): string {
+  const { tools } = request;
+  const isTaking = takesAway(wordsOf(lastSaid(request.history).text));
+  const from = refusalsIn(request, opening);
+  const nothing = isTaking ? " Nothing was changed." : "";
+  const fitting = isTaking ? sayInstead(tools, { isTaking }) : "";
+  const instead = fitting || sayInstead(tools, { from });
+  if (from > 0 && instead !== "") return `${opening}: I only follow rules.${nothing} ${instead}`;
+  const rest = fitting === "" ? [oneAbility(tools), instead] : [fitting];
+  return `${opening}: ${whoAmI}.${nothing} ${rest.join(" ")}`.trim();
+}
+
+function oneAbility([first]: readonly ToolSpec[]): string {
+  if (!first) return noTools;
+  const whole = firstSentence(first.description);
+  const [clause = ""] = whole.length > 60 ? whole.split(/[,;(]\s*/u) : [whole];
+  return `One of my tools: ${lowered(clause.trim())}.`;
+}
 
 const mostNamed = 6;
 
 /** The same in one sentence, of the first tools. */
 function someAbilities(tools: readonly ToolSpec[]): string {
-  if (tools.length === 0) return "I have no tools to work with now.";
+  if (tools.length === 0) return noTools;
   const said = tools.slice(0, mostNamed).map(({ name, description }) => {
-    const [clause = ""] = firstSentence(description).split(/[,;:(]\s*/u);
-    const words = clause.trim() || inWords(name);
-    return words.charAt(0).toLowerCase() + words.slice(1);
+    const [clause = ""] = firstSentence(description).split(/[,;(]\s*/u);
+    const words = clause.trim() || spokenName(name, tools);
+    return lowered(words);
   });
   const more = tools.length > mostNamed ? '; and more: ask "what can you do?"' : "";
   return `What my tools do: ${said.join("; ")}${more}.`;

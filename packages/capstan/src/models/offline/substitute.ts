@@ -1,8 +1,9 @@
+import type { Continued } from "./correction.ts";
 import type { Meaning } from "./follow-up.ts";
 import { examplesOf } from "./match-template.ts";
 import { isFiller } from "./meanings.ts";
 import { isColour, numberIn } from "./read-value.ts";
-import { joined, type Word, wordsOf } from "./words.ts";
+import { distance, joined, type Word, wordsOf } from "./words.ts";
 
 type Kind = "colour" | "number" | "code" | "plain";
 
@@ -24,7 +25,10 @@ type Place = {
 const mostTried = 8;
 
 /** A sentence with new words in the place of some of its own: the likeliest places first. */
-export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, fresh: string): string[] {
+export function substitutes(
+  { text, wishes }: Pick<Meaning, "text" | "wishes">,
+  { fresh, instead, isCorrection }: Continued,
+): string[] {
   const words = wordsOf(text);
   const said = wordsOf(fresh);
   const added = said.filter((word) => !isFiller(word));
@@ -35,7 +39,8 @@ export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, 
     ({ from, length, rank, isMeant }) => {
       const isOther = kindOf(words.slice(from, from + length)) !== kind;
       const isAfter = preposition === undefined || isMeant || words[from - 1]?.stem === preposition;
-      return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) };
+      const isWrong = isCorrection && isLike(words.slice(from, from + length), instead ?? joined(added));
+      return { from, length, rank: rank + (isOther ? 1.5 : 0) + (isAfter ? 0 : 3) - (isWrong ? 5 : 0) };
     },
   );
   // "And in spring?" is about the last thing that was said with "in".
@@ -49,6 +54,14 @@ export function substitutes({ text, wishes }: Pick<Meaning, "text" | "wishes">, 
   const [first] = said;
   const isAdded = first && isPreposition(first) && !words.some(({ stem }) => stem === first.stem);
   return isAdded ? [`${text.replace(/[.!?\s]+$/u, "")} ${fresh}`, ...changes] : changes;
+}
+
+/** Who corrects himself says almost the same, or says what was wrong. */
+function isLike(words: readonly Word[], said: string): boolean {
+  const bare = (some: readonly Word[]) => joined(some.filter((word) => !isFiller(word))).toLowerCase();
+  const wanted = bare(wordsOf(said));
+  const old = bare(words);
+  return old !== "" && (old === wanted || old.split(" ").some((part) => distance(part, wanted) <= 1));
 }
 
 /** What stands at the slots of the examples; meant by "in …" is a slot that another example has after "in". */

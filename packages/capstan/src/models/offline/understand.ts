@@ -3,8 +3,11 @@ import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { clausesOf, wishedIn } from "./clauses.ts";
 import { type Filled, fillArguments, type Input } from "./fill-arguments.ts";
 import { bestTool, isSure, rankTools, type ToolMatch } from "./match-tool.ts";
-import { isAddress } from "./read-value.ts";
+import { propertiesOf } from "./properties.ts";
+import { isAddress, isProseName } from "./read-value.ts";
 import type { Scene } from "./resolve-reference.ts";
+import { takesAway } from "./taking-away.ts";
+import { isLook } from "./word-score.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 /** One thing that a person asks for: the tool for it, and the words that say it. */
@@ -42,6 +45,9 @@ export function wishesIn(said: string, tools: readonly ToolSpec[]): Wish[] {
   const wishes: Wish[] = [];
   let open = "";
   for (const clause of clausesOf(text)) {
+    const alone = wordsOf(clause.text);
+    // What is to be taken away, and no tool can, is no part of what is asked for after it.
+    if (takesAway(wordsOf(open)) && isOwnWish(alone, tools)) open = "";
     const words = wordsOf(open + clause.text);
     const last = wishes.at(-1);
     const match = bestTool(words, tools);
@@ -50,12 +56,23 @@ export function wishesIn(said: string, tools: readonly ToolSpec[]): Wish[] {
     else if (match && (!last || isSure(match) || !match.example)) {
       wishes.push(wish(match, words));
       open = "";
+    } else if (last && takesAway(alone) && !isDictated(last)) {
+      open = "";
     } else if (last) {
       wishes[wishes.length - 1] = longer(last, clause.joint + clause.text, tools);
     } else open += `${clause.text} `;
   }
   return wishes;
 }
+
+function isOwnWish(words: readonly Word[], tools: readonly ToolSpec[]): boolean {
+  const match = bestTool(words, tools);
+  return match !== undefined && isSure(match);
+}
+
+/** A text in which a person may say anything. */
+const isDictated = ({ match: { tool, example } }: Wish): boolean =>
+  [...(example?.slots.keys() ?? propertiesOf(tool).map(({ name }) => name))].some(isProseName);
 
 const wish = (match: ToolMatch, words: readonly Word[]): Wish => ({ match, words, given: {} });
 
@@ -95,8 +112,9 @@ export function fill({ match, words, given }: Wish, scene: Scene): Filled {
   };
 }
 
-/** When a tool must be called: every tool, best first, for all that was said. */
+/** When a tool must be called: every tool, best first, for all that was said; to take away, none that does another deed. */
 export function anyWish({ history, tools }: Pick<ModelRequest, "history" | "tools">): Wish[] {
   const words = wordsOf(lastSaid(history).text);
-  return rankTools(words, tools).map((match) => wish(match, words));
+  const ranked = rankTools(words, tools).map((match) => wish(match, words));
+  return takesAway(words) ? ranked.filter(({ match }) => isSure(match) || isLook(match.tool.name)) : ranked;
 }

@@ -3,6 +3,7 @@ import { type Example, examplesOf, type SlotRules } from "./match-template.ts";
 import { fillers, likeness, slip, synonymsOf } from "./meanings.ts";
 import { type Property, propertiesOf } from "./properties.ts";
 import { slotRules } from "./read-value.ts";
+import { exampleTakesAway } from "./taking-away.ts";
 import { nameWords, wordsOf } from "./words.ts";
 
 /** The words of one tool, and how much each of them says about it. */
@@ -10,7 +11,7 @@ export type ToolWords = {
   readonly tool: ToolSpec;
   readonly name: readonly string[];
   readonly properties: readonly Property[];
-  readonly examples: readonly (Example & { readonly rules: SlotRules })[];
+  readonly examples: readonly (Example & { readonly rules: SlotRules; readonly isTaking: boolean })[];
   /** Of its name: a strong sign. */
   readonly strong: ReadonlySet<string>;
   /** Of the values that its arguments may have. */
@@ -78,11 +79,12 @@ function alike(stem: string, { all, byLetter }: Index): ReadonlyMap<string, numb
 
 function toolWords(tool: ToolSpec): ToolWords {
   const properties = propertiesOf(tool);
+  const name = nameWords(tool.name);
   const examples = examplesOf(tool).map((example) => ({
     ...example,
-    rules: slotRules(properties, example.input),
+    rules: slotRules(properties, example.input, name),
+    isTaking: exampleTakesAway(example),
   }));
-  const name = nameWords(tool.name);
   const said = examples.flatMap(({ says }) => stemsIn(says.replace(/\{[^}]*\}/gu, " ")));
   return {
     tool,

@@ -1,8 +1,9 @@
 import { fillers, isFiller, synonym, verbs } from "./meanings.ts";
 import { isAddress, isColour } from "./read-value.ts";
 import { onlyPoints, refersBack } from "./refer-back.ts";
+import { asks, questions } from "./taking-away.ts";
 import type { ToolWords, Vocabulary } from "./vocabulary.ts";
-import { isQuoted, type Word } from "./words.ts";
+import { isQuoted, nameWords, type Word } from "./words.ts";
 
 /** How much the words of a sentence are those of a tool. */
 export function wordScore(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): number {
@@ -41,17 +42,6 @@ export function wordScore(words: readonly Word[], known: ToolWords, vocabulary: 
 const isNoun = ({ raw, stem }: Word, before: Word | undefined): boolean =>
   verbs.has(stem) && (raw.toLowerCase() !== stem || /^(?:a|an|the|which|every)$/u.test(before?.stem ?? ""));
 
-/** Words that ask. */
-export const questions: ReadonlySet<string> = new Set(
-  "what which who where when how why is are do does did".split(" "),
-);
-
-/** "Should I delete it?" asks; "could you delete it?" is a polite way to say so. */
-export function asks([first, second]: readonly Word[]): boolean {
-  const isModal = /^(?:should|shall|would|could|can|may|must)$/u.test(first?.stem ?? "");
-  return questions.has(first?.stem ?? "") || (isModal && second?.stem !== "you");
-}
-
 const deeds = new Set(
   (
     "clear delete remove reset erase drop cancel send write create add update edit save move rename book buy pay " +
@@ -59,12 +49,17 @@ const deeds = new Set(
   ).split(" "),
 );
 
+export const isDeedWord = (stem: string): boolean => deeds.has(stem);
+
 /** A tool that changes something, by its name or by how it is asked for: "save …", "delete …". */
 export const isDeed = ({ name, examples }: Pick<ToolWords, "name" | "examples">): boolean =>
   name.some((part) => deeds.has(part)) ||
   examples.some(({ pieces: [first] }) => first !== undefined && "stem" in first && deeds.has(first.stem));
 
 const looks = new Set("get list show find search read query".split(" "));
+
+/** A tool that only looks at something, by its name. */
+export const isLook = (name: string): boolean => nameWords(name).some((part) => looks.has(part));
 
 /** Whoever asks "should I paint it?" has not decided: nothing is done for it, at most something is looked up. */
 export const isUndecided = ([first, second]: readonly Word[], name: readonly string[]): boolean =>

@@ -1,16 +1,18 @@
 import { type CallPart, plainText, type ResultEntry } from "../../history.ts";
 import { canonical, isRecord, type Json } from "../../json.ts";
-import type { ModelRequest } from "../../model.ts";
+import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { citeSources, sourcesIn, sourcesOf } from "./cite-sources.ts";
 import { describeData, describeItem } from "./describe-data.ts";
-import { type Done, doneSince } from "./done-calls.ts";
+import { type Done, doneSince, isCorrection } from "./done-calls.ts";
 import { isOpenHandoff } from "./hand-over.ts";
 import { dataOf, type Item, itemsIn, jsonIn, nameOf } from "./known-results.ts";
 import { isMeasure } from "./measure.ts";
 import { isIdName } from "./properties.ts";
+import { sayInstead } from "./say-instead.ts";
 import { cannot, isBeyond, smallTalk } from "./small-talk.ts";
-import { lastSaid } from "./understand.ts";
-import { inWords } from "./words.ts";
+import { spokenName } from "./spoken-name.ts";
+import { lastSaid, wishesIn } from "./understand.ts";
+import { undoneIn } from "./undone.ts";
 
 /** An answer from what the tools gave since the person spoke. Every name and number in it comes from there. */
 export function writeAnswer(request: ModelRequest): string {
@@ -20,8 +22,10 @@ export function writeAnswer(request: ModelRequest): string {
   // A tool may have been called only because one had to be.
   const talk = smallTalk(text, request.tools);
   if (talk !== undefined) return talk;
-  if (results.length === 0 || isBeyond(text, request.tools)) return cannot(request.tools);
-  const options = { hideIds: hidesIds(request.instructions) };
+  const undone = undoneIn(text, request.tools, done);
+  const isUnknown = undone.length > 0 && wishesIn(text, request.tools).length === 0;
+  if (results.length === 0 || isUnknown || isBeyond(text, request.tools)) return cannot(request);
+  const options = { hideIds: hidesIds(request.instructions), tools: request.tools };
   const sources = sourcesOf(request);
   const told = results.map(({ call, result }, at) => {
     if (isPreparation(call, results.slice(at + 1))) return "";
@@ -30,8 +34,14 @@ export function writeAnswer(request: ModelRequest): string {
     const cited = citeSources(asked.join(" ") || text, found);
     return cited || tellUsed({ call, result }, results.slice(at + 1), options) || tellResult(result, options);
   });
-  return told.filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back.";
+  const left = undone.map((deed) => notDone(deed, request.tools));
+  return (
+    [...told, ...left].filter((line) => line.trim() !== "").join("\n\n") || "The tools gave nothing back."
+  );
 }
+
+const notDone = (deed: string, tools: readonly ToolSpec[]): string =>
+  `I have not done this: "${deed.trim().replace(/[.!?]+$/u, "")}". ${sayInstead(tools, { isTaking: true })}`.trim();
 
 /** The instructions may say that people are not shown ids. */
 export const hidesIds = (instructions: string): boolean =>
@@ -41,23 +51,15 @@ type Told = { readonly call: CallPart; readonly result: ResultEntry };
 
 /** A failure that was made good is not worth a word. */
 function worthTelling(done: readonly Done[]): Told[] {
-  return done.flatMap(({ call, result }, at) => {
+  return done.flatMap((made) => {
+    const { call, result } = made;
     if (!result) return [];
-    const isRetried =
-      result.status === "error" &&
-      done.slice(at + 1).some((later) => later.result?.status === "ok" && isSameAgain(call, later.call));
+    const isRetried = done.some((later) => later.result?.status === "ok" && isCorrection(made, later));
     return isRetried || isOpenHandoff(result) ? [] : [{ call, result }];
   });
 }
 
-/** By the same tool, or by another one for the same thing. */
-const isSameAgain = (first: CallPart, second: CallPart): boolean =>
-  first.name === second.name ||
-  Object.entries(first.input).some(
-    ([key, value]) => typeof value === "string" && second.input[key] === value,
-  );
-
-type Options = { readonly hideIds: boolean };
+type Options = { readonly hideIds: boolean; readonly tools: readonly ToolSpec[] };
 
 /** A thing that was looked up for a later step: what else is known of it, or nothing more than a space. */
 function tellUsed({ call: own, result }: Told, later: readonly Told[], options: Options): string | undefined {
@@ -107,9 +109,9 @@ function tellResult(result: ResultEntry, options: Options): string {
     case "denied":
       return `That was not done. ${sentence(error?.message ?? text)}`;
     case "skipped":
-      return `${capitalised(inWords(name))} was skipped. ${sentence(error?.message ?? text)}`;
+      return `${capitalised(spokenName(name, options.tools))} was skipped. ${sentence(error?.message ?? text)}`;
     case "interrupted":
-      return `${capitalised(inWords(name))} was interrupted: it may or may not have taken effect.`;
+      return `${capitalised(spokenName(name, options.tools))} was interrupted: it may or may not have taken effect.`;
     case "ok":
       return tellData(result, text, options);
   }
@@ -121,15 +123,19 @@ function tellData(result: ResultEntry, text: string, options: Options): string {
   const data = dataOf(result);
   if (data === undefined)
     return text === ""
-      ? `${capitalised(inWords(result.name))} is done.`
+      ? `${capitalised(spokenName(result.name, options.tools))} is done.`
       : asIs(shortened(withoutFence(text)));
   const whole = jsonIn(text);
   const message = messageIn(whole) ?? result.message ?? messageIn(data) ?? (whole ? "" : text);
   // A list tells itself: then the tool's own words are not the answer.
-  const head = isSentence(message) && itemsIn(data).length < 2 ? sentence(message) : "";
+  const isTold = itemsIn(data).length < 2 || isNegative(message);
+  const head = isSentence(message) && isTold ? sentence(message) : "";
   const told = describeData(data, { ...options, said: head });
   const answer = [head, told].filter((line) => line !== "").join("\n");
-  return (answer || sentence(message) || `${capitalised(inWords(result.name))} is done.`) + offer(data);
+  return (
+    (answer || sentence(message) || `${capitalised(spokenName(result.name, options.tools))} is done.`) +
+    offer(data)
+  );
 }
 
 /** What was looked for is not there, and the result says what is. */
@@ -142,6 +148,12 @@ function offer(data: Json): string {
   const hasOthers = entries.some(([, value]) => Array.isArray(value) && value.length > 0);
   return isNothing && hasOthers ? "\nDo you want one of these instead?" : "";
 }
+
+/** That there is nothing, or that it was not done, no list tells: it has something else. */
+const isNegative = (message: string): boolean =>
+  /^(?:no|none|nothing|nobody|not|sorry)\b|\b(?:is|are|was|were|did|does|do|could|can) ?no(?:t|thing)\b|n['’]t\b/iu.test(
+    message,
+  );
 
 const isSentence = (text: string): boolean => text.trim().split(/\s+/u).length >= 3;
 

@@ -1,0 +1,28 @@
+import { textOf } from "../../history.ts";
+import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { examplesOf } from "./match-template.ts";
+import { exampleTakesAway } from "./taking-away.ts";
+
+const mostSaid = 3;
+
+type Kind = { readonly isTaking?: boolean; readonly from?: number };
+
+/** A few sentences that one could say, one of each tool, with dots for what only the person knows. */
+export function sayInstead(tools: readonly ToolSpec[], { isTaking = false, from = 0 }: Kind = {}): string {
+  const said = tools.flatMap((tool) => {
+    const fitting = examplesOf(tool).filter(
+      (example) =>
+        /[\p{L}]/u.test(example.says.replace(/\{[^}]*\}/gu, "")) && (!isTaking || exampleTakesAway(example)),
+    );
+    return fitting.slice(0, 1).map(({ says }) => `"${says.replace(/\{[^}]*\}/gu, "…")}"`);
+  });
+  const start = said.length > mostSaid ? (from * mostSaid) % said.length : 0;
+  const shown = [...said.slice(start), ...said.slice(0, start)].slice(0, mostSaid);
+  if (shown.length === 0) return "";
+  const last = shown.at(-1);
+  return `You could say ${shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${last}` : last}.`;
+}
+
+/** How often it was said before that something cannot be done. */
+export const refusalsIn = ({ history }: Pick<ModelRequest, "history">, opening: string): number =>
+  history.filter((entry) => entry.type === "assistant" && textOf(entry).startsWith(opening)).length;
