@@ -71,3 +71,20 @@ test("a host that is not to be asked for again is opened at once, also after a r
   expect(await question(page).count()).toBe(0);
   await expect.poll(visited).toHaveLength(2);
 });
+
+test("the hosts that are not asked about are in the settings, and can be asked about again", async () => {
+  const page = await pageWithLink();
+  await link(page).click();
+  await question(page).getByLabel(`Do not ask again for ${host}`).check();
+  const opened = page.waitForEvent("popup");
+  await question(page).getByRole("link", { name: "Open" }).click();
+  await opened;
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("main").getByText(host, { exact: true }).waitFor();
+  await picture(page, "settings-links");
+  await page.getByRole("button", { name: `Ask again for ${host}` }).click();
+  await page.getByRole("main").getByText(host, { exact: true }).waitFor({ state: "detached" });
+  await page.goBack();
+  await link(page).click();
+  await question(page).waitFor();
+});

@@ -176,6 +176,7 @@ test("a tool that has changed is trusted, and a missing key is explained", async
   await page.getByText('export GROQ_API_KEY="your key"').waitFor();
   await picture(page, "page-models-how");
   await page.goto(new URL("/settings", studio.url).href);
+  await page.getByText("You are the local user").waitFor();
   await page.getByText("Dark", { exact: true }).click();
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
 }, 60_000);

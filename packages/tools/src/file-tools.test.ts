@@ -53,7 +53,7 @@ describe("the file tools", () => {
   it("do not write before a person has agreed, and then show the difference (S1-23)", async () => {
     const waiting = run(agent(calling("write_file", { path: "a.txt", content: "hello\n" })), "Write it.");
     const { pending } = await waiting;
-    expect(pending).toMatchObject([{ name: "write_file", reason: 'Writes the file "a.txt".' }]);
+    expect(pending).toMatchObject([{ name: "write_file", reason: 'Makes the file "a.txt".' }]);
     expect(readdirSync(place.path)).toEqual([]);
     const { facts, result } = await collect(waiting.approve(pending[0]?.callId ?? ""));
     expect(result.status).toBe("done");

@@ -8,19 +8,23 @@ import { attempt } from "../shell/toasts.tsx";
 import { Widget } from "../widgets/widget.tsx";
 import { useConversation } from "./conversation-context.ts";
 import { useFreshGesture } from "./fresh-gesture.ts";
-import { inputDiff } from "./input-diff.ts";
+import { inputContent, inputDiff } from "./input-diff.ts";
+import { JsonText } from "./json-text.tsx";
+import { ownReason } from "./own-reason.ts";
 import { useStandingApprovals } from "./standing-approvals.ts";
 
 type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string };
 
 /** A call that a person must agree to: everything it would do, why it asks, and what made it suspicious. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
-  const { callId, name, reason, shown, parentCallId } = pending;
+  const { callId, name, reason = "", shown, parentCallId } = pending;
   const { index } = useConversation();
   const fact = index().approvals.get(callId);
   const because = fact?.because ?? [];
   const diff = fact && inputDiff(fact.input);
+  const content = fact && inputContent(fact.input);
   const isSuspicious = because.length > 0;
+  const why = isSuspicious ? ownReason(reason, name) : reason;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
   return (
     <section
@@ -37,9 +41,7 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
               <span className="font-normal text-quiet"> Asked by an agent inside.</span>
             )}
           </p>
-          {reason !== undefined && reason !== "" && (
-            <p className="text-sm text-quiet [overflow-wrap:anywhere]">{steadyText(reason)}</p>
-          )}
+          {why !== "" && <p className="text-sm text-quiet [overflow-wrap:anywhere]">{steadyText(why)}</p>}
         </div>
       </div>
       {isSuspicious && <Because sources={because} />}
@@ -48,6 +50,7 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
           <Widget hint={diff} />
         </div>
       )}
+      {content !== undefined && <JsonText label="New content" text={content} />}
       {shown !== undefined && (
         <pre
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
@@ -103,17 +106,19 @@ function Decision({ pending, runId, mayStand }: DecisionProps): ReactNode {
   }
   const allow = () => client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }) });
   const deny = () => client.runs.deny(runId, callId, note?.trim() || undefined);
+  // An approval takes no note along: what was typed would be lost.
+  const hasNote = (note ?? "").trim() !== "";
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Button kind="main" disabled={isBusy} onClick={fresh(() => tell(allow))}>
+      <Button kind="main" disabled={isBusy || hasNote} onClick={fresh(() => tell(allow))}>
         Allow
       </Button>
       <Button disabled={isBusy} onClick={fresh(() => tell(deny))}>
-        Deny
+        {hasNote ? "Deny with this note" : "Deny"}
       </Button>
       {note === undefined ? (
         <Button kind="quiet" onClick={() => setNote("")}>
-          Add a note
+          Add a note why not
         </Button>
       ) : (
         <input
@@ -132,7 +137,7 @@ function Decision({ pending, runId, mayStand }: DecisionProps): ReactNode {
         <Button
           kind="quiet"
           className="sm:ml-auto"
-          disabled={isBusy}
+          disabled={isBusy || hasNote}
           onClick={fresh(() => {
             allowTool(sessionId, name);
             tell(allow);
@@ -140,6 +145,11 @@ function Decision({ pending, runId, mayStand }: DecisionProps): ReactNode {
         >
           Always in this session
         </Button>
+      )}
+      {hasNote && (
+        <p className="basis-full text-xs text-quiet">
+          Only a denial takes the note along. Empty it to allow the call.
+        </p>
       )}
     </div>
   );

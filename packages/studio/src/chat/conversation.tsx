@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { factIndex } from "../connection/fact-index.ts";
-import { type OpenSession, reopen, useOpenSession } from "../connection/open-session.ts";
+import { type OpenSession, reopen, useDeletedSessions, useOpenSession } from "../connection/open-session.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
 import { Loading } from "../look/state.tsx";
@@ -11,6 +11,7 @@ import { ConnectionBar } from "./connection-bar.tsx";
 import { type ConversationActions, ConversationContext } from "./conversation-context.ts";
 import { ConversationFoot } from "./conversation-foot.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
+import { GoneSession } from "./gone-session.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useBranching } from "./use-branching.ts";
@@ -19,16 +20,21 @@ import { useSaying } from "./use-saying.ts";
 /** A session, to read and to go on with. */
 export function Conversation({ sessionId }: { readonly sessionId: string }): ReactNode {
   const [opening, setOpening] = useState(0);
+  const isDeleted = useDeletedSessions(({ ids }) => ids.includes(sessionId));
   function again(): void {
     reopen(sessionId);
     setOpening(opening + 1);
   }
+  if (isDeleted) return <GoneSession wasHere />;
   return <Opening key={opening} sessionId={sessionId} onReopen={again} />;
 }
 
 function Opening({ sessionId, onReopen }: { readonly sessionId: string; onReopen(): void }): ReactNode {
   const session = useOpenSession(sessionId);
   if (!session) return null;
+  const { state, view } = session;
+  const isGone = state.type === "ended" && state.error?.code === "not_found";
+  if (isGone) return <GoneSession wasHere={view.seq > 0} />;
   return <OpenConversation session={session} onReopen={onReopen} />;
 }
 

@@ -7,6 +7,7 @@ import { beginners, newChatPath } from "../connection/introduced.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { Failure } from "../look/state.tsx";
 import { attempt } from "../shell/toasts.tsx";
+import { useOnce } from "../shell/use-once.ts";
 import { AgentCards } from "./agent-cards.tsx";
 import { Composer } from "./composer.tsx";
 import { ListToggle } from "./conversation-header.tsx";
@@ -18,6 +19,7 @@ export function NewChat(): ReactNode {
   const refreshList = useSessionList((list) => list.refresh);
   const [model, setModel] = useState<string>();
   const [, go] = useLocation();
+  const once = useOnce();
   const [search] = useSearchParams();
   useEffect(() => void refresh(), [refresh]);
   const agents = beginners(about?.agents ?? []);
@@ -65,7 +67,7 @@ export function NewChat(): ReactNode {
             agents={agents}
             chosen={agent}
             onChoose={choose}
-            onSuggestion={(by, text) => attempt(() => start(text, by))}
+            onSuggestion={(by, text) => attempt(() => once(() => start(text, by)))}
           />
         </div>
       </div>

@@ -5,6 +5,7 @@ import { alternativesAt, type Lineage, startBranch, useLineage } from "../connec
 import type { FactIndex } from "../connection/fact-index.ts";
 import type { OpenSession } from "../connection/open-session.ts";
 import { useSessionList } from "../connection/session-list.ts";
+import { useOnce } from "../shell/use-once.ts";
 import type { Item } from "./items.ts";
 
 type UserItem = Extract<Item, { readonly type: "user" }>;
@@ -28,15 +29,17 @@ export function useBranching({ id, view }: OpenSession, index: FactIndex): Branc
   const [editing, setEditing] = useState<string>();
   const lineage = useLineage(id, view.seq === 0 ? 0 : (view.runId ?? 1));
   const refresh = useSessionList((list) => list.refresh);
+  const once = useOnce();
 
-  async function begin(runId: string, input: string | readonly Part[]): Promise<void> {
-    const start = index.runStarts.get(runId);
-    if (!start) return;
-    const { agent } = start;
-    const made = await startBranch({ lineage, sessionId: id, at: start.seq - 1, input, agent });
-    go(`/sessions/${encodeURIComponent(made)}`);
-    await refresh();
-  }
+  const begin = (runId: string, input: string | readonly Part[]) =>
+    once(async () => {
+      const start = index.runStarts.get(runId);
+      if (!start) return;
+      const { agent } = start;
+      const made = await startBranch({ lineage, sessionId: id, at: start.seq - 1, input, agent });
+      go(`/sessions/${encodeURIComponent(made)}`);
+      await refresh();
+    });
   const current = {
     say: (item: UserItem, content: string | readonly Part[]) => begin(item.entry.runId, content),
     retry: async (runId: string) => {

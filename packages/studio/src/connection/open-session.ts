@@ -1,6 +1,7 @@
 import type { Fact } from "capstan";
 import type { SessionView, SessionWatch, WatchState } from "capstan/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { client } from "./client.ts";
 import { factIndex } from "./fact-index.ts";
 
@@ -77,6 +78,18 @@ function hold(id: string): { readonly held: Held; letGo(): void } {
 export function reopen(id: string): void {
   watches.get(id)?.watch.close();
   watches.delete(id);
+}
+
+/** Those that were deleted here: an address, or the way back, may still lead to them. */
+export const useDeletedSessions: UseBoundStore<StoreApi<{ readonly ids: readonly string[] }>> = create<{
+  readonly ids: readonly string[];
+}>()(() => ({ ids: [] }));
+
+/** Deletes a session, and forgets what was read of it. */
+export async function deleteSession(id: string): Promise<void> {
+  await client.sessions.remove(id);
+  useDeletedSessions.setState(({ ids }) => ({ ids: [...ids, id] }));
+  reopen(id);
 }
 
 /** Follows a session as long as the component is there. */

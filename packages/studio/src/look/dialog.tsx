@@ -20,6 +20,12 @@ const places = {
   side: "right-0 top-0 h-full w-[min(34rem,100vw)] border-l",
 } as const;
 
+/** A menu is gone when the dialog that was chosen in it is closed; what it was opened by is not. */
+function openerOf(focused: Element | null): Element | null {
+  const menu = focused?.closest("[role=menu]");
+  return menu ? document.getElementById(menu.getAttribute("aria-labelledby") ?? "") : focused;
+}
+
 /** Something that must be dealt with before the rest. Keeps the focus, and gives it back. */
 export function Dialog({
   title,
@@ -34,14 +40,14 @@ export function Dialog({
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-black/35" />
+        <Radix.Overlay className="fixed inset-0 z-50 bg-black/35" />
         <Radix.Content
           className={classNames(
             "fixed z-50 flex flex-col overflow-hidden bg-raised shadow-lifted focus:outline-none",
             places[place],
           )}
           onOpenAutoFocus={(event) => {
-            before.current = document.activeElement;
+            before.current = openerOf(document.activeElement);
             const content = event.currentTarget as HTMLElement;
             const field =
               content.querySelector<HTMLElement>("[data-first]") ??

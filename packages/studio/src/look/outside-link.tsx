@@ -18,10 +18,11 @@ export const useLeaving: UseBoundStore<StoreApi<{ readonly link: Leaving | undef
 
 const place = "capstan-known-hosts";
 
-function knownHosts(): readonly unknown[] {
+/** Hosts whose links are opened without asking. */
+export function knownHosts(): readonly string[] {
   try {
     const hosts: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
-    return Array.isArray(hosts) ? hosts : [];
+    return Array.isArray(hosts) ? hosts.filter((host) => typeof host === "string") : [];
   } catch {
     return []; // somebody has changed it: ask again
   }
@@ -33,6 +34,11 @@ export const hostOf = (href: string): string => URL.parse(href)?.host ?? "";
 /** Links to this host are opened without asking from now on. */
 export function trustHost(host: string): void {
   localStorage.setItem(place, JSON.stringify([...new Set([...knownHosts(), host])]));
+}
+
+/** Links to this host are asked about again. */
+export function forgetHost(host: string): void {
+  localStorage.setItem(place, JSON.stringify(knownHosts().filter((known) => known !== host)));
 }
 
 /** A link that a model or a tool has written. Where it leads is shown before it is opened, but for hosts that are known. */

@@ -21,13 +21,16 @@ type AgentFormProps = {
   readonly others: readonly { readonly name: string; readonly description?: string }[];
   readonly onSaved: (agent: AgentInfo) => void;
   readonly onClose: () => void;
+  /** Whether there is something in it that is not saved. */
+  readonly onTyped: (isTyped: boolean) => void;
 };
 
 type Trouble = { readonly problems?: FieldProblems; readonly theirs?: AgentInfo };
 
 /** Makes an agent, or the next version of one. The server says what is wrong, and it is shown where it is. */
-export function AgentForm({ agent, parts, others, onSaved, onClose }: AgentFormProps): ReactNode {
-  const [draft, setDraft] = useState(() => (agent?.data ? draftOf(agent.data) : emptyDraft));
+export function AgentForm(props: AgentFormProps): ReactNode {
+  const { agent, parts, others, onSaved, onClose, onTyped } = props;
+  const [draft, setDraft] = useState(() => draftFrom(agent));
   const [base, setBase] = useState(agent);
   const [trouble, setTrouble] = useState<Trouble>({});
   const [isBusy, setBusy] = useState(false);
@@ -36,6 +39,7 @@ export function AgentForm({ agent, parts, others, onSaved, onClose }: AgentFormP
     if (Object.keys(trouble).length > 0)
       form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: "center" });
   }, [trouble]);
+  useEffect(() => onTyped(JSON.stringify(draft) !== JSON.stringify(draftFrom(base))), [draft, base, onTyped]);
   const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
 
   async function save(onto: AgentInfo | undefined): Promise<void> {
@@ -77,7 +81,7 @@ export function AgentForm({ agent, parts, others, onSaved, onClose }: AgentFormP
           mine={dataOf(draft, base?.data)}
           onTheirs={() => {
             setBase(theirs);
-            if (theirs.data) setDraft(draftOf(theirs.data));
+            if (theirs.data) setDraft(draftFrom(theirs));
             setTrouble({});
           }}
           onMine={() => {
@@ -95,6 +99,9 @@ export function AgentForm({ agent, parts, others, onSaved, onClose }: AgentFormP
     </form>
   );
 }
+
+const draftFrom = (agent: AgentInfo | undefined): AgentDraft =>
+  agent?.data ? draftOf(agent.data) : emptyDraft;
 
 type PartProps = {
   readonly draft: AgentDraft;

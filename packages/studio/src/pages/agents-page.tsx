@@ -12,6 +12,7 @@ import { attempt, toast } from "../shell/toasts.tsx";
 import { AgentDetails, AgentVersions } from "./agent-details.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentRow, type AgentTask } from "./agent-row.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 import { importAgent } from "./import-agent.ts";
 import { ImportButton } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
@@ -163,11 +164,23 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
       </Dialog>
     );
   const titles = { make: "New agent", edit: `Edit ${name}`, look: name, versions: `Versions of ${name}` };
+  if (task === "make" || task === "edit")
+    return (
+      <FormDialog title={titles[task]} onClose={onClose}>
+        {({ close, onTyped }) => (
+          <AgentForm
+            {...(agent && { agent })}
+            parts={parts}
+            others={agents}
+            onSaved={saved}
+            onClose={close}
+            onTyped={onTyped}
+          />
+        )}
+      </FormDialog>
+    );
   return (
     <Dialog title={titles[task]} isOpen onClose={onClose} place="side">
-      {(task === "make" || task === "edit") && (
-        <AgentForm {...(agent && { agent })} {...{ parts, onClose }} others={agents} onSaved={saved} />
-      )}
       {task === "look" && agent && <AgentDetails agent={agent} />}
       {task === "versions" && agent && <AgentVersions agent={agent} onSaved={saved} />}
     </Dialog>

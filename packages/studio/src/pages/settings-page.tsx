@@ -3,9 +3,10 @@ import { type ReactNode, useState } from "react";
 import { client } from "../connection/client.ts";
 import { useAnswer } from "../inspector/use-answer.ts";
 import { Button } from "../look/button.tsx";
+import { forgetHost, knownHosts } from "../look/outside-link.tsx";
 import { Failure } from "../look/state.tsx";
 import { chooseTheme, type ThemeChoice, themeChoice } from "../look/theme.ts";
-import { steadyText } from "../markdown/visible-text.ts";
+import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { KeyList } from "../shell/help-sheet.tsx";
 import { attempt } from "../shell/toasts.tsx";
 import { Page, Section } from "./page.tsx";
@@ -30,6 +31,7 @@ export function SettingsPage(): ReactNode {
       <Section title="You">
         <You about={about} />
       </Section>
+      <KnownHosts />
       <Section title="What is kept where">
         <KeptWhere />
       </Section>
@@ -37,6 +39,30 @@ export function SettingsPage(): ReactNode {
         {about && `${about.name} ${about.version} · ${steadyText(about.model)}`}
       </p>
     </Page>
+  );
+}
+
+/** Those that a person need not be asked about again. */
+function KnownHosts(): ReactNode {
+  const [hosts, setHosts] = useState(knownHosts);
+  function forget(host: string): void {
+    forgetHost(host);
+    setHosts(knownHosts());
+  }
+  if (hosts.length === 0) return null;
+  return (
+    <Section title="Links" about="To these hosts a link is opened without asking.">
+      <ul className="divide-y rounded-lg border bg-raised text-sm">
+        {hosts.map((host) => (
+          <li key={host} className="flex items-center gap-3 py-1.5 pl-4 pr-2">
+            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{visibleText(host)}</span>
+            <Button size="small" aria-label={`Ask again for ${host}`} onClick={() => forget(host)}>
+              Ask again
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 
@@ -105,7 +131,7 @@ const kept: readonly { readonly what: string; readonly where: string }[] = [
   { what: "Agents that people make", where: "In the database of the server, with their versions" },
   { what: "Keys of models", where: "In variables of the server's process; never in the database" },
   { what: "That you are signed in", where: "In a cookie that no script can read" },
-  { what: "Theme", where: "In this browser" },
+  { what: "Theme, and which links to open without asking", where: "In this browser" },
 ];
 
 function KeptWhere(): ReactNode {

@@ -3,12 +3,14 @@ import { Download, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../connection/client.ts";
+import { deleteSession } from "../connection/open-session.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { Button, IconButton } from "../look/button.tsx";
 import { Dialog } from "../look/dialog.tsx";
 import { Menu } from "../look/menu.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
 import { attempt } from "./toasts.tsx";
+import { useOnce } from "./use-once.ts";
 
 type SessionMenuProps = {
   readonly session: Pick<ListedSession, "id" | "title">;
@@ -67,8 +69,9 @@ type ChangeProps = SessionMenuProps & { onDone(): void };
 function RemoveButtons({ session, isOpen, onDone }: ChangeProps): ReactNode {
   const [, go] = useLocation();
   const refresh = useSessionList((list) => list.refresh);
+  const once = useOnce();
   async function remove(): Promise<void> {
-    await client.sessions.remove(session.id);
+    await deleteSession(session.id);
     onDone();
     if (isOpen) go("/");
     await refresh();
@@ -76,7 +79,7 @@ function RemoveButtons({ session, isOpen, onDone }: ChangeProps): ReactNode {
   return (
     <div className="flex justify-end gap-2">
       <Button onClick={onDone}>Keep it</Button>
-      <Button kind="danger" onClick={() => attempt(remove)}>
+      <Button kind="danger" onClick={() => attempt(() => once(remove))}>
         Delete
       </Button>
     </div>

@@ -105,7 +105,7 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
       >
         {steadyText(session.title)}
       </Link>
-      <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100">
+      <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:opacity-100">
         <SessionMenu session={session} isOpen={isOpen} />
       </div>
     </li>

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { useRoute } from "wouter";
 import { useAbout } from "../connection/about.ts";
+import { useDeletedSessions } from "../connection/open-session.ts";
 import { useSessionList } from "../connection/session-list.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { LeavingDialog } from "../look/leaving-dialog.tsx";
@@ -16,6 +17,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
   const refresh = useSessionList((list) => list.refresh);
   const learn = useAbout((state) => state.refresh);
   const [isSession, params] = useRoute("/sessions/:id");
+  const isDeleted = useDeletedSessions(({ ids }) => ids.includes(params?.id ?? ""));
   useShortcuts();
   // The first screen asks by itself, each time that it is opened.
   useEffect(() => {
@@ -31,7 +33,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
     <>
       <Layout
         list={<SessionSidebar openId={params?.id} />}
-        inspector={isSession && params ? <Inspector sessionId={params.id} /> : undefined}
+        inspector={isSession && params && !isDeleted ? <Inspector sessionId={params.id} /> : undefined}
       >
         {children}
       </Layout>

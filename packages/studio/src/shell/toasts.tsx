@@ -30,7 +30,7 @@ export function Toasts(): ReactNode {
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 top-14 z-50 flex flex-col items-center gap-2"
+      className="pointer-events-none fixed inset-x-0 top-14 z-60 flex flex-col items-center gap-2"
     >
       {toasts.map(({ id, text, isBad }) => (
         <div

@@ -1,7 +1,7 @@
 export type DiffLine = {
   readonly type: "same" | "added" | "removed" | "note";
   readonly text: string;
-  /** Its number before and after, from 1. */
+  /** Its number before and after, from 1; none where the hunk begins at a line 0, which is nowhere. */
   readonly before?: number;
   readonly after?: number;
 };
@@ -22,6 +22,7 @@ export function parseDiff(text: string): ParsedDiff {
   const hunks: { head: string; lines: DiffLine[] }[] = [];
   // Where the hunk is, and how many lines of each side it still has: "--- a" after its end is no removed line.
   let [before, after, beforeLeft, afterLeft] = [0, 0, 0, 0];
+  let isNumbered = true;
   for (const line of text.replace(/\r?\n$/, "").split("\n")) {
     const lines = hunks.at(-1)?.lines;
     const isInside = lines !== undefined && (beforeLeft > 0 || afterLeft > 0);
@@ -29,6 +30,7 @@ export function parseDiff(text: string): ParsedDiff {
     if (head) {
       [before, after] = [Number(head[1]), Number(head[3])];
       [beforeLeft, afterLeft] = [Number(head[2] ?? 1), Number(head[4] ?? 1)];
+      isNumbered = !(before === 0 && beforeLeft > 0) && !(after === 0 && afterLeft > 0);
       hunks.push({ head: (head[5] ?? "").trim(), lines: [] });
     } else if (line.startsWith("\\ ")) {
       lines?.push({ type: "note", text: line.slice(2) });
@@ -36,13 +38,14 @@ export function parseDiff(text: string): ParsedDiff {
       if (line !== "" && !aboutFile.test(line))
         hunks.push({ head: "", lines: [{ type: "note", text: line }] });
     } else if (line.startsWith("+")) {
-      lines.push({ type: "added", text: line.slice(1), after: after++ });
+      lines.push({ type: "added", text: line.slice(1), ...(isNumbered && { after: after++ }) });
       afterLeft -= 1;
     } else if (line.startsWith("-")) {
-      lines.push({ type: "removed", text: line.slice(1), before: before++ });
+      lines.push({ type: "removed", text: line.slice(1), ...(isNumbered && { before: before++ }) });
       beforeLeft -= 1;
     } else {
-      lines.push({ type: "same", text: line.slice(1), before: before++, after: after++ });
+      const numbers = isNumbered && { before: before++, after: after++ };
+      lines.push({ type: "same", text: line.slice(1), ...numbers });
       beforeLeft -= 1;
       afterLeft -= 1;
     }

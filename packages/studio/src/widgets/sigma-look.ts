@@ -26,16 +26,19 @@ export function nodeLook(look: GraphLook, id: string, data: Attributes): Partial
   if (flashing.has(id))
     return { ...data, color: colours.accent, size: size * 1.6, zIndex: 2, forceLabel: true };
   const isFar =
-    selected !== undefined && selected !== id && graph.hasNode(selected) && !graph.areNeighbors(id, selected);
+    selected !== undefined &&
+    selected !== id &&
+    [selected, id].every((one) => graph.hasNode(one)) &&
+    !graph.areNeighbors(id, selected);
   if (isFar) return { ...data, color: colours.line, label: null, zIndex: 0 };
   return { ...data, color, zIndex: 1, ...(selected === id && { size: size * 1.3, forceLabel: true }) };
 }
 
-/** An edge is a quiet line; those of the selected node stand out. */
+/** An edge is a quiet line; those of the selected node stand out. It may be one of a graph that is gone. */
 export function edgeLook(look: GraphLook, id: string, data: Attributes): Partial<EdgeDisplayData> {
   const { graph, colours, selected } = look;
   const color = typeof data.given === "string" ? data.given : colours.faint;
-  if (selected === undefined || !graph.hasNode(selected)) return { ...data, color };
+  if (selected === undefined || !graph.hasNode(selected) || !graph.hasEdge(id)) return { ...data, color };
   return graph.hasExtremity(id, selected)
     ? { ...data, color: colours.accent, zIndex: 1 }
     : { ...data, color, label: "" };

@@ -34,13 +34,15 @@ export function useSigma({ graph, props, changed, selected, onSelect }: SigmaOpt
     if (sigma.current) zoomTo(sigma.current, ids);
   };
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the state says that there is a drawing
   useEffect(() => {
     look.graph = graph;
     const { current } = sigma;
-    if (!current || state !== "drawn") return;
+    if (!current) return;
     if (current.getGraph() !== graph) {
-      current.setSettings(labelSettings(graph));
+      // Before anything else that draws: the look is already that of the new one.
       current.setGraph(graph);
+      current.setSettings(labelSettings(graph));
     }
     zoomTo(current, props.zoomTo ?? []);
     look.endFlash = flash(current, look, changed);

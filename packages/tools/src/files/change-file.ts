@@ -75,7 +75,8 @@ async function changeIn(
   return told([...directory.names, name].join("/"), before, text);
 }
 
-async function readBefore(directory: Directory, name: string, mostBytes: number): Promise<Before> {
+/** Refuses what is not a regular file. */
+export async function readBefore(directory: Directory, name: string, mostBytes: number): Promise<Before> {
   const { handle, stats } = await openFile(directory, name);
   try {
     return { stats, text: stats.size > mostBytes ? undefined : await textOf(handle, mostBytes) };

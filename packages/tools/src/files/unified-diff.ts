@@ -28,7 +28,7 @@ export function unifiedDiff(path: string, before: string | undefined, after: str
 }
 
 /** Each with its line end, so that a missing one is a difference. */
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 

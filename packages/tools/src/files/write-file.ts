@@ -1,6 +1,6 @@
 import { defineTool, type Tool } from "capstan";
 import { changeFile, type WritableWorkspace } from "./change-file.ts";
-import { reasonToAsk } from "./reason-to-ask.ts";
+import { reasonToWrite } from "./reason-to-ask.ts";
 
 /** `write_file`: a file with new content. */
 export function writeFileTool(workspace: WritableWorkspace): Tool {
@@ -28,7 +28,7 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     },
     effects: "state",
     reads: ["private"],
-    needsApproval: ({ path }) => reasonToAsk("Writes", path, workspace.root),
+    needsApproval: ({ path }) => reasonToWrite(path, workspace),
     execute: ({ path, content }, context) =>
       changeFile(workspace, { path, context, create: true, after: () => content }),
   });

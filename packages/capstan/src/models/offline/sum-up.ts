@@ -31,7 +31,7 @@ function stepInWords(text: string): string {
 function gistOf(result: string): string {
   const quoted = /"message":\s*("(?:[^"\\]|\\.)*")/u.exec(result)?.[1];
   const said = quoted === undefined ? result : String(JSON.parse(quoted));
-  if (/^\s*[[{]/u.test(said)) return "";
+  if (/^\s*(?:[[{]|$)/u.test(said)) return "";
   const sentence = /^.*?[.!?](?=\s|$)/su.exec(said.trim())?.[0] ?? said.trim();
   return withEnd(firstWords(sentence.replace(/\s+/gu, " "), 30));
 }
