@@ -1,5 +1,6 @@
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type Io, processIo } from "./io.ts";
+import { catchStrayErrors } from "./stray-errors.ts";
 import { version } from "./version.ts";
 
 /** Runs the command line and gives what to exit with. Never rejects. */
@@ -15,12 +16,29 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 /** Runs the command line of this process, and ends it when all that was said is written. */
 export async function runMain(): Promise<void> {
+  const { stdout, stderr } = process;
   const closed = new Set<unknown>();
-  // Whoever read it has left; a command that cares listens too.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => closed.add(stream));
+  let isLost = false;
+  for (const stream of [stdout, stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      const isFirst = !closed.has(stream);
+      closed.add(stream);
+      // Whoever read it has left; a command that cares listens too. All else is an answer that got lost.
+      if (error.code === "EPIPE" || stream === stderr) return;
+      isLost = true;
+      if (isFirst) stderr.write(`capstan: the output cannot be written: ${error.message}.\n`);
+    });
+  catchStrayErrors((error) => void failed(error));
   const exitCode = await main(process.argv.slice(2), processIo);
-  await Promise.all([process.stdout, process.stderr].map((stream) => closed.has(stream) || written(stream)));
-  process.exit(exitCode);
+  await Promise.all([stdout, stderr].map((stream) => closed.has(stream) || written(stream)));
+  process.exit(isLost ? exitCodes.failure : exitCode);
+}
+
+async function failed(error: unknown): Promise<void> {
+  const { strayErrorWords } = await import("./config/stray-error-words.ts");
+  process.stderr.write(`capstan: ${strayErrorWords(error, process.env)}\n`, () =>
+    process.exit(exitCodes.failure),
+  );
 }
 
 function written(stream: NodeJS.WriteStream): Promise<unknown> {

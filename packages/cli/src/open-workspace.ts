@@ -8,6 +8,7 @@ import { loadProject, type Project } from "./config/load-project.ts";
 import { makeAgents, modelNameOf } from "./config/make-agents.ts";
 import { mcpNotices, mcpServersOf, startServers } from "./config/mcp-servers.ts";
 import { databaseOf, openMemory, openStore } from "./config/open-store.ts";
+import { projectFolder, withProject } from "./config/session-projects.ts";
 import { makeDataFolder } from "./config/trust.ts";
 import { workspaceEngine } from "./config/workspace-engine.ts";
 import type { Io } from "./io.ts";
@@ -34,14 +35,16 @@ export const openWorkspace: OpenWorkspace = async (flags, io) => {
     const logs = fileLogs({ directory: logFolder(project, io), deltas: config.logs?.deltas ?? false });
     closing.push(() => logs.close());
     const policy = policyOf(config, flags);
-    const { store, database } = opened;
+    const owner = projectFolder(project.configFile, io.cwd);
+    const store = withProject(opened.store, owner);
     // What is kept nowhere is not logged either.
     const log = flags.session === false ? () => undefined : logs;
     const engine = workspaceEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
     closing.push(() => engine.close());
     const modelName = modelNameOf(team.agent);
     return {
-      ...{ config, home, database, ...team, policy, store, engine, mcp, logs, close },
+      ...{ config, home, database: opened.database, project: owner, ...team },
+      ...{ policy, store, engine, mcp, logs, close },
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
       notices: [...project.notices, ...mcpNotices(mcp), ...modelNotices(team.agent, io)],

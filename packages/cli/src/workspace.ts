@@ -33,6 +33,8 @@ export interface Workspace {
   readonly config: Config;
   /** Where the configuration was found; left out when there is none. */
   readonly configFile?: string;
+  /** Whose the runs are that are begun here: the folder of the configuration, or the current one. */
+  readonly project: string;
   /** The data folder (`CAPSTAN_HOME`): database, logs, trust. */
   readonly home: string;
   /** The file, or the address without its password. */

@@ -3,9 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { AgentError } from "capstan";
 import type { Outcome } from "../command.ts";
+import { strayErrorWords } from "../config/stray-error-words.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { takeStdout } from "../serving/take-stdout.ts";
+import { hearStrayErrors } from "../stray-errors.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { acpAgent } from "./acp-agent.ts";
 import { acpSessions } from "./sessions.ts";
@@ -23,6 +25,7 @@ export async function serveAcp(flags: WorkspaceFlags, io: Io, outcome: Outcome):
   // Before a configuration is imported, which may print something.
   const stdout = takeStdout();
   const sessions = acpSessions(flags, io);
+  const hearNoMore = hearStrayErrors((error) => io.stderr.write(`${strayErrorWords(error, io.env)}\n`));
   const input = Readable.toWeb(io.stdin) as ReadableStream<Uint8Array>;
   const connection = acpAgent(sessions, io).connect(ndJsonStream(Writable.toWeb(stdout), input));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => connection.close());
@@ -34,5 +37,6 @@ export async function serveAcp(flags: WorkspaceFlags, io: Io, outcome: Outcome):
   const closed = sessions.close().catch((error: Error) => io.stderr.write(`${error.message}\n`));
   // What is put down goes on where the session is loaded again.
   await Promise.race([closed, delay(patienceMs, undefined, { ref: false })]);
+  hearNoMore();
   outcome.exitCode = exitCodes.ok;
 }

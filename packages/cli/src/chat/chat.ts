@@ -1,8 +1,10 @@
 import { session } from "capstan/sessions";
 import { errorWords } from "../config/error-words.ts";
+import { strayErrorWords } from "../config/stray-error-words.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { unfinishedRun } from "../script/find-session.ts";
+import { hearStrayErrors } from "../stray-errors.ts";
 import { promptHistory } from "../terminal/prompt-history.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace.ts";
 import { type Conversation, conversation, type Place } from "./conversation.ts";
@@ -64,10 +66,12 @@ export async function chat(workspace: Workspace, io: Io, options: ChatOptions = 
   view.append(statusLines(place, io, view));
   for (const notice of workspace.notices) shown.notice(notice, "yellow");
   view.use(mode);
+  const hearNoMore = hearStrayErrors((error) => shown.notice(strayErrorWords(error, io.env), "red"));
   try {
     await Promise.race([talkOn(), leaving.promise]);
     return exitCodes.ok;
   } finally {
+    hearNoMore();
     view.close();
     if (place.workspace !== workspace) await place.workspace.close();
   }

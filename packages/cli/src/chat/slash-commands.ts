@@ -95,7 +95,8 @@ function table(view: View, title: string, rows: readonly (readonly [string, stri
   view.print([style.bold(title), ...lines]);
 }
 
-const keys: readonly (readonly [string, string])[] = [
+/** What keys do, in the order that help shows. */
+export const chatKeys: readonly (readonly [string, string])[] = [
   ["Enter", "send; during a run, steer it"],
   ["Shift+Enter, Ctrl-J, \\ Enter", "a new line"],
   ["@path", "bring a file along; Tab completes"],
@@ -109,7 +110,7 @@ function help({ view }: Desk): void {
     ({ name, takes, about }) => [`/${name}${takes ? ` ${takes}` : ""}`, about] as const,
   );
   table(view, "Commands", rows);
-  table(view, "Keys", keys);
+  table(view, "Keys", chatKeys);
 }
 
 async function model({ place, transcript, reopen }: Desk, name: string): Promise<void> {

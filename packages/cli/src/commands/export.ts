@@ -4,7 +4,9 @@ const examples = `
 Examples:
   $ capstan export 1f3a > talk.md
   $ capstan export 1f3a --format html -o talk.html    one page that needs nothing else
-  $ capstan export 1f3a --format json -o talk.json    everything, to be imported elsewhere`;
+  $ capstan export 1f3a --format json -o talk.json    everything
+
+The JSON file can be imported where a server runs: in the studio, or with POST /api/sessions.`;
 
 /** `capstan export`: a session as a text. */
 export const addExport: AddCommand = (program, io) => {

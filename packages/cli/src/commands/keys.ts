@@ -6,7 +6,7 @@ Examples:
   $ capstan keys create alice                 her key for \`capstan serve\`, shown once
   $ capstan keys create ci --expires 30d      d, h or m
   $ capstan keys list
-  $ capstan keys revoke key_1f3a
+  $ capstan keys revoke 2b185bc5a80e49ff    its id, as \`keys list\` shows it
 
 As soon as there is a key, the server wants one from everybody. Keys are in the database: use the same --database.`;
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AddCommand } from "../command.ts";
+import { refuseWords } from "../config/unknown-command.ts";
 
 const serveExamples = `
 Examples:
@@ -27,7 +28,9 @@ export const addMcp: AddCommand = (program, io, outcome) => {
     .command("mcp")
     .description("serve the agents over stdio to an MCP client; add, list and remove MCP servers")
     .addHelpText("after", serveExamples)
+    .allowExcessArguments()
     .action(async (_options, command) => {
+      await refuseWords(command);
       const { serveOverStdio } = await import("../serving/serve-over-stdio.ts");
       await serveOverStdio(command.optsWithGlobals(), io, outcome);
     });

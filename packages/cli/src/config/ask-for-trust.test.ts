@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { capstan } from "../testing/cli-in-process.ts";
 import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
 import { startInPty } from "../testing/pty.ts";
 
@@ -23,6 +24,24 @@ const start = (...words: string[]) =>
   });
 
 describe("in a terminal", () => {
+  it("Ctrl-C at a question leaves with 130, and is neither a yes nor a no", { timeout: 60_000 }, async () => {
+    await using trust = start();
+    await trust.shows("Do you trust this folder?");
+    trust.type("\u0003");
+    expect(await trust.exitCode).toBe(130);
+    expect(trust.screen("all")).not.toContain("is not used");
+    await capstan(["-p", "Ahoy"], project);
+    await using picker = start("-r", "--trust");
+    await picker.shows("Which session?");
+    picker.type("\u0003");
+    expect(await picker.exitCode).toBe(130);
+    await using init = start("init");
+    await init.shows("Where?");
+    init.type("\u0003");
+    expect(await init.exitCode).toBe(130);
+    expect(init.screen("all")).toContain("Nothing was made.");
+  });
+
   it("a folder is asked about once, and trusted only when the user says so", {
     timeout: 30_000,
   }, async () => {

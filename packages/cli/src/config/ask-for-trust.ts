@@ -1,9 +1,10 @@
+import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { harmless } from "../terminal/harmless.ts";
 
-/** Asks whether what the files say may be run. Whoever leaves the question says no. */
+/** Asks whether what the files say may be run. Throws `aborted` when the question is left: that is neither yes nor no. */
 export async function askForTrust(files: readonly string[], io: Io): Promise<boolean> {
-  const { confirm } = await import("@clack/prompts");
+  const { confirm, isCancel } = await import("@clack/prompts");
   const names = files.map((file) => harmless(file)).join(" and ");
   const answer = await confirm({
     message: `Do you trust this folder? ${names} can start programs and run code on this machine.`,
@@ -13,5 +14,6 @@ export async function askForTrust(files: readonly string[], io: Io): Promise<boo
     input: io.stdin,
     output: io.stderr,
   });
-  return answer === true;
+  if (isCancel(answer)) throw new AgentError("aborted", "The question was left, so nothing was started.");
+  return answer;
 }

@@ -12,9 +12,11 @@ export function errorWords(error: unknown, env: Io["env"]): string {
 
 const usage: readonly string[] = ["invalid_input", "unknown_agent", "model_not_found"];
 
-/** Flags that make no sense are misuse, everything else is a failure. */
+/** Flags that make no sense are misuse, a question that was left is an interruption, everything else is a failure. */
 export function errorExitCode(error: unknown): ExitCode {
-  return isAgentError(error) && usage.includes(error.code) ? exitCodes.usage : exitCodes.failure;
+  if (!isAgentError(error)) return exitCodes.failure;
+  if (error.code === "aborted") return exitCodes.interrupted;
+  return usage.includes(error.code) ? exitCodes.usage : exitCodes.failure;
 }
 
 /** Not by its class: that would load all of the runtime, and a configuration may have one from another place. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { capstan } from "../testing/cli-in-process.ts";
-import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
 
 const config = `
 import { defineConfig } from "@capstan/cli";
@@ -66,7 +66,9 @@ describe("a configuration", () => {
     ["export default { about: { a: { title: 7 } } }", '"about.a.title" must be a text'],
     ["export default { about: { a: 'Ann' } }", '"about.a" must be an object'],
     ["export const config = {}", "write `export default defineConfig"],
+    ["", "write `export default defineConfig"],
     ["throw new Error('no luck')", "cannot be loaded: no luck"],
+    ["\n  throw new Error('no luck')", "wrong.config.mjs:2:9)"],
     ["import 'nowhere-to-be-found';", "npm install"],
   ])("that is wrong is named: %s", async (text, problem) => {
     project.write("wrong.config.mjs", text);
@@ -74,6 +76,38 @@ describe("a configuration", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(problem);
     expect(stderr).not.toContain("sk-hidden");
+  });
+});
+
+describe("a mistake in a file that a configuration imports", () => {
+  it.each([
+    ["a syntax error", "export const a = 1;\n\n\nconst ship: string = ;\n", /lib\/tools\.ts:4\)/],
+    [
+      "a throw",
+      "const load = () => {\n  throw new Error('sunk');\n};\nload();\nexport {};",
+      /sunk \(.*lib\/tools\.ts:2:9\)/,
+    ],
+    [
+      "an export that is missing",
+      "import { crane } from './ships.ts';\nexport { crane };",
+      /lib\/tools\.ts:1\)/,
+    ],
+  ])("is named with its file and its line: %s", { timeout: 30_000 }, async (_what, text, place) => {
+    project.write("lib/tools.ts", text);
+    project.write("lib/ships.ts", "export const ship: number = 1;");
+    project.write("capstan.config.ts", `import "./lib/tools.ts";\nexport default {};`);
+    const cli = startCli(["-p", "Hi", "--trust"], project);
+    cli.child.stdin.end();
+    expect(await cli.exit).toBe(1);
+    expect(cli.stderr()).toMatch(place);
+    expect(cli.stderr().trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it("is not looked for in a configuration that exports nothing, which is none", async () => {
+    project.write("capstan.config.ts", "");
+    const { code, stderr } = await capstan(["-p", "Hi", "--trust"], project);
+    expect(code).toBe(1);
+    expect(stderr).toContain("capstan.config.ts has no configuration");
   });
 });
 

@@ -7,10 +7,12 @@ import { pathToFileURL } from "node:url";
 import { AgentError } from "capstan";
 import { userFolder } from "capstan/data-folder";
 import type { Io } from "../io.ts";
+import { isRecord } from "../is-record.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { askForTrust } from "./ask-for-trust.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config.ts";
+import { errorPlace } from "./error-place.ts";
 import { findUpwards } from "./find-upwards.ts";
 import { isTrusted, trustFolder } from "./trust.ts";
 
@@ -84,13 +86,19 @@ async function loadConfig(file: string): Promise<Config> {
     module = await import(pathToFileURL(file).href);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
+    const place = errorPlace(cause, dirname(file));
+    const where = place === undefined ? "" : ` (${place})`;
     const isMissing = why.startsWith("Cannot find package");
     const advice = isMissing ? " Run `npm install` in its folder." : "";
-    const message = `The configuration ${file} cannot be loaded: ${why.split("\n")[0]}${advice}`;
+    const message = `The configuration ${file} cannot be loaded: ${why.split("\n")[0]}${where}${advice}`;
     throw new AgentError("invalid_definition", message, { cause });
   }
-  return checkConfig(module.default, file);
+  // A file that exports nothing is no module for Node, and gets an empty object for its export.
+  const isEmpty = "module.exports" in module && isRecord(module.default) && noKeys(module.default);
+  return checkConfig(isEmpty ? undefined : module.default, file);
 }
+
+const noKeys = (value: object): boolean => Object.keys(value).length === 0;
 
 function notTrusted(file: string): AgentError {
   const message = `${file} is code, and its folder is not trusted. Look at it, then run capstan with --trust once; or name it with --config, or another one.`;

@@ -18,6 +18,17 @@ describe("the database", () => {
     expect(databaseOf({ database: "postgres://x/y" }, project, io())).toBe("postgres://x/y");
   });
 
+  it("is of a kind that there is: another one is refused by its name, without its password", () => {
+    const foreign = () => databaseOf({ database: "foo://me:secret@x" }, { config: {} }, io());
+    expect(foreign).toThrow(
+      "There is no database of the kind foo://: name a file by its path, or postgres://…",
+    );
+    const configured = { config: { database: "mysql://x" }, configFile: "/project/capstan.config.ts" };
+    expect(() => databaseOf({}, configured, io())).toThrow("mysql://");
+    expect(() => databaseOf({}, { config: {} }, io({ CAPSTAN_DATABASE: "file:///x" }))).toThrow("file://");
+    expect(databaseOf({ database: "a:b.db" }, { config: {} }, io())).toBe("/here/a:b.db");
+  });
+
   it("is shown without its password", () => {
     expect(withoutPassword("postgres://me:secret@host:5432/base?password=secret")).toBe(
       "postgres://me@host:5432/base",

@@ -16,10 +16,18 @@ export function databaseOf(
   io: Io,
 ): string {
   const given = database ?? io.env.CAPSTAN_DATABASE;
-  if (given) return isPostgres(given) ? given : resolve(io.cwd, given);
+  if (given) return placeOf(given, io.cwd);
   if (config.database === undefined) return join(dataFolder(io.env), "capstan.db");
-  if (isPostgres(config.database)) return config.database;
-  return resolve(configFile === undefined ? io.cwd : dirname(configFile), config.database);
+  return placeOf(config.database, configFile === undefined ? io.cwd : dirname(configFile));
+}
+
+/** Never shows an address: it may have a password. */
+function placeOf(database: string, folder: string): string {
+  if (isPostgres(database)) return database;
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database) ?? [];
+  if (scheme === undefined) return resolve(folder, database);
+  const message = `There is no database of the kind ${scheme}://: name a file by its path, or postgres://…`;
+  throw new AgentError("invalid_input", message);
 }
 
 const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(database);

@@ -20,7 +20,7 @@ CAPSTAN_HOME, and the keys of providers such as OPENAI_API_KEY; \`capstan models
 export function addProgramOptions(program: Command): void {
   program
     .option("-p, --print [prompt]", "answer on stdout and leave; implied without a terminal")
-    .option("--json", "the result as one JSON object")
+    .addOption(new Option("--json", "the result as one JSON object").conflicts("streamJson"))
     .option("--stream-json", "the events as lines of JSON, as they happen")
     .option("--output-schema <file|json>", "a JSON Schema that the answer must be valid by")
     .option("-c, --continue", "go on with the newest session of this folder")

@@ -31,8 +31,23 @@ export function trustFolder(folder: string, env: Io["env"]): void {
 
 /** Makes it for its owner alone; what was there keeps its rights. */
 export function makeDataFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const made = madeFolder(folder);
   if (made !== undefined && process.platform !== "win32") chmodSync(folder, 0o700);
+}
+
+function madeFolder(folder: string): string | undefined {
+  try {
+    return mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw noFolder(folder, cause as NodeJS.ErrnoException);
+  }
+}
+
+function noFolder(folder: string, cause: NodeJS.ErrnoException): AgentError {
+  const { code = "" } = cause;
+  const why = { EEXIST: "is a file", ENOTDIR: "is below a file" }[code] ?? `cannot be made (${code})`;
+  const message = `The data folder ${folder} ${why}: name another one with CAPSTAN_HOME, or another file with --database.`;
+  return new AgentError("invalid_definition", message, { cause });
 }
 
 const trustFile = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
@@ -42,7 +57,9 @@ function readTrusted(file: string): readonly string[] {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    const { code } = error as NodeJS.ErrnoException;
+    // Below a file there is nothing either; whoever makes the data folder says so.
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw damaged(file, "cannot be read");
   }
   try {

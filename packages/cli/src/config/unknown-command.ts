@@ -9,7 +9,8 @@ export async function refuseUnknown(
   known: readonly string[],
 ): Promise<never> {
   const { nearest } = await import("capstan"); // only who mistypes waits for it
-  const hint = nearest(word, known) || ` The commands are ${known.join(", ")}.`;
+  const likely = word === "help" ? ' Did you mean "--help"?' : nearest(word, known);
+  const hint = likely || ` The commands are ${known.join(", ")}.`;
   const said = harmlessLine(word);
   const advice = command.parent ? "" : ` To say something, use: capstan -p "${said}"`;
   return command.error(`error: unknown command '${said}'.${hint}${advice}`, {

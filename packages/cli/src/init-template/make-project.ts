@@ -13,10 +13,7 @@ export type InitFlags = { readonly yes?: boolean };
 /** `capstan init`: never writes over a file. */
 export async function init(given: string | undefined, { yes = false }: InitFlags, io: Io): Promise<void> {
   const wanted = given ?? (yes || io.stdin.isTTY !== true ? "." : await askForFolder());
-  if (wanted === undefined) {
-    io.stderr.write("Nothing was made.\n");
-    return;
-  }
+  if (wanted === undefined) throw new AgentError("aborted", "Nothing was made.");
   const folder = resolve(io.cwd, wanted);
   const files = projectFiles({ name: packageName(folder), version });
   await assertFree(folder, files);

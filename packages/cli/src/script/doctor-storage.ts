@@ -29,7 +29,12 @@ export function dataFinding({ env }: Io): Finding {
 /** Whether it opens, and whether it is whole. */
 export async function databaseFinding(flags: WorkspaceFlags, project: Project, io: Io): Promise<Finding> {
   const what = "Database";
-  const where = databaseOf(flags, project, io);
+  let where: string;
+  try {
+    where = databaseOf(flags, project, io);
+  } catch (error) {
+    return { what, state: "broken", says: problemOf(error), advice: "Name another with --database." };
+  }
   const shown = withoutPassword(where);
   if (!hasStore(where)) return { what, state: "ok", says: `${shown} will be made when it is needed` };
   try {

@@ -154,6 +154,12 @@ describe("a script", () => {
     expect(readFileSync(join(project.folder, "a.txt"), "utf8")).toBe("hi");
   });
 
+  it("that answers in its last turn, in which it has no tools, is done: no limit was in its way", async () => {
+    const answered = await ask(["-p", "Hi", "--max-turns", "1"]);
+    expect(answered).toMatchObject({ code: 0, stdout: "Fine.\n" });
+    expect(fake.requests.at(-1)?.tools).toBeUndefined();
+  });
+
   it("refuses what needs approval when told so, and ends with 4 at a limit", async () => {
     fake.replies = [{ calls: [{ name: "write_file", input: { path: "b.txt", content: "hi" } }] }];
     const denied = await ask(["-p", "Write.", "--approve", "none", "--max-turns", "2"]);
@@ -180,6 +186,24 @@ describe("a script", () => {
     expect(fake.requests.at(-1)?.tools).toBeUndefined();
   });
 
+  it("keeps its result the one object when the configuration cannot be closed, which is a failure", async () => {
+    project.write("ship.config.mjs", "export default { close() { throw new Error('stuck in the ice'); } };");
+    const { code, stdout, stderr } = await ask(["-p", "Hi", "--json", "--config", "ship.config.mjs"]);
+    expect(code).toBe(1);
+    expect(lines(stdout)).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "done", text: "Fine." });
+    expect(stderr).toContain("stuck in the ice");
+  });
+
+  it("says that the data folder is a file, where it is one", async () => {
+    project.write("afile", "");
+    const env = { ...project.env, CAPSTAN_HOME: join(project.folder, "afile") };
+    const { code, stderr } = await capstan(["-p", "Hi"], { folder: project.folder, env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^capstan: The data folder \S+afile is a file: .*CAPSTAN_HOME/);
+    expect(stderr).not.toContain("not expected");
+  });
+
   it("keeps nothing with --no-session", async () => {
     await ask(["-p", "Secret whale", "--no-session"]);
     expect(existsSync(join(project.folder, ".data", "capstan.db"))).toBe(false);
@@ -198,7 +222,11 @@ describe("a script", () => {
     [["--modle", "x"], "Did you mean --model?"],
     [["sesions"], 'Did you mean "sessions"?'],
     [["sessions", "lst"], 'Did you mean "list"?'],
+    [["mcp", "lst"], 'Did you mean "list"?'],
+    [["help"], 'Did you mean "--help"?'],
     [["-r"], "needs an id"],
+    [["-p", "Hi", "--json", "--stream-json"], "cannot be used with option '--stream-json'"],
+    [["-p", "Hi", "--database", "foo://x"], "no database of the kind foo://"],
   ])("is used wrongly as %j: exit 2, and what was meant", async (words, hint) => {
     const { code, stdout, stderr } = await capstan(words, project);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

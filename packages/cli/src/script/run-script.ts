@@ -13,6 +13,7 @@ import { readPrompt } from "./read-prompt.ts";
 import { readSchema } from "./read-schema.ts";
 import type { ScriptFlags } from "./script-flags.ts";
 import { type ScriptOutput, scriptOutput } from "./script-output.ts";
+import { type StrayFailure, strayFailure } from "./stray-failure.ts";
 
 // So long a step that is under way may take to end by itself; what it has not said by then is asked for again.
 const patienceMs = 1_000;
@@ -21,43 +22,72 @@ const patienceMs = 1_000;
 export async function runScript(flags: ScriptFlags, io: Io): Promise<ExitCode> {
   const output = scriptOutput(flags, io);
   const stop = interruption(io);
-  try {
-    return await scripted(flags, io, { output, stop });
-  } catch (error) {
+  const strays = strayFailure(io);
+  const desk: Desk = { output, stop, strays };
+  const exitCode = await scripted(flags, io, desk).catch((error: unknown) => {
     const code = isAgentError(error) ? error.code : "internal";
     output.failed({ code, message: error instanceof Error ? error.message : String(error) });
     io.stderr.write(`capstan: ${harmless(errorWords(error, io.env))}\n`);
     return errorExitCode(error);
-  } finally {
-    stop.close();
-  }
+  });
+  strays.settle();
+  // The result is said: what fails from here on must not be taken for another one.
+  const isClosed = await closed(desk, io);
+  stop.close();
+  strays.close();
+  return exitCode === exitCodes.ok && (!isClosed || strays.isHeard()) ? exitCodes.failure : exitCode;
 }
 
-type Means = { readonly output: ScriptOutput; readonly stop: Interruption };
+type Desk = {
+  readonly output: ScriptOutput;
+  readonly stop: Interruption;
+  readonly strays: StrayFailure;
+  /** To be closed, once there is one. */
+  workspace?: Workspace;
+  /** Left before its end: nobody waits for what hangs. */
+  isCut?: boolean;
+};
 
-async function scripted(flags: ScriptFlags, io: Io, { output, stop }: Means): Promise<ExitCode> {
-  const why = stop.first;
-  const prepared = await Promise.race([prepare(flags, io), why]);
+async function scripted(flags: ScriptFlags, io: Io, desk: Desk): Promise<ExitCode> {
+  const { output, stop, strays } = desk;
+  const prepared = await Promise.race([prepare(flags, io), stop.first, strays.first]);
   if (typeof prepared === "string") return exitCodes.interrupted;
   const { workspace, prompt } = prepared;
-  let isInterrupted = false;
-  try {
-    for (const notice of workspace.notices) io.stderr.write(`${harmless(notice)}\n`);
-    const chosen = await chooseSession(flags, workspace.store, io);
-    const { run } = await begun({ flags, prompt, chosen, workspace, io });
-    const ended = await Promise.race([told(run, output), why]);
-    if (typeof ended === "string") {
-      isInterrupted = true;
-      await putDown(workspace, stop);
-      if (ended === "signal") io.stderr.write(`\nInterrupted. ${nextStep(flags, chosen.id)}\n`);
-      return exitCodes.interrupted;
+  desk.workspace = workspace;
+  for (const notice of workspace.notices) io.stderr.write(`${harmless(notice)}\n`);
+  const chosen = await chooseSession(flags, workspace.store, io);
+  const { run } = await begun({ flags, prompt, chosen, workspace, io });
+  const telling = told(run, output);
+  desk.isCut = true;
+  const ended = await Promise.race([telling, stop.first, strays.first]).catch(async (error: unknown) => {
+    // Whoever is told that it failed does not expect a server to go on with it.
+    if (strays.isHeard()) {
+      run.cancel("Code that nobody waits for has failed.");
+      await within(telling, patienceMs);
     }
-    output.result(ended);
-    sayEnd(ended, io);
-    return exitCodeOf(ended);
-  } finally {
-    const closed = workspace.close();
-    await (isInterrupted ? within(closed, 300) : closed);
+    throw error;
+  });
+  if (typeof ended === "string") {
+    await putDown(workspace, stop);
+    if (ended === "signal") io.stderr.write(`\nInterrupted. ${nextStep(flags, chosen.id)}\n`);
+    return exitCodes.interrupted;
+  }
+  desk.isCut = false;
+  output.result(ended);
+  sayEnd(ended, io);
+  return exitCodeOf(ended);
+}
+
+/** Closes what was opened; says on stderr why it could not, and gives false then. */
+async function closed({ workspace, isCut }: Desk, io: Io): Promise<boolean> {
+  if (!workspace) return true;
+  try {
+    const closing = workspace.close();
+    await (isCut ? within(closing, 300) : closing);
+    return true;
+  } catch (error) {
+    io.stderr.write(`capstan: it was not closed well: ${harmless(errorWords(error, io.env))}\n`);
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chatKeys } from "../chat/slash-commands.ts";
 import { capstan } from "../testing/cli-in-process.ts";
 import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
 
@@ -123,6 +124,22 @@ describe("help", () => {
     const { code, stdout } = await told(name, "--help");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`Examples:\n  \\$ .*capstan ${name}`));
+  });
+
+  it("shows ids of keys as they are, and promises no command that does not exist", async () => {
+    const { id } = JSON.parse((await told("keys", "create", "ada", "--json")).stdout);
+    const [, example = ""] = /keys revoke (\S+)/.exec((await told("keys", "--help")).stdout) ?? [];
+    expect(example).toHaveLength(id.length);
+    expect(id + example).toMatch(/^[0-9a-f]+$/);
+    expect((await told("export", "--help")).stdout).toContain("in the studio, or with POST /api/sessions");
+  });
+
+  it("of the chat and the documentation name the same keys", () => {
+    const docs = readFileSync(join(import.meta.dirname, "../../../../docs/cli.md"), "utf8").replaceAll(
+      "`",
+      "",
+    );
+    for (const key of chatKeys.flatMap(([names]) => names.split(", "))) expect(docs).toContain(key);
   });
 
   it("of the program has examples, exit codes and every command", async () => {

@@ -6,6 +6,7 @@ import { sessionFolder } from "capstan/logs/file";
 import { type FoundSession, session, sessions } from "capstan/sessions";
 import { ago } from "../ago.ts";
 import { forgetFolder } from "../config/session-folders.ts";
+import { forgetProject } from "../config/session-projects.ts";
 import type { Io } from "../io.ts";
 import { logFolder } from "../open-workspace.ts";
 import { harmless, harmlessLine } from "../terminal/harmless.ts";
@@ -115,6 +116,7 @@ export async function remove(
     for (const id of new Set(ids)) {
       await session(store, id).remove();
       await forgetFolder(store, id);
+      await forgetProject(store, id);
       await rm(join(logFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
       io.stderr.write(`${harmlessLine(id)} is removed, with its logs.\n`);
     }
@@ -124,7 +126,9 @@ export async function remove(
 async function isMeant(ids: readonly string[], io: Io): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY)
     throw new AgentError("invalid_input", "Sessions are removed for good: say --yes if you mean it.");
-  const { confirm } = await import("@clack/prompts");
+  const { confirm, isCancel } = await import("@clack/prompts");
   const message = `Remove ${ids.map(harmlessLine).join(", ")} for good?`;
-  return (await confirm({ message, initialValue: false, input: io.stdin, output: io.stderr })) === true;
+  const answer = await confirm({ message, initialValue: false, input: io.stdin, output: io.stderr });
+  if (isCancel(answer)) throw new AgentError("aborted", "Nothing was removed.");
+  return answer;
 }

@@ -17,7 +17,7 @@ export async function startChat(flags: ScriptFlags, io: Io): Promise<ExitCode> {
   const workspace = await openWorkspace(flags, io);
   try {
     const resume = flags.resume === true ? await pickSession(workspace.store, io) : flags.resume;
-    if (flags.resume === true && resume === undefined) return exitCodes.ok;
+    if (flags.resume === true && resume === undefined) return exitCodes.interrupted;
     const chosen = await chooseSession({ ...flags, resume }, workspace.store, io);
     return await chat(workspace, io, {
       ...((!chosen.isNew || flags.sessionId !== undefined) && { session: chosen.id }),

@@ -1,8 +1,10 @@
 import type { Outcome } from "../command.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { hearStrayErrors } from "../stray-errors.ts";
 import { addressOf } from "./address.ts";
 import { announcement } from "./announcement.ts";
+import { errorLog } from "./error-log.ts";
 import { freshModules } from "./fresh-modules.ts";
 import { frontOf } from "./front.ts";
 import { openGeneration } from "./generation.ts";
@@ -25,6 +27,8 @@ export async function dev(flags: DevFlags, io: Io, outcome: Outcome): Promise<vo
   const studio = await findStudio();
   const first = await openGeneration({ flags, io, studio });
   const front = frontOf(first, startPage);
+  const onError = errorLog(first.workspace.home, io);
+  const hearNoMore = hearStrayErrors((error) => onError(error, "uncaught"));
   try {
     const { workspace } = first;
     const address = addressOf(flags, io.env, workspace.config.server);
@@ -48,6 +52,7 @@ export async function dev(flags: DevFlags, io: Io, outcome: Outcome): Promise<vo
     await listening.close();
     outcome.exitCode = exitCodes.ok;
   } finally {
+    hearNoMore();
     await front.server.close(0);
   }
 }

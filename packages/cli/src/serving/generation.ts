@@ -1,10 +1,12 @@
 import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
-import type { Agent, Event, Tool } from "capstan";
+import type { Agent, Event, RunInfo, Tool } from "capstan";
 import type { Config } from "../config/config.ts";
+import { withOwnOrphans } from "../config/session-projects.ts";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace.ts";
 import { errorLog } from "./error-log.ts";
+import { leftRunsLine } from "./left-runs.ts";
 
 /** A workspace and the server on it, from one reading of the configuration. */
 export interface Generation {
@@ -59,13 +61,17 @@ function serverOn(
   { io, studio }: GenerationOptions,
   heard: (event: Event) => void,
 ): Server {
-  const { agent, agents, store, policy, logs, config, home, mcp = config.mcp } = workspace;
+  const { agent, agents, store, project, policy, logs, config, home, mcp = config.mcp } = workspace;
+  const onFound = (left: readonly RunInfo[]) => {
+    const line = leftRunsLine(left, agents);
+    if (line !== undefined) io.stderr.write(`${line}\n`);
+  };
   const { hosts, origins, limits, policyLimits } = config.server ?? {};
   const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
   return createServer({
     // The first one answers when a request names none.
     agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
-    ...{ store, policy },
+    ...{ store: withOwnOrphans(store, { folder: project, onFound }), policy },
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
     ...(config.models && { models: config.models }),
     ...(config.about && { about: config.about }),

@@ -33,7 +33,9 @@ export function reloadOnChange({ front, modules, ...options }: Reload): FileWatc
       tell(front.current(), next);
       front.replace(next);
     } catch (error) {
-      io.stderr.write(`Not reloaded, what was there before goes on: ${problemOf(error)}\n`);
+      io.stderr.write(
+        `Not reloaded, what was there before goes on: ${visible(error instanceof Error ? error.message : String(error))}\n`,
+      );
     }
     watchAll();
   }
@@ -49,12 +51,4 @@ export function reloadOnChange({ front, modules, ...options }: Reload): FileWatc
   }
   watchAll();
   return watching;
-}
-
-/** With the place, where Node names one: a syntax error's stack begins with the file and the line. */
-function problemOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { stack = "" } = error.cause instanceof Error ? error.cause : error;
-  const [, place] = /^(?:file:\/\/)?((?:\/|[A-Z]:\\)[^\n]*:\d+)\n/.exec(stack) ?? [];
-  return place === undefined ? error.message : `${error.message} (${place.replace(/\?[^:]*/, "")})`;
 }

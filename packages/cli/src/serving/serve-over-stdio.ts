@@ -1,9 +1,11 @@
 import { serveMcp } from "@capstan/mcp";
 import { visible } from "capstan";
 import type { Outcome } from "../command.ts";
+import { strayErrorWords } from "../config/stray-error-words.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
+import { hearStrayErrors } from "../stray-errors.ts";
 import { version } from "../version.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { takeStdout } from "./take-stdout.ts";
@@ -13,6 +15,7 @@ export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Out
   // Before the configuration is imported, which may print something.
   const stdout = takeStdout();
   const workspace = await openWorkspace(flags, io);
+  const hearNoMore = hearStrayErrors((error) => io.stderr.write(`${strayErrorWords(error, io.env)}\n`));
   try {
     const { agent, agents, store, policy, logs } = workspace;
     for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
@@ -32,6 +35,7 @@ export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Out
     await service.close();
     outcome.exitCode = exitCodes.ok;
   } finally {
+    hearNoMore();
     await workspace.close();
   }
 }

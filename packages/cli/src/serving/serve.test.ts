@@ -81,6 +81,30 @@ describe("capstan serve", () => {
     await reader.cancel().catch(() => undefined);
   });
 
+  it("goes on when a tool throws where nobody waits for it, and says so", { timeout: 30_000 }, async () => {
+    const stray =
+      "execute: () => { setTimeout(() => { throw new Error('the chain broke'); }, 5); void Promise.reject(new Error('the rope too')); return 'dropped'; },";
+    const config = slowConfig
+      .replace(/execute: .*,/, stray)
+      .replace(
+        "() => ({ calls",
+        "({ history }) => history.at(-1).type === 'result' ? { text: 'Anchored.' } : ({ calls",
+      );
+    const cli = start(["serve", "--port", "0", "--trust"], project({ "capstan.config.ts": config }));
+    const url = await urlOf(cli);
+    const ask = async () => {
+      const body = JSON.stringify({ messages: [{ role: "user", content: "Go" }] });
+      const headers = { "content-type": "application/json" };
+      return (await fetch(`${url}/api/chat`, { method: "POST", headers, body })).text();
+    };
+    expect(await ask()).toContain("Anchored.");
+    await cli.said(/uncaught: the chain broke \(more in .*server\.log\)/);
+    await cli.said(/uncaught: the rope too/);
+    expect(await ask()).toContain("Anchored.");
+    cli.child.kill("SIGTERM");
+    expect(await cli.exit).toBe(0);
+  });
+
   it("refuses an address that others reach without a key, and asks for the key where one is set (A81)", {
     timeout: 30_000,
   }, async () => {

@@ -2,9 +2,11 @@ import { AgentError } from "capstan";
 import type { Outcome } from "../command.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { hearStrayErrors } from "../stray-errors.ts";
 import type { WorkspaceFlags } from "../workspace.ts";
 import { addressOf } from "./address.ts";
 import { announcement } from "./announcement.ts";
+import { errorLog } from "./error-log.ts";
 import { openGeneration } from "./generation.ts";
 import { listenAt } from "./start-server.ts";
 import { findStudio } from "./studio.ts";
@@ -23,6 +25,8 @@ export async function serve(flags: ServeFlags, io: Io, outcome: Outcome): Promis
   const leave = untilToldToLeave(io);
   const studio = flags.studio ? await neededStudio() : undefined;
   const generation = await openGeneration({ flags, io, studio });
+  const onError = errorLog(generation.workspace.home, io);
+  const hearNoMore = hearStrayErrors((error) => onError(error, "uncaught"));
   try {
     const { workspace, server } = generation;
     const address = addressOf(flags, io.env, workspace.config.server);
@@ -35,6 +39,7 @@ export async function serve(flags: ServeFlags, io: Io, outcome: Outcome): Promis
     await listening.close();
     outcome.exitCode = exitCodes.ok;
   } finally {
+    hearNoMore();
     await generation.close(0);
   }
 }

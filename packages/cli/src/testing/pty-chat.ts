@@ -135,6 +135,7 @@ const workspace = {
   ...{
     config: {},
     home,
+    project: home,
     database: "sessions.db",
     agents: [agent],
     agent,
