@@ -25,12 +25,15 @@ import { instructionWarnings } from "./instruction-warnings.ts";
 import { mcpCalls } from "./mcp-servers/mcp-calls.ts";
 import { mountedMcp } from "./protocols/mcp-service.ts";
 import { withOpenaiProblems } from "./protocols/openai-problem.ts";
+import { failureId, failureIn } from "./protocols/shown-error.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
 import { agentFinder, modelChoices } from "./runs/agent-variants.ts";
 import { withToolsets } from "./runs/client-toolsets.ts";
 import { passing } from "./runs/passing.ts";
+import { runsAtWork } from "./runs/runs-at-work.ts";
 import { metrics } from "./telemetry/metrics.ts";
+import { ownTools } from "./telemetry/own-tools.ts";
 
 export type ServerOptions = GuardOptions & {
   /** The first one answers when a request names none. */
@@ -142,16 +145,17 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
   const models = modelChoices(options.models ?? []);
   const finder = withToolsets(agentFinder(agents, models), store);
   const spent = spending(store);
-  const allowed = allowance();
-  const counts = metrics({
-    openStreams: () => allowed.taken("streams"),
-    runsAtWork: () => allowed.taken("runs"),
-  });
+  const { parts, owner, allowed, atWork, counts } = counting(options, store);
+  const report = reporter(options.onError);
   const calls = mcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
     if (event.type === "done" && event.parentRunId === undefined)
-      spent.add(scopeOf(event.sessionId), { ...event.usage, cost: event.cost }).catch(report);
+      spent
+        .add(scopeOf(event.sessionId), { ...event.usage, cost: event.cost })
+        .catch((thrown) => report(thrown));
+    const failure = failureIn(event);
+    if (failure) report(failure, failureId(event.runId));
     calls.hear(event);
     counts.hear(event);
     options.onEvent?.(event);
@@ -161,31 +165,27 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
     secrets,
     hooks: { onEvent },
   });
-  function report(thrown: unknown): string {
-    const id = `err_${randomUUID()}`;
-    try {
-      options.onError?.(thrown, id);
-    } catch {
-      // A log that fails must not change what the client is told.
-    }
-    return id;
-  }
   const counted = { policy, allowance: allowed, spending: spent };
   return {
     ...counted,
     store,
+    atWork,
     engine: local({
-      store,
+      store: atWork.store,
+      owner,
       agents: finder.find,
       maxRuns,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
-      resumeWith: ({ sessionId }) => optionsFor({ scope: scopeOf(sessionId), sessionId }),
+      resumeWith({ sessionId }) {
+        atWork.takenUp(sessionId);
+        return optionsFor({ scope: scopeOf(sessionId), sessionId });
+      },
     }),
     agents,
     agent: (name = coded[0]?.name ?? "", model) => finder.get(name, model),
     findAgent: finder.find,
     introductions: options.about ?? {},
-    agentParts: agentParts(options.storedAgents),
+    agentParts: parts,
     mcpTools: options.mcp,
     mcpCalls: calls,
     models,
@@ -199,5 +199,34 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
     leaving,
     optionsFor,
     report,
+  };
+}
+
+/** What users have at this moment, and what of it is told in figures. */
+function counting({ agents, storedAgents: given }: ServerOptions, store: Store) {
+  const allowed = allowance();
+  const owner = `server_${randomUUID()}`;
+  const parts = agentParts(given);
+  const gauges = {
+    openStreams: () => allowed.taken("streams"),
+    runsAtWork: () => allowed.taken("runs"),
+  };
+  const names = parts.tools.map(({ name }) => name);
+  return {
+    ...{ parts, owner, allowed },
+    atWork: runsAtWork(store, { owner, allowance: allowed }),
+    counts: metrics(gauges, ownTools(agents, names)),
+  };
+}
+
+/** For the log of whoever runs the server. Gives the id that it is told under. */
+function reporter(onError: ServerOptions["onError"]): (thrown: unknown, id?: string) => string {
+  return (thrown, id = `err_${randomUUID()}`) => {
+    try {
+      onError?.(thrown, id);
+    } catch {
+      // A log that fails must not change what the client is told.
+    }
+    return id;
   };
 }

@@ -11,6 +11,7 @@ import type { McpCalls } from "./mcp-servers/mcp-calls.ts";
 import type { MountedMcp } from "./protocols/mcp-service.ts";
 import type { ModelChoices } from "./runs/agent-variants.ts";
 import type { Passing } from "./runs/passing.ts";
+import type { RunsAtWork } from "./runs/runs-at-work.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
 /** What the routes work on: the one server behind all requests. */
@@ -39,6 +40,8 @@ export type Deployment = {
   /** The loosest policy that a request may ask for. */
   readonly policyLimits: PolicyLimits;
   readonly allowance: Allowance;
+  /** Those of the engine. */
+  readonly atWork: RunsAtWork;
   /** Throws `overloaded` while there is no room for more work. */
   assertRoom(): void;
   readonly spending: Spending;

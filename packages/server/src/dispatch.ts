@@ -5,7 +5,7 @@ import type { z } from "zod";
 import type { Authenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Deployment } from "./deployment.ts";
-import { readBody } from "./http/read-body.ts";
+import { type BodyLimits, readBody } from "./http/read-body.ts";
 import type { Asked, Route } from "./route.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,10 +29,14 @@ export async function dispatch(
     lastEventId: lastEventIdOf(request),
     params: checked("path", route.params, params),
     query: checked("query", route.query, queryOf(request)),
-    body: route.body && checked("body", route.body, await readBody(request)),
+    body: route.body && checked("body", route.body, await readBody(request, bodyLimits(route))),
   };
   await assertOwned(asked, deployment);
   return route.handle(asked as Asked<never, never, never>, deployment);
+}
+
+function bodyLimits({ mostBytes }: Route): BodyLimits {
+  return mostBytes === undefined ? {} : { mostBytes };
 }
 
 const nobody: Caller = {
@@ -65,12 +69,20 @@ async function assertOwned(
 function checked(where: string, schema: z.ZodType, value: unknown): unknown {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  const { path, message } = closest(error.issues);
+  const { path, message } = closest(error.issues.map((issue) => plain(issue, value)));
   const at = path.length ? ` at ${path.join(".")}` : "";
   throw new AgentError("invalid_input", `The ${where} cannot be used${at}: ${message}.`);
 }
 
 type Issue = z.core.$ZodIssue;
+
+/** A number of the query is made of a text: of one that is none it would be said that it is "NaN". */
+function plain(issue: Issue, value: unknown): Issue {
+  if (issue.code !== "invalid_type" || !issue.message.endsWith("received NaN")) return issue;
+  const [field] = issue.path;
+  const isThere = field !== undefined && Object.hasOwn(Object(value), field);
+  return { ...issue, message: isThere ? "it must be a number" : "it is missing" };
+}
 
 /** Of several forms it says what is wrong in the one that was meant: that which is not of another type as a whole. */
 function closest([issue]: readonly Issue[]): Pick<Issue, "path" | "message"> {

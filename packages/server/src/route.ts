@@ -43,6 +43,8 @@ export type Route = {
   readonly query: z.ZodType;
   /** Left out: it takes none. */
   readonly body: z.ZodType | undefined;
+  /** Of its body; 4 MiB when left out. */
+  readonly mostBytes?: number;
   /** It begins work: refused while the server is about to leave. */
   readonly beginsWork: boolean;
   readonly answers: Readonly<Record<number, Answer>>;
@@ -57,6 +59,7 @@ type Definition<Params extends z.ZodType, Query extends z.ZodType, Body extends 
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  readonly mostBytes?: number;
   readonly beginsWork?: boolean;
   readonly answers: Route["answers"];
   handle(

@@ -3,6 +3,12 @@ import { z } from "zod";
 /** Ids are compared as bytes, and are never longer than this. */
 export const id: z.ZodType<string> = z.string().min(1).max(200);
 
+const mediaType = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/;
+
+function isBase64(data: string): boolean {
+  return data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+}
+
 /** What a person can say: a text, or parts of which some are images or files. */
 export const content: z.ZodType<string | readonly ContentPart[]> = z.union([
   z.string().min(1).max(1_000_000),
@@ -12,8 +18,8 @@ export const content: z.ZodType<string | readonly ContentPart[]> = z.union([
         z.strictObject({ type: z.literal("text"), text: z.string().max(1_000_000) }),
         z.strictObject({
           type: z.enum(["image", "file"]),
-          mediaType: z.string().min(1).max(200),
-          data: z.string(),
+          mediaType: z.string().max(200).regex(mediaType, "it must be a media type, such as `image/png`"),
+          data: z.string().refine(isBase64, "it must be base64"),
         }),
       ]),
     )

@@ -215,6 +215,18 @@ describe("a run that was not finished when it was exported", () => {
   });
 });
 
+describe("what an imported run has used", () => {
+  it.each(["inputTokens", "outputTokens", "cost"])("is never less than nothing: %s (A92)", async (name) => {
+    const store = memory();
+    const { agentOf } = world();
+    await run(agentOf({ text: "Ahoy." }), "Hello", { store, session: "s1" });
+    const file = JSON.parse(await exported(store, "s1"));
+    for (const fact of file.facts) if (fact.type === "message") fact.usage[name] = -1;
+    const imported = sessions(memory()).import(JSON.stringify(file));
+    await expect(imported).rejects.toThrow(/fact \d+ cannot be read: it has used less than nothing/);
+  });
+});
+
 describe("what is not a session", () => {
   const damaged: [string, (file: Record<string, never>) => unknown, string][] = [
     ["another format", (file) => ({ ...file, format: "flow" }), 'not a file of the format "capstan-session"'],

@@ -1,3 +1,4 @@
+import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { newId } from "../new-id.ts";
 import { resolvePolicy } from "../policy.ts";
@@ -16,6 +17,7 @@ import { isNested } from "./stored-facts.ts";
  */
 export async function importSession(store: Store, written: string, given?: string): Promise<string> {
   const { id: asked, title = "", facts, blobs } = readSessionFile(written);
+  for (const fact of facts) assertUsage(fact);
   const id = given ?? ((await store.info(asked)) ? newId("ses_") : asked);
   await writeCopy(store, {
     id,
@@ -28,6 +30,15 @@ export async function importSession(store: Store, written: string, given?: strin
     },
   });
   return id;
+}
+
+/** What a run has used counts against its budget, and against its user's day: a file may not give any of it back. */
+function assertUsage(fact: Fact): void {
+  const cost = fact.type === "done" ? fact.cost : 0;
+  const used = "usage" in fact ? Object.values(fact.usage ?? {}) : [];
+  if (![cost, ...used].some((one) => typeof one === "number" && one < 0)) return;
+  const problem = `fact ${fact.seq} cannot be read: it has used less than nothing`;
+  throw new AgentError("invalid_input", `The session cannot be imported: ${problem}.`);
 }
 
 /** A file may not switch off what asks a person: that is decided where a run goes on. */

@@ -26,6 +26,8 @@ export async function createKey(
   flags: Flags & { readonly admin?: boolean; readonly expires?: string },
   io: Io,
 ): Promise<void> {
+  // Nobody means it: a variable of a script that is not set. It would be a key of the local user.
+  if (user === "") throw new AgentError("invalid_input", "A key needs the name of its user: it was empty.");
   const expiresAt = flags.expires === undefined ? undefined : expiry(flags.expires, Date.now());
   await withKeys(flags, io, async (keys) => {
     const key = await keys.create({

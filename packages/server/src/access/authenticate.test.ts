@@ -23,7 +23,7 @@ it.each([
   ["no scheme", own],
   ["two blanks", `Bearer  ${own}`],
   ["a blank behind", `Bearer ${own} x`],
-  ["another case", `bearer ${own}`],
+  ["a key in another case", `Bearer ${own.toUpperCase()}`],
   ["another scheme", `Basic ${own}`],
   ["no key", "Bearer"],
   ["another key", "Bearer cap_0123456789abcdef_0123456789012345678901234567890123456789012"],
@@ -42,9 +42,12 @@ it.each([
   expect(await answer.json()).toMatchObject({ error: { code: "unauthorized", retryable: false } });
 });
 
-it("with the key of the server there is its local user (A83)", async () => {
+it("with the key of the server there is its local user, in whatever case the scheme is written (A83)", async () => {
   const { ask } = serve({ apiKey: own });
-  expect((await ask("GET", "/api/runs", undefined, { authorization: `Bearer ${own}` })).status).toBe(200);
+  for (const scheme of ["Bearer", "bearer"])
+    expect((await ask("GET", "/api/runs", undefined, { authorization: `${scheme} ${own}` })).status).toBe(
+      200,
+    );
 });
 
 it("while no key was ever set none is asked, and what is sent as one does not matter", async () => {

@@ -23,7 +23,7 @@ export function authenticate({ keys, signIns, limits }: Ways): Authenticate {
 
   function proven(request: Request): Promise<SignedIn | undefined> {
     const authorization = request.headers.get("authorization");
-    if (authorization !== null) return keys.check(/^Bearer (\S+)$/.exec(authorization)?.[1] ?? "");
+    if (authorization !== null) return keys.check(/^Bearer (\S+)$/i.exec(authorization)?.[1] ?? "");
     const token = cookieOf(request);
     return token === undefined ? Promise.resolve(undefined) : signIns.check(token);
   }

@@ -7,9 +7,19 @@ export interface Cors {
 }
 
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const asked =
-  "authorization, content-type, idempotency-key, last-event-id, mcp-session-id, mcp-protocol-version";
-const readable = "location, retry-after, mcp-session-id, mcp-protocol-version";
+/** Those of this API, and those that the clients of the protocols send by themselves. */
+const asked: readonly string[] = [
+  ...["authorization", "content-type", "accept", "idempotency-key", "last-event-id", "user-agent"],
+  ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "a2a-version", "a2a-extensions"],
+  ...["openai-organization", "openai-project", "openai-beta"],
+];
+/** The clients of OpenAI say with these what they run on, in more words with every version. */
+const ofClient = /^x-stainless-[a-z-]{1,40}$/;
+const readable: string = [
+  ...["location", "retry-after", "content-disposition", "www-authenticate"],
+  ...["x-run-id", "x-session-id", "x-vercel-ai-ui-message-stream"],
+  ...["mcp-session-id", "mcp-protocol-version"],
+].join(", ");
 
 /** For listed origins. Cookies are never shared with them: they send a key. */
 export function cors(origins: readonly string[] = []): Cors {
@@ -33,10 +43,15 @@ export function cors(origins: readonly string[] = []): Cors {
         status: 204,
         headers: {
           "access-control-allow-methods": methods,
-          "access-control-allow-headers": asked,
+          "access-control-allow-headers": [...asked, ...ofClientIn(request)].join(", "),
           "access-control-max-age": "600",
         },
       });
     },
   };
+}
+
+function ofClientIn({ headers }: Request): readonly string[] {
+  const names = (headers.get("access-control-request-headers") ?? "").slice(0, 4000).toLowerCase().split(",");
+  return names.map((name) => name.trim()).filter((name) => ofClient.test(name));
 }

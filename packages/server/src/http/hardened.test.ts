@@ -116,6 +116,31 @@ it("pages of listed origins may ask and read, with a key and without cookies; ot
   );
 });
 
+it("pages of listed origins may send what the clients of the protocols send, and read what they need (A79)", async () => {
+  const origin = "https://app.example.com";
+  const { ask } = serve({ origins: [origin] });
+  const allowedTo = async (names: string, from = origin) => {
+    const answer = await ask("OPTIONS", "/v1/chat/completions", undefined, {
+      ...{ origin: from, "access-control-request-method": "POST" },
+      "access-control-request-headers": names,
+    });
+    return answer.headers.get("access-control-allow-headers")?.split(", ");
+  };
+  const openai = ["x-stainless-lang", "x-stainless-retry-count", "authorization", "accept"];
+  expect(await allowedTo(openai.join(","))).toEqual(expect.arrayContaining(openai));
+  const others = ["a2a-version", "a2a-extensions", "user-agent"];
+  expect(await allowedTo(others.join(", "))).toEqual(expect.arrayContaining(others));
+  const odd = await allowedTo("x-stainless-a\u00e9, x-stainless-, x-evil, x-stainless-os");
+  expect(odd).toContain("x-stainless-os");
+  for (const name of ["x-evil", "x-stainless-", "x-stainless-a\u00e9"]) expect(odd).not.toContain(name);
+  expect(await allowedTo("x-stainless-lang", "https://evil.example")).toBeUndefined();
+  const read = await ask("GET", "/api/runs", undefined, { origin });
+  const readable = read.headers.get("access-control-expose-headers")?.split(", ");
+  expect(readable).toEqual(
+    expect.arrayContaining(["x-run-id", "x-session-id", "x-vercel-ai-ui-message-stream", "retry-after"]),
+  );
+});
+
 it("without a list of origins there is no word of CORS (A79)", async () => {
   const { ask } = serve();
   const answer = await ask("GET", "/api/runs", undefined, { origin: "http://127.0.0.1" });

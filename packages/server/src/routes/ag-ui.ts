@@ -47,7 +47,7 @@ export const agUiRoutes: readonly Route[] = [
         const thread = { protocol: "ag-ui", scope: caller.scope, id: input.threadId };
         const sessionId = await sessionOfThread(store, thread);
         const leg = isAnswering(input)
-          ? await answered(input, sessionId, deployment)
+          ? await answered({ input, sessionId }, caller, deployment)
           : await asked({ input, sessionId, ...query }, caller, deployment);
         const headers = { "x-run-id": leg.runId, "x-session-id": leg.sessionId };
         return frameStream({ frames: framesOf(leg, { input, caller, deployment }), onClose, headers });
@@ -102,7 +102,7 @@ async function withTools(
 }
 
 /** Goes on with a run that has asked for something. */
-async function answered(input: AgUiInput, sessionId: string, deployment: Deployment): Promise<Leg> {
+async function answered({ input, sessionId }: Asking, caller: Caller, deployment: Deployment): Promise<Leg> {
   const { store, engine } = deployment;
   const run = await lastRun(store, sessionId);
   if (!run || run.state === "ended") throw nothingAsked();
@@ -112,7 +112,7 @@ async function answered(input: AgUiInput, sessionId: string, deployment: Deploym
   if (run.state === "active" && pending.length === 0) return { ...run, after };
   const answers = answersTo(input, pending);
   if (answers.length === 0) throw nothingAsked();
-  for (const answer of answers) await tellRun(deployment, run.runId, { key: crypto.randomUUID(), ...answer });
+  for (const answer of answers) await tellRun(deployment, { caller, runId: run.runId }, answer);
   const results = answers.flatMap(({ type, callId }) => (type === "result" ? [callId] : []));
   return { ...run, after, answered: results };
 }
@@ -134,7 +134,7 @@ async function* framesOf(leg: Leg, showing: Showing): AsyncGenerator<string, voi
     shown: callsSeen(input),
     answered: leg.answered ?? [],
     clientTools: new Set(input.tools.map(({ name }) => name)),
-    showError: (error) => shownError(error, caller),
+    showError: (error) => shownError(error, caller, leg.runId),
   });
   const events = untilRest(deployment, leg);
   try {

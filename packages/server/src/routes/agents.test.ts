@@ -83,6 +83,20 @@ describe("agents over HTTP", () => {
     expect((await ask("GET", "/api/agents/note")).status).toBe(404);
   });
 
+  it("are removed by their version: without one it is said what is missing (A115)", async () => {
+    const { ask } = serve();
+    await put({ data: note, expectedVersion: 0 });
+    const problemOf = async (query: string) => {
+      const answer = await ask("DELETE", `/api/agents/note${query}`);
+      return [answer.status, (await answer.json()).error.message];
+    };
+    expect(await problemOf("")).toEqual([400, "The query cannot be used at expectedVersion: it is missing."]);
+    expect(await problemOf("?expectedVersion=x")).toEqual([
+      400,
+      "The query cannot be used at expectedVersion: it must be a number.",
+    ]);
+  });
+
   it.each([
     ["another name", { ...note, name: "other-note" }, "data.name"],
     ["a tool that is not offered", { ...note, tools: ["shell"] }, "shell"],

@@ -53,7 +53,7 @@ export const chatRoutes: readonly Route[] = [
             : await keptChat({ ...asked, sessionId, key }, caller, deployment);
         if (request.signal.aborted) chat.onGone();
         else request.signal.addEventListener("abort", chat.onGone, { once: true });
-        const frames = chatFrames(chat.events, { form: query, caller, deployment });
+        const frames = chatFrames(chat, { form: query, caller, deployment });
         return frameStream({ frames, onClose, onGone: chat.onGone, headers: chat.headers });
       } catch (thrown) {
         onClose();
@@ -64,6 +64,7 @@ export const chatRoutes: readonly Route[] = [
 ];
 
 type Chat = {
+  readonly runId: string;
   readonly events: AsyncIterableIterator<Event>;
   readonly headers: Record<string, string>;
   onGone(): void;
@@ -77,11 +78,11 @@ async function passingChat(
 ): Promise<Chat> {
   const { instructions, rest } = withoutSystem(messages, caller);
   const chosen = clientAgent(await deployment.agent(agent, model), { instructions });
-  const { events, abandon } = await deployment.passing.start(caller, {
+  const { runId, events, abandon } = await deployment.passing.start(caller, {
     agent: chosen,
     entries: clientHistory(rest),
   });
-  return { events, headers: {}, onGone: abandon };
+  return { runId, events, headers: {}, onGone: abandon };
 }
 
 /** A system message that comes first takes the place of the agent's instructions, for those who may change agents. */
@@ -131,7 +132,7 @@ async function keptChat(
       ? ofRun(runId, events, first)
       : subscribe(store, { runId }, { signal: leaving, untilRest: true });
     if (!isNew) void events.return?.();
-    return { events: read, headers, onGone: () => void events.return?.() };
+    return { runId, events: read, headers, onGone: () => void events.return?.() };
   } catch (thrown) {
     void events.return?.();
     throw thrown;
@@ -154,10 +155,10 @@ async function* ofRun(
 type Writing = { readonly form: Form; readonly caller: Caller; readonly deployment: Deployment };
 
 async function* chatFrames(
-  events: AsyncIterable<Event>,
+  { runId, events }: Chat,
   { form, caller, deployment }: Writing,
 ): AsyncGenerator<string, void, undefined> {
-  const project = chatEvents((error) => shownError(error, caller));
+  const project = chatEvents((error) => shownError(error, caller, runId));
   let isOver = false;
   function written({ event, data }: ChatEvent): string {
     isOver = event === "done";

@@ -131,8 +131,8 @@ async function whole({ body, caller, info, request }: AskedFor, deployment: Depl
   return Response.json(openaiProblem(failure), { status: openaiStatus(failure.code) });
 }
 
-function failureOf({ error, status, text }: Result, caller: Caller) {
-  return shownError(error ?? { code: status, message: text }, caller);
+function failureOf({ error, status, text, runId }: Result, caller: Caller) {
+  return shownError(error ?? { code: status, message: text }, caller, runId);
 }
 
 /** Nobody needs an answer that nobody waits for. */
@@ -150,6 +150,7 @@ async function begun(body: CompletionRequest, caller: Caller, deployment: Deploy
   const entries = clientHistory(body.messages);
   const given = resultsIn(body);
   const told = said({ isFormed: agent.output !== undefined });
+  if (given) await deployment.spending.within(caller, {});
   const leg = given && deployment.passing.answer(caller, given);
   if (leg) return { leg, told };
   const policy = demandsTool(body) ? { requireToolFirst: true } : {};

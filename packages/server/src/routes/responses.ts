@@ -1,5 +1,6 @@
 import { AgentError, type Event } from "capstan";
 import { z } from "zod";
+import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { formatSseEvent } from "../protocols/chat-events.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
@@ -92,7 +93,7 @@ export const responseRoutes: readonly Route[] = [
       const { sessionId = "", facts: _, ...options } = await responseOf(deployment, caller, place);
       const projection = responseEvents({ ...options, sessionId });
       const { events, stop } = await followLeg(deployment, sessionId, async () => {
-        await cancel(deployment, place.runId);
+        await cancel(deployment, caller, place.runId);
         return place;
       });
       const timer = setTimeout(stop, patienceMs);
@@ -109,9 +110,9 @@ export const responseRoutes: readonly Route[] = [
 /** After so long a response that is being cancelled is shown as it stands. */
 const patienceMs = 10_000;
 
-async function cancel(deployment: Deployment, runId: string): Promise<void> {
+async function cancel(deployment: Deployment, caller: Caller, runId: string): Promise<void> {
   try {
-    await tellRun(deployment, runId, { key: crypto.randomUUID(), type: "cancel" });
+    await tellRun(deployment, { caller, runId }, { type: "cancel" });
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || thrown.code !== "run_ended") throw thrown;
   }
@@ -134,7 +135,7 @@ async function keptResponse(asked: ResponseAsked, deployment: Deployment): Promi
   let followed: FollowedLeg;
   if (answered && answers.length > 0)
     followed = await followLeg(deployment, answered.sessionId, () =>
-      answerLeg(deployment, answered, answers),
+      answerLeg(deployment, { ...answered, caller }, answers),
     );
   else if (body.isKept) followed = await startedLeg(asked, previous, deployment);
   else return undefined;
@@ -149,6 +150,7 @@ async function passingResponse({ body, caller }: ResponseAsked, deployment: Depl
   const { agent, model } = await chosenAgent(body.model, deployment);
   const chosen = clientAgent(await deployment.agent(agent, model), wishesOf(body, caller));
   const given = resultsIn(body);
+  if (given) await deployment.spending.within(caller, {});
   const leg =
     (given && deployment.passing.answer(caller, given)) ??
     (await deployment.passing.start(caller, {
@@ -163,7 +165,7 @@ async function passingResponse({ body, caller }: ResponseAsked, deployment: Depl
     model: body.model,
     functions: leg.declared,
     isFormed: chosen.output !== undefined,
-    showError: (error) => shownError(error, caller),
+    showError: (error) => shownError(error, caller, leg.runId),
   });
   return { events: leg.events, projection, onGone: leg.abandon };
 }

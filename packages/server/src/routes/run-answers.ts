@@ -20,8 +20,9 @@ export const runAnswerRoutes: readonly Route[] = [
     params,
     body: z.strictObject({ reason: z.string().min(1).max(1000).optional() }).default({}),
     answers: accepted,
-    async handle({ params: { runId }, body: { reason }, key = crypto.randomUUID() }, deployment) {
-      await tellRun(deployment, runId, { key, type: "cancel", ...(reason !== undefined && { reason }) });
+    async handle({ params: { runId }, body: { reason }, caller, key }, deployment) {
+      const cancel = { type: "cancel", ...(reason !== undefined && { reason }) } as const;
+      await tellRun(deployment, { caller, runId, key }, cancel);
       return done();
     },
   }),
@@ -32,8 +33,8 @@ export const runAnswerRoutes: readonly Route[] = [
     params,
     body: z.strictObject({ text: z.string().min(1).max(100_000) }),
     answers: accepted,
-    async handle({ params: { runId }, body: { text }, key = crypto.randomUUID() }, deployment) {
-      await tellRun(deployment, runId, { key, type: "steer", text });
+    async handle({ params: { runId }, body: { text }, caller, key }, deployment) {
+      await tellRun(deployment, { caller, runId, key }, { type: "steer", text });
       return done();
     },
   }),
@@ -49,16 +50,16 @@ export const runAnswerRoutes: readonly Route[] = [
       reason: z.string().max(10_000).optional(),
     }),
     answers: accepted,
-    async handle({ params: { runId, callId }, body, key = crypto.randomUUID() }, deployment) {
+    async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
       const asked = (await deployment.engine.look(runId)).pending.find((one) => one.callId === callId);
       if (asked && digest !== undefined && digest !== asked.digest) throw mismatch(callId);
       await tellRun(
         deployment,
-        runId,
+        { caller, runId, key },
         approved
-          ? { key, type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
-          : { key, type: "deny", callId, ...(reason !== undefined && { reason }) },
+          ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
+          : { type: "deny", callId, ...(reason !== undefined && { reason }) },
       );
       return done();
     },
@@ -70,8 +71,9 @@ export const runAnswerRoutes: readonly Route[] = [
     params: call,
     body: z.strictObject({ value: json }),
     answers: accepted,
-    async handle({ params: { runId, callId }, body, key = crypto.randomUUID() }, deployment) {
-      await tellRun(deployment, runId, { key, type: "result", callId, value: body.value as Json });
+    async handle({ params: { runId, callId }, body, caller, key }, deployment) {
+      const result = { type: "result", callId, value: body.value as Json } as const;
+      await tellRun(deployment, { caller, runId, key }, result);
       return done();
     },
   }),

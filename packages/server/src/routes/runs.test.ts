@@ -132,6 +132,28 @@ describe("a run over HTTP", () => {
   });
 });
 
+it.each([
+  ["data that is not base64", { mediaType: "image/png", data: "not base64!" }],
+  ["data that is cut off", { mediaType: "image/png", data: "iVBORw0KG" }],
+  ["no data", { mediaType: "image/png", data: "" }],
+  ["a media type with a line break", { mediaType: "image/png\r\nx: y", data: "iVBORw0KGgo=" }],
+  ["a media type that is none", { mediaType: "\u0000", data: "iVBORw0KGgo=" }],
+])("an image with %s is refused (A115)", async (_, image) => {
+  const store = memory();
+  const { ask } = serve(says, { store });
+  const answer = await ask("POST", "/api/runs", { input: [{ type: "image", ...image }] });
+  expect([answer.status, (await answer.json()).error.code]).toEqual([400, "invalid_input"]);
+  expect(await store.list()).toEqual([]);
+});
+
+it("an agent that is not there is not called a stored one", async () => {
+  const { ask } = serve(says);
+  const answer = await ask("POST", "/api/runs", { input: "Hello", agent: "helpr" });
+  expect((await answer.json()).error.message).toBe(
+    'There is no agent "helpr". `GET /api/agents` lists them.',
+  );
+});
+
 describe("the same request with the same Idempotency-Key", () => {
   const key = { "idempotency-key": "order-1" };
   const ask = async (server: TestServer, body: object, headers: Record<string, string> = key) => {

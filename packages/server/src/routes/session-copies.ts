@@ -21,8 +21,8 @@ export const sessionCopyRoutes: readonly Route[] = [
       201: { description: "The new session.", schema: summary },
       200: { description: "The same request has made it before.", schema: summary },
     },
-    async handle({ params: { sessionId }, body, caller: { scope }, key }, deployment) {
-      const { made, isNew } = await forkSession(deployment, { scope, key }, { sessionId, ...body });
+    async handle({ params: { sessionId }, body, caller, key }, deployment) {
+      const { made, isNew } = await forkSession(deployment, { caller, key }, { sessionId, ...body });
       return Response.json(await session(deployment.store, made).info(), { status: isNew ? 201 : 200 });
     },
   }),

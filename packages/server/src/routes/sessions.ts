@@ -45,7 +45,8 @@ const found = z.object({
   places: z.array(z.object({ seq: z.int().min(1), excerpt: z.string() })),
 });
 
-const longestFile = 16_000_000;
+/** Of a body with a file: as many characters as that can have, so that one limit speaks for both. */
+const mostBytes = 16 * 1024 * 1024;
 
 /** The conversations of whoever asks. */
 export const sessionRoutes: readonly Route[] = [
@@ -71,14 +72,15 @@ export const sessionRoutes: readonly Route[] = [
     path: "/api/sessions",
     summary: "Make a session: an empty one, or with `file` one that was exported as JSON. Starts nothing.",
     body: z
-      .strictObject({ title: title.optional(), file: z.string().min(1).max(longestFile).optional() })
+      .strictObject({ title: title.optional(), file: z.string().min(1).max(mostBytes).optional() })
       .default({}),
+    mostBytes,
     answers: {
       201: { description: "It has a new id, and is yours.", schema: summary },
       200: { description: "The same request has made it before.", schema: summary },
     },
-    async handle({ body, caller: { scope }, key }, deployment) {
-      const { made, isNew } = await makeSession(deployment, { scope, key }, body);
+    async handle({ body, caller, key }, deployment) {
+      const { made, isNew } = await makeSession(deployment, { caller, key }, body);
       return Response.json(await session(deployment.store, made).info(), { status: isNew ? 201 : 200 });
     },
   }),

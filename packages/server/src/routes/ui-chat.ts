@@ -118,7 +118,7 @@ async function answered({ body, message }: Answering, caller: Caller, deployment
   // The same answer may come twice: the run is at work on it.
   if (answers.length === 0 && run.state !== "active") throw nothingAsked();
   const after = await lastRest(store, run);
-  for (const each of answers) await tellRun(deployment, run.runId, { key: crypto.randomUUID(), ...each });
+  for (const each of answers) await tellRun(deployment, { caller, runId: run.runId }, each);
   return { ...run, after, shown: callIdsIn(message) };
 }
 
@@ -164,7 +164,7 @@ async function* framesOf(
     runId,
     sessionId,
     shown,
-    showError: (error) => shownError(error, caller),
+    showError: (error) => shownError(error, caller, runId),
   });
   const { leaving, report } = deployment;
   try {

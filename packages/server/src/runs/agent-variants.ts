@@ -20,8 +20,12 @@ export interface AgentFinder {
 
 /** For the agents in code and in the store. */
 export function agentFinder(agents: StoredAgents, models: ModelChoices): AgentFinder {
+  const names = async () => new Set((await agents.list()).map((agent) => agent.name));
+
   async function get(name: string, model?: string): Promise<Agent> {
-    const agent = await agents.agent(name);
+    const agent = await agents.agent(name).catch(async (thrown) => {
+      throw (await names()).has(name) ? thrown : unknownAgent(name);
+    });
     if (model === undefined) return agent;
     const choice = models.get(model);
     if (choice === undefined) throw unknownModel(model, models);
@@ -31,7 +35,7 @@ export function agentFinder(agents: StoredAgents, models: ModelChoices): AgentFi
   return {
     get,
     async find(name) {
-      const known = new Set((await agents.list()).map((agent) => agent.name));
+      const known = await names();
       if (known.has(name)) return get(name);
       const at = name.indexOf("@");
       if (at === -1 || !known.has(name.slice(0, at))) return undefined;
@@ -43,6 +47,12 @@ export function agentFinder(agents: StoredAgents, models: ModelChoices): AgentFi
 function withModel(agent: Agent, name: string, choice: ModelChoice): Agent {
   const models = { ...agent.models, main: [choice], afterTools: [choice] } as const;
   return { ...agent, name: `${agent.name}@${name}`, models };
+}
+
+/** Whoever asks need not know which agents are in the code and which in the store. */
+function unknownAgent(name: string): AgentError {
+  const message = `There is no agent ${JSON.stringify(name)}. \`GET /api/agents\` lists them.`;
+  return new AgentError("unknown_agent", message);
 }
 
 function unknownModel(model: string, models: ModelChoices): AgentError {

@@ -3,6 +3,7 @@ import { policyWithin } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { rememberFork } from "../sessions/branches.ts";
+import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
 import { once, otherRequest } from "./once.ts";
 import { newSessionId } from "./session-id.ts";
 import { type Started, says } from "./start-run.ts";
@@ -25,15 +26,21 @@ export async function rerunRun(
   const { store } = deployment;
   const start = await startOf(deployment, runId);
   const sessionId = newSessionId(caller.scope, key);
+  const keyed: Keyed = { sessionId, id: "session", request: { runId, policy } };
   const { made, isNew } = await once(deployment, {
     id: sessionId,
     async find() {
       const last = (await store.runs(sessionId)).at(-1);
       if (!last) return undefined;
+      if (await wasAsked(store, keyed)) return last.runId;
       if (!says((await startOf(deployment, last.runId)).policy, policy ?? {})) throw otherRequest();
       return last.runId;
     },
-    make: () => begin(deployment, caller, { start, sessionId, policy }),
+    async make() {
+      const made = await begin(deployment, caller, { start, sessionId, policy });
+      if (key !== undefined) await rememberAsked(store, keyed);
+      return made;
+    },
   });
   return { runId: made, sessionId, isNew };
 }
@@ -45,12 +52,12 @@ async function begin(
   caller: Caller,
   { start, sessionId: id, policy }: Beginning,
 ): Promise<string> {
-  const { store, engine, policyLimits, spending, allowance } = deployment;
+  const { store, engine, policyLimits, spending, atWork } = deployment;
   const agent = await agentOf(deployment, start.agent);
   const asked = policy === undefined ? {} : policyWithin(policy, policyLimits);
   const within = await spending.within(caller, { budget: start.policy.budget, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId: id });
-  const release = allowance.take(caller, "runs");
+  const { release } = atWork.expect(caller, id);
   try {
     const session = start.sessionId;
     const { run, from } = await engine.rerun({

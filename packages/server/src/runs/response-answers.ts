@@ -1,4 +1,4 @@
-import { AgentError, type Told } from "capstan";
+import { AgentError } from "capstan";
 import { scopeOf } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -10,8 +10,9 @@ import {
   responseId,
 } from "../protocols/responses/ids.ts";
 import { type InputAnswer, outputOf } from "../protocols/responses/items.ts";
+import { goingOn } from "./going-on.ts";
 import { type KeptLeg, restsOf } from "./response-legs.ts";
-import { tellRun } from "./tell-run.ts";
+import { type Message, tellRun } from "./tell-run.ts";
 
 /**
  * Tells a run what a client answers to one of its legs, and gives the next. All answers are stored before the run goes on,
@@ -19,7 +20,7 @@ import { tellRun } from "./tell-run.ts";
  */
 export async function answerLeg(
   deployment: Deployment,
-  { runId, leg, sessionId }: KeptLeg,
+  { caller, runId, leg, sessionId }: KeptLeg & { readonly caller: Caller },
   answers: readonly InputAnswer[],
 ): Promise<RunLeg> {
   const { store, engine } = deployment;
@@ -37,24 +38,28 @@ export async function answerLeg(
     ...deployment,
     engine: { ...engine, tell: (id, message) => store.tell(id, message) },
   };
-  for (const [index, { told }] of messages.entries())
-    await tellRun(index < messages.length - 1 ? quiet : deployment, runId, told);
+  await goingOn(deployment, { caller, runId, sessionId }, async () => {
+    for (const [index, { told }] of messages.entries())
+      await tellRun(index < messages.length - 1 ? quiet : deployment, { caller, runId }, told);
+  });
   return { runId, leg: leg + 1 };
 }
 
-type Message = { readonly told: Extract<Told, { readonly callId: string }>; readonly digest?: string };
+type Answered = {
+  readonly told: Extract<Message, { readonly callId: string }>;
+  readonly digest?: string;
+};
 
-function messageOf(answer: InputAnswer, runId: string): Message {
-  const key = crypto.randomUUID();
+function messageOf(answer: InputAnswer, runId: string): Answered {
   const call = callOf(answer);
   if (call?.runId !== runId)
     throw new AgentError("invalid_input", `The response waits for nothing that is called "${idOf(answer)}".`);
   const { callId } = call;
   if (answer.type === "function_call_output")
-    return { told: { key, type: "result", callId, value: outputOf(answer) } };
+    return { told: { type: "result", callId, value: outputOf(answer) } };
   const { digest } = call as ApprovalAsked;
-  if (answer.approve) return { digest, told: { key, type: "approve", callId } };
-  return { digest, told: { key, type: "deny", callId, ...(answer.reason && { reason: answer.reason }) } };
+  if (answer.approve) return { digest, told: { type: "approve", callId } };
+  return { digest, told: { type: "deny", callId, ...(answer.reason && { reason: answer.reason }) } };
 }
 
 function idOf(answer: InputAnswer): string {

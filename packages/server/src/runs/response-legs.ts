@@ -96,7 +96,7 @@ export async function responseOf(
         : before && responseId({ runId: before, leg: restsOf(facts, before) + 1 }),
     functions: agent ? functionsOf(agent) : new Set(),
     isFormed: agent?.output !== undefined,
-    showError: (error) => shownError(error, caller),
+    showError: (error) => shownError(error, caller, runId),
   };
 }
 

@@ -65,13 +65,13 @@ async function suffixFor(agent: Agent, wishes: ClientWishes, { store }: Deployme
 /** The session of a leg, or, when the conversation has gone on behind it, a fork from there. */
 async function sessionBehind(
   { runId, sessionId }: KeptLeg,
-  { caller: { scope }, key }: Omit<ResponseAsked, "body">,
+  { caller, key }: Omit<ResponseAsked, "body">,
   deployment: Deployment,
 ): Promise<string> {
   const { store } = deployment;
   if ((await store.runs(sessionId)).at(-1)?.runId === runId) return sessionId;
   const end = (await store.read(sessionId)).findLast((fact) => fact.runId === runId);
-  const { made } = await forkSession(deployment, { scope, key }, { sessionId, at: end?.seq ?? 0 });
+  const { made } = await forkSession(deployment, { caller, key }, { sessionId, at: end?.seq ?? 0 });
   return made;
 }
 

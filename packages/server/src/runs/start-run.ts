@@ -11,6 +11,7 @@ import {
 import { policyWithin } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
 import { once, otherRequest } from "./once.ts";
 import { newSessionId } from "./session-id.ts";
 
@@ -42,8 +43,7 @@ type Planned = Omit<RunRequest, "agent"> & {
 
 /**
  * Starts a run that is kept, and resolves when its beginning is stored. With a key, the ids are made from it: so the same
- * request, sent twice, finds the run of the first, on every process and after every restart, and nothing more is stored
- * for that. Rejects with `session_busy` while the session has a run that is not over.
+ * request, sent twice, finds the run of the first, on every process and after every restart. Rejects with `session_busy` while the session has a run that is not over.
  */
 export async function startRun(
   deployment: Deployment,
@@ -54,6 +54,7 @@ export async function startRun(
   const runId = `run_${key ?? crypto.randomUUID()}`;
   const sessionId = request.sessionId ?? newSessionId(caller.scope, key);
   const planned: Planned = { ...request, agent, runId, sessionId };
+  const keyed: Keyed = { sessionId, id: runId, request: { ...request, sessionId } };
   if (key === undefined) {
     await assertFree(deployment, planned);
     await begin(deployment, caller, planned);
@@ -61,10 +62,12 @@ export async function startRun(
   }
   const { isNew } = await once(deployment, {
     id: runId,
-    find: () => alreadyStarted(deployment, planned),
+    find: () => alreadyStarted(deployment, planned, keyed),
     async make() {
       await assertFree(deployment, planned);
       await begin(deployment, caller, planned);
+      // Not waited for: what the model says meanwhile is heard by nobody yet.
+      rememberAsked(deployment.store, keyed).catch(deployment.report);
       return true;
     },
   });
@@ -76,7 +79,7 @@ async function begin(deployment: Deployment, caller: Caller, planned: Planned): 
   const asked = planned.policy === undefined ? {} : policyWithin(planned.policy, deployment.policyLimits);
   const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
-  const release = deployment.allowance.take(caller, "runs");
+  const { release } = deployment.atWork.expect(caller, sessionId);
   const place = timeZone !== undefined && isKnown(timeZone) ? { timeZone } : {};
   await whenStored({ ...options, session: sessionId, runId, policy, ...place }, (given) => {
     try {
@@ -125,10 +128,15 @@ async function assertFree({ store }: Deployment, { sessionId, runId }: Planned):
 }
 
 /** The run that the same request has started; throws when it was another request. */
-async function alreadyStarted({ store }: Deployment, planned: Planned): Promise<true | undefined> {
+async function alreadyStarted(
+  { store }: Deployment,
+  planned: Planned,
+  keyed: Keyed,
+): Promise<true | undefined> {
   const { runId, agent, input } = planned;
   const sessionId = await store.sessionOf(runId);
   if (sessionId === undefined) return undefined;
+  if (sessionId === planned.sessionId && (await wasAsked(store, keyed))) return true;
   const start = (await store.read(sessionId)).find(
     (fact): fact is Extract<Fact, { readonly type: "run_start" }> =>
       fact.type === "run_start" && fact.runId === runId,

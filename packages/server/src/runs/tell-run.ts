@@ -1,23 +1,49 @@
 import { isDeepStrictEqual } from "node:util";
 import { AgentError, type Fact, type Told } from "capstan";
 import { belongsTo } from "capstan/sessions";
+import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { rememberAsked, wasAsked } from "./asked-before.ts";
+import { goingOn } from "./going-on.ts";
 import { otherRequest } from "./once.ts";
+
+/** What can be said to a run. */
+export type Message = Told extends infer Each ? (Each extends Told ? Omit<Each, "key"> : never) : never;
+
+/** Who tells which run, and under which `Idempotency-Key`, if any. */
+export type Telling = {
+  readonly caller: Caller;
+  readonly runId: string;
+  readonly key?: string | undefined;
+};
 
 /**
  * Tells a run something once. What the run would not heed is refused here, where somebody can still be told: an answer
  * that the question does not allow, a call that waits for something else, a second answer that contradicts the first.
+ * Throws `rate_limited` when it would go on and the caller has no place for another run, or has used up the day.
  */
-export async function tellRun(deployment: Deployment, runId: string, message: Told): Promise<void> {
+export async function tellRun(
+  deployment: Deployment,
+  { caller, runId, key }: Telling,
+  said: Message,
+): Promise<void> {
   const { store, engine } = deployment;
+  const message = { ...said, key: key ?? crypto.randomUUID() } as Told;
   const sessionId = (await store.sessionOf(runId)) ?? "";
-  if (await isSaid(deployment, { runId, sessionId }, message)) return;
-  await engine.check(runId, message);
-  const { facts: position = 0 } = (await store.info(sessionId)) ?? {};
-  await engine.tell(runId, message);
-  // The key was heard before, with other words.
-  if (message.type === "steer" && !(await isHeard(deployment, { runId, sessionId, position }, message)))
-    throw otherRequest();
+  const place = { caller, runId, sessionId };
+  const asked = { sessionId, id: message.key, request: { ...said, runId } };
+  const isKnown = await isSaid(deployment, place, message);
+  if (key !== undefined && (await wasAsked(store, asked))) return;
+  if (!isKnown) {
+    await engine.check(runId, message);
+    const { facts: position = 0 } = (await store.info(sessionId)) ?? {};
+    const tell = () => engine.tell(runId, message);
+    await (message.type === "cancel" ? tell() : goingOn(deployment, place, tell));
+    // The key was heard before, with other words.
+    if (message.type === "steer" && !(await isHeard(deployment, { ...place, position }, message)))
+      throw otherRequest();
+  }
+  if (key !== undefined) await rememberAsked(store, asked);
 }
 
 type Place = { readonly runId: string; readonly sessionId: string };

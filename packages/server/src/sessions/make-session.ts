@@ -1,12 +1,15 @@
 import type { Fact } from "capstan";
-import { session, sessions } from "capstan/sessions";
+import { session } from "capstan/sessions";
+import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { type Keyed, rememberAsked, wasAsked } from "../runs/asked-before.ts";
 import { type Once, once, otherRequest } from "../runs/once.ts";
 import { newSessionId } from "../runs/session-id.ts";
 import { rememberFork } from "./branches.ts";
+import { importFile } from "./import-file.ts";
 
 /** Whose a new session is, and what makes its id the same for the same request. */
-export type Making = { readonly scope: string; readonly key: string | undefined };
+export type Making = { readonly caller: Caller; readonly key: string | undefined };
 
 /** What a new session begins with: nothing but a title, or all that is in an exported one. */
 export type NewSession = { readonly title?: string | undefined; readonly file?: string | undefined };
@@ -14,16 +17,18 @@ export type NewSession = { readonly title?: string | undefined; readonly file?: 
 /** Makes a session. Whatever ids are in a file, it is the caller's, and so are its runs. */
 export function makeSession(
   deployment: Deployment,
-  { scope, key }: Making,
+  { caller, key }: Making,
   { title, file }: NewSession,
 ): Promise<Once<string>> {
   const { store } = deployment;
-  const id = newSessionId(scope, key);
+  const id = newSessionId(caller.scope, key);
+  const keyed: Keyed = { sessionId: id, id: "session", request: { title, file } };
   return once(deployment, {
     id,
     async find() {
       const info = await store.info(id);
       if (!info) return undefined;
+      if (await wasAsked(store, keyed)) return id;
       const isSame = file === undefined ? info.facts === 0 : isCopy(await store.read(id), factsIn(file));
       if (!isSame || (title !== undefined && (info.title ?? "") !== title)) throw otherRequest();
       return id;
@@ -31,9 +36,10 @@ export function makeSession(
     async make() {
       if (file === undefined) await store.create(id, title);
       else {
-        await sessions(store).import(file, id);
+        await importFile(deployment, caller, { id, file });
         if (title !== undefined) await store.rename(id, title);
       }
+      if (key !== undefined) await rememberAsked(store, keyed);
       return id;
     },
   });
@@ -44,16 +50,18 @@ type Forking = { readonly sessionId: string; readonly at: number; readonly title
 /** Makes a session of the beginning of another. */
 export function forkSession(
   deployment: Deployment,
-  { scope, key }: Making,
+  { caller, key }: Making,
   { sessionId, at, title }: Forking,
 ): Promise<Once<string>> {
   const { store } = deployment;
-  const id = newSessionId(scope, key);
+  const id = newSessionId(caller.scope, key);
+  const keyed: Keyed = { sessionId: id, id: "session", request: { sessionId, at, title } };
   return once(deployment, {
     id,
     async find() {
       const info = await store.info(id);
       if (!info) return undefined;
+      if (await wasAsked(store, keyed)) return id;
       const first = await store.read(sessionId, 0, at);
       const isNamed = title === undefined || (info.title ?? "") === title;
       if (!isNamed || !isCopy(await store.read(id), first)) throw otherRequest();
@@ -63,6 +71,7 @@ export function forkSession(
       if (at === 0) await store.create(id, title);
       else await session(store, sessionId).fork(at, { id, ...(title !== undefined && { title }) });
       await rememberFork(store, { sessionId, at }, id);
+      if (key !== undefined) await rememberAsked(store, keyed);
       return id;
     },
   });

@@ -1,6 +1,7 @@
 import { AgentError } from "capstan";
 import { subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
+import { forgetAsked } from "../runs/asked-before.ts";
 import { forgetBranches } from "./branches.ts";
 
 const patienceMs = 5000;
@@ -15,6 +16,7 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
   for (const { runId, state } of runs) if (state === "active") await endRun(deployment, runId);
   await store.remove(sessionId);
   await forgetBranches(store, sessionId);
+  await forgetAsked(store, sessionId);
 }
 
 async function endRun({ store, engine }: Deployment, runId: string): Promise<void> {

@@ -87,6 +87,29 @@ describe("GET /metrics", () => {
     ).toBeGreaterThan(0);
   });
 
+  it("counts the tools that clients declare under one name, whatever they call them (A113)", async () => {
+    const model = scriptedModel(({ history, tools }) =>
+      history.at(-1)?.type === "result"
+        ? { text: "Done." }
+        : { calls: [{ id: "c1", name: tools.at(-1)?.name ?? "" }] },
+    );
+    server = testServer({ agents: [defineAgent({ name: "talker", model })] });
+    for (const name of ["canary-one", "canary-two"]) {
+      const tools = [{ type: "function", function: { name, parameters: { type: "object" } } }];
+      const asked = { role: "user", content: "Go" };
+      const first = { model: "talker", messages: [asked], tools };
+      const answer = await (await server.ask("POST", "/v1/chat/completions", first)).json();
+      const { message } = answer.choices[0];
+      const result = { role: "tool", tool_call_id: message.tool_calls[0].id, content: "Seen." };
+      const messages = [asked, message, result];
+      expect((await server.ask("POST", "/v1/chat/completions", { ...first, messages })).status).toBe(200);
+    }
+    const text = await (await server.ask("GET", "/metrics")).text();
+    expect(text).not.toContain("canary");
+    const calls = parse(text).filter(({ name }) => name === "capstan_tool_calls_total");
+    expect(calls).toMatchObject([{ labels: { gen_ai_tool_name: "client", status: "ok" }, value: 2 }]);
+  });
+
   it("is for admins alone (A84)", async () => {
     server = testServer({ agents: [agent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "ada" });

@@ -16,8 +16,10 @@ export type Gauges = { openStreams(): number; runsAtWork(): number };
 /** Upper bounds in seconds, those of the convention for `gen_ai.client.operation.duration`. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
-/** Counts from nothing. */
-export function metrics(gauges: Gauges): Metrics {
+type Called = Extract<Event, { readonly type: "tool_call_result" }>;
+
+/** Counts from nothing. `isOwn` says which tools are the server's: all of them when left out. */
+export function metrics(gauges: Gauges, isOwn: (call: Called) => boolean = () => true): Metrics {
   const runs = counter("capstan_runs_total", "Runs that came to an end, by how they ended.");
   const tokens = counter(
     "gen_ai_client_token_usage_total",
@@ -55,9 +57,10 @@ export function metrics(gauges: Gauges): Metrics {
       }
       if (event.type === "model_failed") failures.add({ error_type: event.error.code });
       if (event.type === "tool_call_result") {
-        // A model can make up any number of names.
-        const tool = event.error?.code === "unknown_tool" ? "unknown" : event.name;
-        calls.add({ gen_ai_tool_name: tool, status: event.status });
+        // Models and clients can make up any number of names.
+        const isKnown = event.error?.code !== "unknown_tool";
+        const gen_ai_tool_name = !isKnown ? "unknown" : isOwn(event) ? event.name : "client";
+        calls.add({ gen_ai_tool_name, status: event.status });
       }
     },
     text: () =>

@@ -90,7 +90,9 @@ export async function followTask(
 /** A task, as these facts tell of it. */
 export function folded(asking: A2aAsking, place: TaskPlace, facts: readonly Fact[]): TaskProjection {
   const { runId: taskId, sessionId: contextId } = place;
-  const projection = taskProjection({ taskId, contextId }, (error) => shownError(error, asking.caller));
+  const projection = taskProjection({ taskId, contextId }, (error) =>
+    shownError(error, asking.caller, taskId),
+  );
   for (const fact of facts) projection.hear(fact);
   return projection;
 }

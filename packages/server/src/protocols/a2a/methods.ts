@@ -46,7 +46,7 @@ export const a2aMethods: { readonly [name: string]: Method } = {
     const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(cancelMs)]);
     const followed = await followTask({ ...asking, signal }, place, "now");
     assertOpen(followed);
-    await tellRun(asking.deployment, id, { type: "cancel", key: crypto.randomUUID() });
+    await tellRun(asking.deployment, { caller: asking.caller, runId: id }, { type: "cancel" });
     for await (const _ of followed.frames("end"));
     return { result: followed.task() };
   },

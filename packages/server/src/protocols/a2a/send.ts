@@ -41,7 +41,7 @@ async function assertContext(asking: A2aAsking, contextId: string, key: string):
 }
 
 async function goOn(asking: A2aAsking, message: Sent, place: TaskPlace): Promise<FollowedTask> {
-  const { deployment } = asking;
+  const { deployment, caller } = asking;
   const { runId, sessionId } = place;
   const { parts, contextId, metadata } = message;
   if (contextId !== undefined && contextId !== sessionId)
@@ -51,10 +51,11 @@ async function goOn(asking: A2aAsking, message: Sent, place: TaskPlace): Promise
     throw new AgentError("run_ended", `The task "${runId}" has ended: begin another one in its context.`);
   const key = keyOf(message, [runId]);
   const digest = typeof metadata?.digest === "string" ? metadata.digest : undefined;
-  if (pending.length === 0) await tellRun(deployment, runId, { type: "steer", key, text: wordsIn(parts) });
+  if (pending.length === 0)
+    await tellRun(deployment, { caller, runId, key }, { type: "steer", text: wordsIn(parts) });
   else
     for (const answer of answersIn({ parts, digest }, pending))
-      await tellRun(deployment, runId, { ...answer, key: `${key}/${answer.callId}` });
+      await tellRun(deployment, { caller, runId, key: `${key}/${answer.callId}` }, answer);
   return followTask(asking, place, "now");
 }
 

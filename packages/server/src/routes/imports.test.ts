@@ -1,0 +1,153 @@
+import { defineAgent, defineTool, type Fact } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServerOptions } from "../create-server.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+const servers: TestServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close(0);
+});
+
+const usage = { inputTokens: 60, outputTokens: 40 };
+const chart = defineTool({ name: "chart", description: "The client shows a chart", input: {} });
+const sail = defineTool({
+  name: "sail",
+  description: "Sails a mile",
+  input: { mile: { type: "number" } },
+  effects: "none",
+  execute: ({ mile }) => `${mile}`,
+});
+
+/** Waits for its client first, and then sails on and on. */
+function serve(options: Partial<ServerOptions> = {}): TestServer {
+  const model = scriptedModel((_, mile) =>
+    mile === 0
+      ? { calls: [{ id: "c1", name: "chart", input: {} }], usage }
+      : { calls: [{ id: `c${mile + 1}`, name: "sail", input: { mile } }], usage },
+  );
+  const agents = [defineAgent({ name: "ship", model, tools: [chart, sail] })];
+  const server = testServer({ agents, ...options });
+  servers.push(server);
+  return server;
+}
+
+async function json(answer: Promise<Response>) {
+  return (await answer).json();
+}
+
+async function reaches(server: TestServer, runId: string, state: string) {
+  for (;;) {
+    const run = await json(server.ask("GET", `/api/runs/${runId}`));
+    if (run.state === state) return run;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+type File = { facts: Fact[] & { policy: Record<string, unknown> }[] };
+
+/** The file of a run that waits, with another policy. */
+async function forged(server: TestServer, policy: object): Promise<string> {
+  const { runId, sessionId } = await json(server.ask("POST", "/api/runs", { input: "Sail." }));
+  await reaches(server, runId, "waiting");
+  const file: File = await json(server.ask("GET", `/api/sessions/${sessionId}/export?format=json`));
+  Object.assign(file.facts[0]?.policy ?? {}, policy);
+  return JSON.stringify(file);
+}
+
+const boundless = {
+  ...{ maxTurns: 100_000, repetition: { nudgeAt: 100_000, stopAt: 100_000 } },
+  budget: { tokens: "unlimited", cost: "unlimited", seconds: "unlimited", toolCalls: "unlimited" },
+};
+
+async function startOf(server: TestServer, sessionId: string) {
+  const answer = await server.ask("GET", `/api/sessions/${sessionId}/events`, undefined, {
+    accept: "application/json",
+  });
+  return (await answer.json()).facts[0];
+}
+
+describe("an imported run that is not over", () => {
+  it("may use no more than what is left of its importer's day, whatever its file says (A92)", async () => {
+    const server = serve({ limits: { tokensPerDay: 1000 } });
+    const file = await forged(server, boundless);
+    const { id, runs } = await json(server.ask("POST", "/api/sessions", { file }));
+    expect((await startOf(server, id)).policy.budget.tokens).toBe(1000);
+    await server.ask("POST", `/api/runs/${runs[0].runId}/steer`, { text: "Go on." });
+    const { result } = await reaches(server, runs[0].runId, "ended");
+    expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
+    expect(result.usage.inputTokens + result.usage.outputTokens).toBeLessThan(1300);
+  });
+
+  it("keeps to the loosest policy that a request may ask for, and to its own where that is stricter (A87)", async () => {
+    const server = serve({ policyLimits: { maxTurns: 7, gate: "strict", budget: { cost: 2, seconds: 60 } } });
+    const file = await forged(server, { ...boundless, budget: { tokens: 500, cost: 9, seconds: 30 } });
+    const { id } = await json(server.ask("POST", "/api/sessions", { file }));
+    expect((await startOf(server, id)).policy).toMatchObject({
+      maxTurns: 7,
+      gate: "strict",
+      budget: { tokens: 500, cost: 2, seconds: 30, toolCalls: "unlimited" },
+    });
+  });
+
+  it("cannot have used less than nothing (A92)", async () => {
+    const server = serve({ limits: { tokensPerDay: 1000 } });
+    const file: File = JSON.parse(await forged(server, {}));
+    for (const fact of file.facts)
+      if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
+    const answer = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    expect(answer.status).toBe(400);
+    expect((await answer.json()).error.message).toContain("less than nothing");
+  });
+
+  it("is not run again under the policy of its file, when that is beyond the limits (A87)", async () => {
+    const server = serve({ policyLimits: { maxTurns: 7 } });
+    const file: File = JSON.parse(await forged(server, { ...boundless, approvals: "allow", gate: "off" }));
+    const { id, runs } = await json(server.ask("POST", "/api/sessions", { file: JSON.stringify(file) }));
+    await server.ask("POST", `/api/runs/${runs[0].runId}/cancel`, {});
+    await reaches(server, runs[0].runId, "ended");
+    const over: File = await json(server.ask("GET", `/api/sessions/${id}/export?format=json`));
+    Object.assign(over.facts[0]?.policy ?? {}, { ...boundless, approvals: "allow", gate: "off" });
+    const again = await json(server.ask("POST", "/api/sessions", { file: JSON.stringify(over) }));
+    expect((await startOf(server, again.id)).policy).toMatchObject({
+      ...{ maxTurns: 7, approvals: "ask", gate: "default" },
+    });
+  });
+
+  it("is refused when nothing is left of the day (A92)", async () => {
+    const store = memory();
+    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const file = await forged(server, boundless);
+    const day = new Date().toISOString().slice(0, 10);
+    await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 } }, 0);
+    const answer = await server.ask("POST", "/api/sessions", { file });
+    expect([answer.status, (await answer.json()).error.code]).toEqual([429, "rate_limited"]);
+  });
+});
+
+describe("a file", () => {
+  it("of 5 MiB is imported; what is too large for the body is too large for the schema too (A89)", async () => {
+    const server = serve();
+    const file = JSON.parse(await forged(server, {}));
+    file.facts[0].input[0].content = "x".repeat(5 * 1024 * 1024);
+    const answer = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    expect(answer.status).toBe(201);
+    file.facts[0].input[0].content = "x".repeat(16 * 1024 * 1024);
+    const large = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    expect([large.status, (await large.json()).error.code]).toEqual([413, "body_too_large"]);
+    const elsewhere = await server.ask("POST", "/api/runs", { input: "x".repeat(5 * 1024 * 1024) });
+    expect(elsewhere.status).toBe(413);
+  });
+
+  it("of an empty session makes an empty session of the same title (S4-60)", async () => {
+    const server = serve();
+    const { id } = await json(server.ask("POST", "/api/sessions", { title: "Plans" }));
+    const file = await (await server.ask("GET", `/api/sessions/${id}/export?format=json`)).text();
+    const made = await server.ask("POST", "/api/sessions", { file });
+    expect(made.status).toBe(201);
+    const summary = await made.json();
+    expect(summary).toMatchObject({ title: "Plans", facts: 0, runs: [] });
+    expect(summary.id).not.toBe(id);
+  });
+});

@@ -1,0 +1,104 @@
+import { defineAgent, defineTool } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+let server: TestServer;
+afterEach(() => server.close(0));
+
+const pay = defineTool({
+  name: "pay",
+  description: "Pays",
+  input: { type: "object" },
+  needsApproval: "It costs money.",
+  effects: "send",
+  execute: () => "Paid.",
+});
+
+function serve(): ReturnType<typeof memory> {
+  const store = memory();
+  const model = scriptedModel(({ history }) =>
+    history.some(({ type }) => type === "result")
+      ? { text: "Done." }
+      : { calls: [{ id: "c1", name: "pay", input: {} }] },
+  );
+  server = testServer({ agents: [defineAgent({ name: "helper", model, tools: [pay] })], store });
+  return store;
+}
+
+async function send(path: string, body: object) {
+  const answer = await server.ask("POST", path, body, { "idempotency-key": "k" });
+  const { error, ...made } = await answer.json();
+  return { status: answer.status, code: error?.code, made };
+}
+const conflict = { status: 409, code: "idempotency_conflict" };
+
+async function reaches(runId: string, state: string): Promise<void> {
+  while ((await (await server.ask("GET", `/api/runs/${runId}`)).json()).state !== state)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("the same Idempotency-Key with another body", () => {
+  const asked = { input: "Pay", policy: { maxTurns: 3, budget: { tokens: 900 } }, timeZone: "Europe/Oslo" };
+  it.each([
+    ["no policy", { input: "Pay", timeZone: "Europe/Oslo" }],
+    ["another budget", { ...asked, policy: { maxTurns: 3, budget: { tokens: 901 } } }],
+    ["another time zone", { ...asked, timeZone: "Asia/Tokyo" }],
+    ["the agent named", { ...asked, agent: "helper" }],
+  ])("is refused for a run with %s (F84)", async (_, other) => {
+    serve();
+    const { made, status } = await send("/api/runs", asked);
+    expect(status).toBe(201);
+    expect(await send("/api/runs", other)).toMatchObject(conflict);
+    expect(await send("/api/runs", asked)).toMatchObject({ status: 200, made });
+  });
+
+  it("is the same request whatever the order of its fields is (F84)", async () => {
+    serve();
+    await send("/api/runs", asked);
+    const turned = Object.fromEntries(Object.entries(asked).toReversed());
+    expect((await send("/api/runs", turned)).status).toBe(200);
+  });
+
+  it("is refused for a decision with another reason, also when it was heard (F84)", async () => {
+    serve();
+    const { made } = await send("/api/runs", { input: "Pay" });
+    await reaches(made.runId, "waiting");
+    const path = `/api/runs/${made.runId}/approvals/c1`;
+    expect((await send(path, { approved: false, reason: "Too dear" })).status).toBe(202);
+    await reaches(made.runId, "ended");
+    expect(await send(path, { approved: false, reason: "Not now" })).toMatchObject(conflict);
+    expect((await send(path, { approved: false, reason: "Too dear" })).status).toBe(202);
+  });
+
+  it("is refused for a session, and the same body finds the session when it has been used (F84)", async () => {
+    serve();
+    const { made } = await send("/api/sessions", { title: "Plans" });
+    expect(await send("/api/sessions", {})).toMatchObject(conflict);
+    const run = await (await server.ask("POST", "/api/runs", { input: "Pay", sessionId: made.id })).json();
+    await reaches(run.runId, "waiting");
+    expect(await send("/api/sessions", { title: "Plans" })).toMatchObject({
+      ...{ status: 200, made: { id: made.id } },
+    });
+  });
+
+  it("is refused for a run that is made again with a policy that changes nothing (F84)", async () => {
+    serve();
+    const { made } = await send("/api/runs", { input: "Pay" });
+    const path = `/api/runs/${made.runId}/rerun`;
+    expect((await send(path, {})).status).toBe(201);
+    expect(await send(path, { policy: { maxTurns: 10 } })).toMatchObject(conflict);
+    expect((await send(path, {})).status).toBe(200);
+  });
+
+  it("leaves nothing behind when its session is removed (F84)", async () => {
+    const store = serve();
+    const { made } = await send("/api/runs", { input: "Pay" });
+    await reaches(made.runId, "waiting");
+    const kind = `asked ${made.sessionId}`;
+    expect(await store.records(kind)).toHaveLength(1);
+    await server.ask("DELETE", `/api/sessions/${made.sessionId}`);
+    expect(await store.records(kind)).toEqual([]);
+  });
+});

@@ -1,0 +1,131 @@
+import { defineAgent, defineTool } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { type Script, scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServerOptions } from "../create-server.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+
+const servers: TestServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close(0);
+});
+
+const chart = defineTool({ name: "chart", description: "The client shows a chart", input: {} });
+const ask: Script = ({ history }) =>
+  history.some(({ type }) => type === "result")
+    ? { text: "…", hang: true }
+    : { calls: [{ id: "c1", name: "chart", input: {} }] };
+
+function serve(options: Partial<ServerOptions> = {}, script: Script = ask): TestServer {
+  const model = scriptedModel(script);
+  const server = testServer({
+    agents: [defineAgent({ name: "ship", model, tools: [chart] })],
+    ...options,
+  });
+  servers.push(server);
+  return server;
+}
+
+const start = (server: TestServer) => server.ask("POST", "/api/runs", { input: "Go" });
+
+async function reaches(server: TestServer, runId: string, state: string): Promise<void> {
+  while ((await (await server.ask("GET", `/api/runs/${runId}`)).json()).state !== state)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function waitingRun(server: TestServer): Promise<string> {
+  const { runId } = await (await start(server)).json();
+  await reaches(server, runId, "waiting");
+  return runId;
+}
+
+const answer = (server: TestServer, runId: string) =>
+  server.ask("POST", `/api/runs/${runId}/results/c1`, { value: "Seen." });
+
+async function atWork(server: TestServer): Promise<number> {
+  const text = await (await server.ask("GET", "/metrics")).text();
+  return Number(/^capstan_runs_at_work (\d+)$/m.exec(text)?.[1]);
+}
+
+async function untilAtWork(server: TestServer, count: number): Promise<void> {
+  while ((await atWork(server)) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("a run that goes on after a wait", () => {
+  it("is one of the runs that a user may have at a time; beyond them nothing is told (A92)", async () => {
+    const store = memory();
+    const server = serve({ store, limits: { runs: 1 } });
+    const [first, second] = [await waitingRun(server), await waitingRun(server)];
+    expect((await answer(server, first)).status).toBe(202);
+    await reaches(server, first, "active");
+    expect(await atWork(server)).toBe(1);
+    const refused = await answer(server, second);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect((await refused.json()).error.code).toBe("rate_limited");
+    expect(await store.told(second)).toEqual([]);
+    expect((await start(server)).status).toBe(429);
+    await server.ask("POST", `/api/runs/${first}/cancel`, {});
+    await untilAtWork(server, 0);
+    expect((await answer(server, second)).status).toBe(202);
+  });
+
+  it("gives its place back when it waits again, and so does one that is answered twice (A92)", async () => {
+    const again: Script = (_, turn) => ({ calls: [{ id: `c${turn + 1}`, name: "chart", input: {} }] });
+    const server = serve({ limits: { runs: 1 } }, again);
+    const runId = await waitingRun(server);
+    const tell = (callId: string) =>
+      server.ask("POST", `/api/runs/${runId}/results/${callId}`, { value: "Seen." });
+    for (const callId of ["c1", "c2"]) {
+      expect((await tell(callId)).status).toBe(202);
+      expect((await tell(callId)).status).toBe(202);
+      await untilAtWork(server, 0);
+      await reaches(server, runId, "waiting");
+    }
+    expect((await start(server)).status).toBe(201);
+  });
+
+  it("can always be stopped (A92)", async () => {
+    const server = serve({ limits: { runs: 1 } });
+    const [first, second] = [await waitingRun(server), await waitingRun(server)];
+    await answer(server, first);
+    expect((await server.ask("POST", `/api/runs/${second}/cancel`, {})).status).toBe(202);
+    await reaches(server, second, "ended");
+    await untilAtWork(server, 1);
+  });
+
+  it("is counted where it is taken over from a process that is gone (A92)", async () => {
+    const store = memory();
+    const first = serve({ store });
+    const { runId } = await (await start(first)).json();
+    await reaches(first, runId, "waiting");
+    await answer(first, runId);
+    await untilAtWork(first, 1);
+    await first.close(0);
+    const second = serve({ store, leaseMs: 100 });
+    await untilAtWork(second, 1);
+    await second.ask("POST", `/api/runs/${runId}/cancel`, {});
+    await untilAtWork(second, 0);
+  });
+
+  it("is not told to when nothing is left of the day, but can be stopped (A92)", async () => {
+    const store = memory();
+    const server = serve({ store, limits: { tokensPerDay: 1000 } });
+    const runId = await waitingRun(server);
+    const day = new Date().toISOString().slice(0, 10);
+    const spent = await store.record("spent", `${day} `);
+    await store.putRecord(
+      { kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 }, replaces: true },
+      spent?.version ?? 0,
+    );
+    for (const [path, body] of [
+      ["results/c1", { value: "Seen." }],
+      ["steer", { text: "Go on." }],
+    ] as const) {
+      const refused = await server.ask("POST", `/api/runs/${runId}/${path}`, body);
+      expect([refused.status, (await refused.json()).error.code]).toEqual([429, "rate_limited"]);
+    }
+    expect(await store.told(runId)).toEqual([]);
+    expect((await server.ask("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);
+    await reaches(server, runId, "ended");
+  });
+});
