@@ -167,7 +167,7 @@ describe("keys", () => {
     expect(await told("keys", "revoke", key.id)).toMatchObject({ code: 0 });
     expect((await told("keys")).stdout).toContain("revoked");
     expect(await told("keys", "revoke", "nobody")).toMatchObject({ code: 1 });
-    expect(await told("keys", "create", "")).toMatchObject({ code: 1, stdout: "" });
+    expect(await told("keys", "create", "")).toMatchObject({ code: 2, stdout: "" });
     expect((await told("keys", "create", "bob", "--expires", "yesterday")).stderr).toContain("30d, 12h");
   });
 });
