@@ -161,7 +161,7 @@ describe("keys", () => {
     const listed = await told("keys", "list", "--json");
     const secret = made.stdout.trim();
     expect(listed.stdout).not.toContain(secret);
-    const [key] = JSON.parse(listed.stdout);
+    const key = JSON.parse(listed.stdout).find(({ user }: { user: string }) => user === "alice");
     expect(key).toMatchObject({ user: "alice", isAdmin: false, isRevoked: false });
     expect((await told("keys")).stdout).toMatch(/alice +user +just now +until 20/);
     expect(await told("keys", "revoke", key.id)).toMatchObject({ code: 0 });
