@@ -109,7 +109,7 @@ it("a second signal ends it at once (F82)", async () => {
 it("a run that takes nearly all memory ends neither the process nor the others; new ones wait (F83)", {
   timeout: 30_000,
 }, async () => {
-  const one = await serve({ stepMs: 100 }, { flags: ["--max-old-space-size=128", "--expose-gc"] });
+  const one = await serve({ stepMs: 100 }, { flags: ["--max-old-space-size=320", "--expose-gc"] });
   const other = await runOf(await start(one));
   const greedy = await runOf(await start(one, "greedy"));
   await expect.poll(async () => (await start(one)).status, patiently).toBe(503);

@@ -376,7 +376,8 @@ test("a killed server is noticed, comes back, and what waited for an answer stil
   const expects = [/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK/];
   const page = await studio.open("/", { url: first.url, expects });
   await say(page, "Save a better greeting");
-  await page.locator("[data-approval]").waitFor();
+  // What the card shows is loaded from the server too.
+  await page.locator("[data-approval]").getByText("Unified").waitFor();
   await first.kill();
   await page.getByText("Connection lost.").waitFor();
   await picture(page, "lost");
@@ -384,6 +385,7 @@ test("a killed server is noticed, comes back, and what waited for an answer stil
   onTestFinished(() => again.kill());
   await page.getByText("Connection lost.").waitFor({ state: "detached" });
   await expect.poll(() => page.locator("[data-approval]").count()).toBe(1);
+  await settle(page);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
   await expect.poll(() => asked(page).count()).toBe(1);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { type Event, isFact } from "../event.ts";
 import { run } from "../session.ts";
+import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
@@ -21,7 +22,7 @@ const noting: ScriptedStep[] = [
 
 async function view(mode: StreamMode, steps: readonly ScriptedStep[] = noting): Promise<Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look] });
-  const options = { session: "s", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
+  const options = { store: memory(), runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
   const events: Event[] = [];
   for await (const event of streamView(run(agent, "Go", { ...options, session: crypto.randomUUID() }), mode))
     events.push(event);

@@ -9,7 +9,7 @@ import type { ServeOrder } from "./serve-apart.ts";
 const { file, patienceMs, stepMs }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
 const ballast: number[][] = [];
 /** As the flag `--max-old-space-size` of the test says. */
-const oldSpace = 128 * 1024 * 1024;
+const oldSpace = 320 * 1024 * 1024;
 
 function oldBytes(): number {
   const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith("new_"));
