@@ -62,6 +62,8 @@ describe.each([
     await page.getByRole("dialog").getByText("There are two ways to begin.").waitFor();
     await picture(page, `source-${size}-${theme}`);
     await page.keyboard.press("Escape");
+    // It gives the focus back when it is gone.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await say(page, "Save a better greeting");
     const card = page.locator("[data-approval]");
     await card.getByText("Changes notes.md.").waitFor();
