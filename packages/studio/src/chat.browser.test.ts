@@ -63,7 +63,7 @@ describe.each([
     await picture(page, `source-${size}-${theme}`);
     await page.keyboard.press("Escape");
     // It gives the focus back when it is gone.
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).waitFor({ state: "detached" });
     await say(page, "Save a better greeting");
     const card = page.locator("[data-approval]");
     await card.getByText("Changes notes.md.").waitFor();
