@@ -8,9 +8,8 @@ type Shown = { readonly code: string; readonly message: string };
 const providers: readonly string[] = ["model_auth", "model_rejected", "model_not_found"];
 
 /** What a model said, or did not say, that is no answer. */
-const noAnswers: readonly string[] = [
-  ...["bad_chunk", "chunk_too_large", "stream_truncated", "empty_response", "output_truncated"],
-];
+const noAnswers: readonly string[] =
+  "bad_chunk chunk_too_large stream_truncated empty_response output_truncated".split(" ");
 
 /** Whether what is said of a failed run is for the log alone: the words of a provider, or of the inside. */
 function isForLog(code: string): boolean {

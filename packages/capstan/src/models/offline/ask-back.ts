@@ -20,9 +20,12 @@ export function askFor(tool: ToolSpec, property: Property, tools: readonly ToolS
   const said = examplesOf(tool).find(
     ({ says, input }) => says.includes(`{${name}}`) || input[name] !== undefined,
   );
-  const example = said ? ` For example: "${said.says.replace(/\{[^}]*\}/gu, "…")}".` : "";
+  const example = said ? ` For example: "${withDots(said.says)}".` : "";
   return `For "${title}" I need to know ${words}${about && ` (${about})`}. What should it be?${example}`;
 }
+
+/** An example as people are shown it, with dots for what only they know. */
+export const withDots = (says: string): string => says.replace(/\{[^}]*\}/gu, "…");
 
 /** Which of several is meant, in words that tell them apart. */
 export function askWhich(phrase: string, candidates: readonly Item[]): string {
@@ -49,5 +52,5 @@ function differences(item: Item, all: readonly Item[]): string {
   return found ? String(found[1]) : "";
 }
 
-const either = (names: readonly string[]): string =>
+export const either = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

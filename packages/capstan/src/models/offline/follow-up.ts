@@ -3,7 +3,7 @@ import { canonical } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import { type Continued, correctionIn } from "./correction.ts";
 import type { Input } from "./fill-arguments.ts";
-import { askForRest, halfSaid, wholeSaid } from "./half-said.ts";
+import { asksForRest, halfSaid, wholeSaid } from "./half-said.ts";
 import { isHarmless } from "./harmless.ts";
 import { knownResults } from "./known-results.ts";
 import { isSure } from "./match-tool.ts";
@@ -55,10 +55,9 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
 /** The reply to our question for what a sentence lacked. */
 function completed(reply: string, before: Talk["history"], tools: Talk["tools"]): Meaning | undefined {
   const asked = before.at(-1);
+  if (asked?.type !== "assistant" || !asksForRest(textOf(asked))) return undefined;
   const half = halfSaid(wordsOf(lastSaid(before).text), tools);
-  if (half === undefined || asked?.type !== "assistant" || textOf(asked) !== askForRest(half))
-    return undefined;
-  const text = wholeSaid(half, reply);
+  const text = half === undefined ? undefined : wholeSaid(half, reply);
   return text === undefined ? undefined : { text, wishes: wishesIn(text, tools), hints: [] };
 }
 

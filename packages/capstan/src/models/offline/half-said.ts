@@ -45,8 +45,12 @@ function halvesOf({ examples, properties }: ToolWords): ToolWords["examples"] {
   );
 }
 
-export const askForRest = (half: string): string =>
-  `One thing is missing for that. What belongs in the place of the dots: "${half}"?`;
+const question = "One thing is missing for that. What belongs in the place of the dots:";
+
+export const askForRest = (half: string): string => `${question} "${half}"?`;
+
+/** Whether a text is that question, whatever it asks for. */
+export const asksForRest = (text: string): boolean => text.startsWith(question);
 
 const lead =
   /^\s*(?:(?:i['’]?m|i am|we['’]?re|we are|it['’]?s|it is|that['’]?s)\s+)?(?:(?:right\s+)?(?:from|to|at|in|on|into|via|near|by|with|for)\s+)?/iu;

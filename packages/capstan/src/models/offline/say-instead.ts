@@ -1,5 +1,6 @@
 import { textOf } from "../../history.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { either, withDots } from "./ask-back.ts";
 import { examplesOf } from "./match-template.ts";
 import { exampleTakesAway } from "./taking-away.ts";
 
@@ -14,13 +15,11 @@ export function sayInstead(tools: readonly ToolSpec[], { isTaking = false, from 
       (example) =>
         /[\p{L}]/u.test(example.says.replace(/\{[^}]*\}/gu, "")) && (!isTaking || exampleTakesAway(example)),
     );
-    return fitting.slice(0, 1).map(({ says }) => `"${says.replace(/\{[^}]*\}/gu, "…")}"`);
+    return fitting.slice(0, 1).map(({ says }) => `"${withDots(says)}"`);
   });
   const start = said.length > mostSaid ? (from * mostSaid) % said.length : 0;
   const shown = [...said.slice(start), ...said.slice(0, start)].slice(0, mostSaid);
-  if (shown.length === 0) return "";
-  const last = shown.at(-1);
-  return `You could say ${shown.length > 1 ? `${shown.slice(0, -1).join(", ")} or ${last}` : last}.`;
+  return shown.length === 0 ? "" : `You could say ${either(shown)}.`;
 }
 
 /** How often it was said before that something cannot be done. */
