@@ -117,3 +117,37 @@ export function removeFunction(schema: string): string {
       DELETE FROM ${schema}.leases WHERE session_id = session AND until <= clock_timestamp();
     END $$;`;
 }
+
+/**
+ * Puts a row behind the newest one that the caller expects, and gives it: the caller's own by its `author`, also when
+ * the answer was lost and the call is repeated; otherwise the newest one, or none. Who writes the same record waits
+ * before it looks: a number is free again once its row was replaced, so the key of the table alone would let it in.
+ */
+export function putRecordFunction(schema: string): string {
+  return `
+    CREATE FUNCTION ${schema}.put_record(
+      record_kind text, record_id text, content text, expected double precision, author uuid, replaces boolean)
+    RETURNS SETOF ${schema}.records
+    LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+    DECLARE
+      newest ${schema}.records;
+      clock double precision := floor(extract(epoch FROM clock_timestamp()) * 1000);
+    BEGIN
+      PERFORM pg_advisory_xact_lock(
+        hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${channelOf(schema)}', 0))));
+      SELECT * INTO newest FROM ${schema}.records WHERE kind = record_kind AND id = record_id
+        ORDER BY writer = author DESC, version DESC LIMIT 1;
+      IF newest.writer IS DISTINCT FROM author
+        AND expected = (CASE WHEN newest.body IS NULL THEN 0 ELSE newest.version END) THEN
+        INSERT INTO ${schema}.records (kind, id, version, body, created_at, updated_at, writer)
+          VALUES (record_kind, record_id, coalesce(newest.version, 0) + 1, content,
+            CASE WHEN newest.body IS NULL THEN clock ELSE newest.created_at END, clock, author)
+          RETURNING * INTO newest;
+        IF replaces THEN
+          DELETE FROM ${schema}.records
+            WHERE kind = record_kind AND id = record_id AND version < newest.version;
+        END IF;
+      END IF;
+      RETURN QUERY SELECT newest.* WHERE newest.version IS NOT NULL;
+    END $$;`;
+}

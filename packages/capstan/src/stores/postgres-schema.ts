@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import { appendFunction, removeFunction, tellFunction } from "./postgres-functions.ts";
+import { appendFunction, putRecordFunction, removeFunction, tellFunction } from "./postgres-functions.ts";
 import type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
 
 /** The name of a schema as it stands in statements: quoted, because it may be a word of SQL. */
@@ -84,6 +84,7 @@ const migrations: readonly ((schema: string) => string)[] = [
     );`,
   (schema) => `
     CREATE INDEX sessions_of_scope ON ${schema}.sessions ((${scopeColumn}), updated_at DESC);`,
+  putRecordFunction,
 ];
 
 /** Makes the schema, or brings it to the newest version; refuses one that is newer than this. */

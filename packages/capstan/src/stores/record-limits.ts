@@ -23,15 +23,18 @@ export function recordJson({ kind, id, body }: Pick<StoredRecord, "kind" | "id" 
   return json;
 }
 
+type Newest = Pick<StoredRecord, "kind" | "id" | "version">;
+
 /** Throws `position_conflict` when the newest version is another than the writer knows. */
-export function assertVersion(
-  { kind, id, version }: Pick<StoredRecord, "kind" | "id" | "version">,
-  expected: number,
-): void {
-  if (version === expected) return;
+export function assertVersion(newest: Newest, expected: number): void {
+  if (newest.version !== expected) throw versionConflict(newest, expected);
+}
+
+/** That the newest version is another than the writer knows. */
+export function versionConflict({ kind, id, version }: Newest, expected: number): AgentError {
   const is = version === 0 ? "does not exist" : `is at version ${version}`;
   const message = `The record ${named(kind, id)} ${is}, not at version ${expected}: read it again first.`;
-  throw new AgentError("position_conflict", message);
+  return new AgentError("position_conflict", message);
 }
 
 /** Puts records in the same order in every store. */

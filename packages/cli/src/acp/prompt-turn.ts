@@ -57,8 +57,8 @@ async function begin(
   input: RunInput,
   stopped: AbortSignal,
 ): Promise<{ readonly run: Run } | undefined> {
-  const { engine, agents, store } = workspace;
-  const unfinished = await unfinishedRun(store, id);
+  const { engine, agents } = workspace;
+  const unfinished = await unfinishedRun(workspace, id);
   if (stopped.aborted) return undefined;
   if (!unfinished) return { run: engine.run(agent, input, { session: id }) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {

@@ -207,6 +207,19 @@ describe.concurrent("the chat in a terminal", { timeout: 40_000 }, () => {
     expect(await program.exitCode).toBe(0);
   });
 
+  it("that is left in the middle of a run has stored the end of that run", async ({ expect }) => {
+    const { home, program } = await begin();
+    await program.shows(ready);
+    program.type("nap\r");
+    await program.shows("snoring");
+    program.type("\x04");
+    expect(await program.exitCode).toBe(0);
+    const store = await sqlite(join(home, "sessions.db"));
+    const [stored] = await store.list();
+    expect(await store.runs(stored?.id ?? "")).toMatchObject([{ state: "ended" }]);
+    await store.close();
+  });
+
   it("shows an approval again to who comes later", async ({ expect }) => {
     const first = await begin();
     await first.program.shows(ready);

@@ -6,6 +6,7 @@ import type { Io } from "../io.ts";
 import { unfinishedRun } from "../script/find-session.ts";
 import { hearStrayErrors } from "../stray-errors.ts";
 import { promptHistory } from "../terminal/prompt-history.ts";
+import { within } from "../within.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace.ts";
 import { type Conversation, conversation, type Place } from "./conversation.ts";
 import { showLastExchange } from "./last-exchange.ts";
@@ -15,6 +16,9 @@ import { commandIn, type Desk } from "./slash-commands.ts";
 import { statusLines } from "./status-line.ts";
 import { transcript } from "./transcript.ts";
 import { openView } from "./view.ts";
+
+// So long a run that was stopped may take to end; whoever goes on with the session ends it otherwise.
+const patienceMs = 1_000;
 
 /** How a chat begins. */
 export type ChatOptions = {
@@ -30,15 +34,15 @@ export type ChatOptions = {
 export async function chat(workspace: Workspace, io: Io, options: ChatOptions = {}): Promise<ExitCode> {
   const place: Place = { workspace, agent: workspace.agent, sessionId: options.session, allowed: new Set() };
   const leaving = Promise.withResolvers<void>();
-  const leave = () => leaving.resolve();
   const history = await promptHistory(workspace.home);
-  const view = openView(io, { onEnd: leave });
+  const view = openView(io, { onEnd: leaving.resolve });
   const shown = transcript(view);
   const lines = lineQueue();
   const mode = promptMode({
-    ...{ view, history, io, leave, unfold: shown.unfold },
+    ...{ view, history, io, unfold: shown.unfold },
+    leave: () => void leave(),
     submit: (text) => hear(text, { talk, desk, put: lines.put }),
-    stop: () => talk.stop(),
+    stop: () => void talk.stop(),
     isRunning: () => talk.isRunning,
     footer: () => `${place.workspace.modelName} · ${place.agent.name}`,
   });
@@ -48,14 +52,15 @@ export async function chat(workspace: Workspace, io: Io, options: ChatOptions = 
   });
   const desk: Desk = {
     ...{ place, view, transcript: shown, io, listed: [] },
-    leave() {
-      talk.stop();
-      leave();
-    },
+    leave: () => void leave(),
     open: (id) => openSession(desk, talk, id),
     ...(options.reopen && { reopen: (flags) => reopen(desk, flags, { workspace, options }) }),
   };
 
+  async function leave(): Promise<void> {
+    await within(talk.stop(), patienceMs);
+    leaving.resolve();
+  }
   async function talkOn(): Promise<void> {
     await goOnWithSession(desk, talk);
     if (options.first !== undefined) await perform(options.first, desk, talk);
@@ -119,7 +124,7 @@ async function goOnWithSession({ place, transcript: shown }: Desk, talk: Convers
   if (sessionId === undefined) return;
   const facts = await session(workspace.store, sessionId).facts();
   showLastExchange(facts, shown);
-  const unfinished = await unfinishedRun(workspace.store, sessionId);
+  const unfinished = await unfinishedRun(workspace, sessionId);
   if (unfinished) await talk.goOn(unfinished.runId, facts.at(-1)?.seq ?? 0);
 }
 

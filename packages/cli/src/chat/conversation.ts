@@ -43,8 +43,8 @@ export interface Conversation {
   goOn(runId: string, after: number): Promise<void>;
   /** Says something to the run; false when there is none that would hear it. */
   steer(text: string): boolean;
-  /** Ends the run soon; what was said is kept. */
-  stop(): void;
+  /** Ends the run soon, and resolves when that is stored; what was said is kept. */
+  stop(): Promise<void>;
 }
 
 export type ConversationParts = {
@@ -57,14 +57,22 @@ export type ConversationParts = {
   onUnheard(text: string, wasStopped: boolean): void;
 };
 
+/** A run can be awaited, so it is handed over in something that cannot. */
+type Begin = () => Promise<{ readonly run: Run; readonly seen: number }>;
+
 /** A conversation in a place. */
 export function conversation(parts: ConversationParts): Conversation {
   const { place, view, transcript, io } = parts;
   let talk: Talk | undefined;
   /** Before a run is there, its files are read. */
   let isRunning = false;
+  let underWay = Promise.resolve();
 
-  async function converse(begin: () => Promise<{ readonly run: Run; readonly seen: number }>): Promise<void> {
+  function converse(begin: Begin): Promise<void> {
+    underWay = toItsEnd(begin);
+    return underWay;
+  }
+  async function toItsEnd(begin: Begin): Promise<void> {
     isRunning = true;
     view.animate(true);
     const startedAt = Date.now();
@@ -118,10 +126,13 @@ export function conversation(parts: ConversationParts): Conversation {
       talk.queued = [...talk.queued, text];
       return true;
     },
-    stop() {
-      if (!talk || talk.stopped.signal.aborted) return;
-      talk.stopped.abort();
-      talk.run.cancel("The person stopped it.");
+    async stop() {
+      if (!talk) return;
+      if (!talk.stopped.signal.aborted) {
+        talk.stopped.abort();
+        talk.run.cancel("The person stopped it.");
+      }
+      await underWay;
     },
   };
 }

@@ -18,6 +18,7 @@ export type PromptModeParts = {
   readonly io: Io;
   submit(text: string): void;
   stop(): void;
+  /** Stops what is under way, and ends the chat. */
   leave(): void;
   unfold(): void;
   isRunning(): boolean;
@@ -55,10 +56,8 @@ export function promptMode(parts: PromptModeParts): PromptMode {
   /** True when the key is none for the editor. */
   function command(name: string): boolean {
     if (name === "ctrl+c") interrupt();
-    else if (name === "ctrl+d" && own.text === "") {
-      if (parts.isRunning()) parts.stop();
-      parts.leave();
-    } else if (name === "ctrl+o") parts.unfold();
+    else if (name === "ctrl+d" && own.text === "") parts.leave();
+    else if (name === "ctrl+o") parts.unfold();
     else if (name === "ctrl+z") view.suspend();
     else return false;
     return true;

@@ -4,6 +4,7 @@ import { AgentError, type RunInfo, type Store } from "capstan";
 import { session } from "capstan/sessions";
 import { rememberFolder } from "../config/session-folders.ts";
 import type { Io } from "../io.ts";
+import type { Workspace } from "../workspace.ts";
 import { findSession, newestSession, unfinishedRun } from "./find-session.ts";
 import type { ScriptFlags } from "./script-flags.ts";
 
@@ -13,7 +14,12 @@ export type ChosenSession = { readonly id: string; readonly isNew: boolean; read
 type SessionFlags = Pick<ScriptFlags, "continue" | "resume" | "fork" | "sessionId" | "session">;
 
 /** The one that the flags name; a new one when they name none. */
-export async function chooseSession(flags: SessionFlags, store: Store, io: Io): Promise<ChosenSession> {
+export async function chooseSession(
+  flags: SessionFlags,
+  workspace: Pick<Workspace, "store" | "engine">,
+  io: Io,
+): Promise<ChosenSession> {
+  const { store } = workspace;
   assertSensible(flags);
   const folder = realpathSync(io.cwd);
   const known = await knownSession(flags, store, folder);
@@ -22,7 +28,7 @@ export async function chooseSession(flags: SessionFlags, store: Store, io: Io): 
     ? await forked(store, known, flags.resume || flags.continue ? flags.sessionId : undefined)
     : known;
   if (flags.fork) await rememberFolder(store, id, folder);
-  const unfinished = await unfinishedRun(store, id);
+  const unfinished = await unfinishedRun(workspace, id);
   return { id, isNew: false, ...(unfinished && { unfinished }) };
 }
 

@@ -1,6 +1,7 @@
 import { AgentError, type RunInfo, type Store } from "capstan";
 import { type ListedSession, sessions } from "capstan/sessions";
 import { sessionFolders } from "../config/session-folders.ts";
+import type { Workspace } from "../workspace.ts";
 
 /** The id of the session whose id begins so; the `ses_` may be left out. */
 export async function findSession(store: Store, beginning: string): Promise<string> {
@@ -26,9 +27,17 @@ export async function newestSession(store: Store, folder: string): Promise<strin
   throw new AgentError("not_found", message);
 }
 
-/** The run that a session waits with: neither done nor given up. */
-export async function unfinishedRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
-  return (await store.runs(sessionId)).findLast(({ state }) => state !== "ended");
+/** The run that a session waits with: neither done nor given up. One that was told to stop is first brought to its end. */
+export async function unfinishedRun(
+  { store, engine }: Pick<Workspace, "store" | "engine">,
+  sessionId: string,
+): Promise<RunInfo | undefined> {
+  const unfinished = (await store.runs(sessionId)).findLast(({ state }) => state !== "ended");
+  if (!unfinished) return undefined;
+  const told = await store.told(unfinished.runId);
+  if (!told.some(({ type }) => type === "cancel")) return unfinished;
+  await engine.open(unfinished.runId);
+  return undefined;
 }
 
 /** Those of a list, with the folders they were begun in. */

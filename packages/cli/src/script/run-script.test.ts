@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { sqlite } from "capstan/stores/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { capstan } from "../testing/cli-in-process.ts";
 import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
@@ -279,6 +280,31 @@ describe("a script that is interrupted", () => {
     const shown = JSON.parse((await capstan(["sessions", "--json"], project)).stdout);
     const { runs } = JSON.parse((await capstan(["sessions", "show", shown[0].id, "--json"], project)).stdout);
     expect(runs).toMatchObject([{ status: "done", words: "Say it." }]);
+  });
+
+  it("whose run was told to stop afterwards ends it before it says something new in its session", {
+    timeout: 30_000,
+  }, async () => {
+    fake.replies = [{ beginning: "Half a" }, { text: "Something new." }];
+    const cli = startCli([...withModel, "-p", "Say it.", "--stream-json"], {
+      folder: project.folder,
+      env: env(),
+    });
+    cli.child.stdin.end();
+    await cli.said(/content_delta/);
+    cli.child.kill("SIGINT");
+    expect(await cli.exit).toBe(130);
+    const { runId, sessionId } = JSON.parse(lines(cli.stdout())[0] ?? "");
+    const store = await sqlite(join(project.env.CAPSTAN_HOME ?? "", "capstan.db"));
+    await store.tell(runId, { key: "stop", type: "cancel" });
+    await store.close();
+    const later = await ask(["-c", "-p", "And now?", "--json"]);
+    expect(JSON.parse(later.stdout)).toMatchObject({ status: "done", text: "Something new." });
+    const shown = await capstan(["sessions", "show", sessionId, "--json"], project);
+    expect(JSON.parse(shown.stdout).runs).toMatchObject([
+      { status: "cancelled", words: "Say it." },
+      { status: "done", words: "And now?" },
+    ]);
   });
 
   it("leaves at once while it only waits for its input", async () => {

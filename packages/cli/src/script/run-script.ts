@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { openWorkspace } from "../open-workspace.ts";
 import { harmless } from "../terminal/harmless.ts";
+import { within } from "../within.ts";
 import type { Workspace } from "../workspace.ts";
 import { type ChosenSession, chooseSession } from "./choose-session.ts";
 import { type Begun, goOn } from "./go-on.ts";
@@ -55,7 +56,7 @@ async function scripted(flags: ScriptFlags, io: Io, desk: Desk): Promise<ExitCod
   const { workspace, prompt } = prepared;
   desk.workspace = workspace;
   for (const notice of workspace.notices) io.stderr.write(`${harmless(notice)}\n`);
-  const chosen = await chooseSession(flags, workspace.store, io);
+  const chosen = await chooseSession(flags, workspace, io);
   const { run } = await begun({ flags, prompt, chosen, workspace, io });
   const telling = told(run, output);
   desk.isCut = true;
@@ -137,15 +138,6 @@ async function told(run: Run, output: ScriptOutput): Promise<Result> {
 async function putDown({ engine, logs }: Workspace, { second }: Interruption): Promise<void> {
   await Promise.race([within(engine.close(), patienceMs), second]);
   await within(logs.flush(), 300);
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(() => undefined), over]);
-  clearTimeout(timer);
 }
 
 function exitCodeOf({ status, pending }: Result): ExitCode {

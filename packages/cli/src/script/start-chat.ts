@@ -18,7 +18,7 @@ export async function startChat(flags: ScriptFlags, io: Io): Promise<ExitCode> {
   try {
     const resume = flags.resume === true ? await pickSession(workspace.store, io) : flags.resume;
     if (flags.resume === true && resume === undefined) return exitCodes.interrupted;
-    const chosen = await chooseSession({ ...flags, resume }, workspace.store, io);
+    const chosen = await chooseSession({ ...flags, resume }, workspace, io);
     return await chat(workspace, io, {
       ...((!chosen.isNew || flags.sessionId !== undefined) && { session: chosen.id }),
       ...(flags.said !== undefined && { first: flags.said }),
