@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
+import { untilHeard } from "./testing/conversation-page.ts";
 
 const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
 
@@ -86,8 +87,12 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
 
   await conversation(page).focus();
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
-  await page.keyboard.press("Escape");
+  const keys = page.getByRole("dialog", { name: "Keyboard" });
+  await keys.waitFor();
+  await untilHeard(
+    () => page.keyboard.press("Escape"),
+    () => keys.waitFor({ state: "detached" }),
+  );
   await expect.poll(() => focused(page)).toBe("Conversation");
 
   const { pathname } = new URL(page.url());

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test, vi } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { ask, prompt, rest, say, settle, transcript } from "./testing/conversation-page.ts";
+import { ask, prompt, rest, say, settle, transcript, untilHeard } from "./testing/conversation-page.ts";
 import { viewAgent } from "./testing/view-agent.ts";
 
 const studio = studioFor(() => ({
@@ -134,10 +134,10 @@ test("what was typed about a new agent is not thrown away unasked", async () => 
   const page = await studio.open("/agents");
   const form = page.getByRole("dialog", { name: "New agent" });
   const question = page.getByRole("dialog", { name: "Discard what you have typed?" });
+  const pressEscape = () => page.keyboard.press("Escape");
   await page.getByRole("button", { name: "New agent" }).click();
   await form.waitFor();
-  await page.keyboard.press("Escape");
-  await form.waitFor({ state: "detached" });
+  await untilHeard(pressEscape, () => form.waitFor({ state: "detached" }));
   await page.getByRole("button", { name: "New agent" }).click();
   await form.getByLabel("Name").fill("harbour-master");
   await page.keyboard.press("Escape");
@@ -145,10 +145,11 @@ test("what was typed about a new agent is not thrown away unasked", async () => 
   await picture(page, "agent-discard");
   await question.getByRole("button", { name: "Go on writing" }).click();
   await question.waitFor({ state: "detached" });
-  await page.mouse.click(200, 450);
-  await question.waitFor();
-  await page.keyboard.press("Escape");
-  await question.waitFor({ state: "detached" });
+  await untilHeard(
+    () => page.mouse.click(200, 450),
+    () => question.waitFor(),
+  );
+  await untilHeard(pressEscape, () => question.waitFor({ state: "detached" }));
   expect(await form.getByLabel("Name").inputValue()).toBe("harbour-master");
   await form.getByRole("button", { name: "Cancel" }).click();
   await question.getByRole("button", { name: "Discard" }).click();

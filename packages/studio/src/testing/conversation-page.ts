@@ -36,3 +36,12 @@ export const settle = (page: Page): Promise<void> =>
     const now = performance.now.bind(performance);
     performance.now = () => now() + 1000;
   });
+
+/** A dialog hears keys and clicks only a moment after it is seen, or is gone: what came too early is done once more. */
+export async function untilHeard(gesture: () => Promise<void>, outcome: () => Promise<void>): Promise<void> {
+  await gesture();
+  await outcome().catch(async () => {
+    await gesture();
+    await outcome();
+  });
+}
