@@ -2,17 +2,12 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { untilHeard } from "./testing/conversation-page.ts";
+import { choose, focused, untilHeard } from "./testing/conversation-page.ts";
 
 const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
 
 const conversation = (page: Page) => page.getByRole("region", { name: "Conversation" });
 const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
-const focused = (page: Page) =>
-  page.evaluate(() => {
-    const one = document.activeElement;
-    return one?.getAttribute("aria-label") ?? one?.textContent ?? "";
-  });
 
 /** Goes on with the Tab key until what has this name is reached; everything on the way must show that it has the focus. */
 async function tabTo(page: Page, name: string | RegExp, key = "Tab"): Promise<void> {
@@ -109,9 +104,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.waitForURL(/\/sessions$/);
   await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   await tabTo(page, /^More about Look up/);
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("ArrowDown");
-  await page.getByRole("menuitem", { name: "Rename" }).press("Enter");
+  await choose(page, "Rename");
   await page.getByRole("dialog", { name: "Rename" }).waitFor();
   await expect.poll(() => focused(page)).toBe("Title");
   await page.keyboard.press("Control+a");
@@ -119,8 +112,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.keyboard.press("Enter");
   await page.getByRole("main").getByText("A better name").waitFor();
   await tabTo(page, /^More about A better name/);
-  await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
+  await choose(page, "Delete");
   await page.getByRole("dialog", { name: /Delete/ }).waitFor();
   await tabTo(page, "Delete");
   await page.keyboard.press("Enter");

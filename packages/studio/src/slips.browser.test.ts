@@ -1,10 +1,19 @@
 // What hurried hands do: click twice, press the wrong key, go back. Nothing is done twice, and nothing typed is lost.
 import { offline } from "capstan/models/offline";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, test, vi } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { ask, prompt, rest, say, settle, transcript, untilHeard } from "./testing/conversation-page.ts";
+import {
+  ask,
+  choose,
+  prompt,
+  rest,
+  say,
+  settle,
+  transcript,
+  untilHeard,
+} from "./testing/conversation-page.ts";
 import { viewAgent } from "./testing/view-agent.ts";
 
 const studio = studioFor(() => ({
@@ -174,12 +183,56 @@ test("after a rename the focus is where it was", async () => {
   await ask(page, "Words with a name");
   const list = page.getByRole("navigation", { name: "Sessions" });
   await list.getByLabel("More about Words with a name").focus();
-  await page.keyboard.press("Enter");
-  await page.getByRole("menuitem", { name: "Rename" }).press("Enter");
+  await choose(page, "Rename");
   await page.getByLabel("Title").fill("A better name");
   await page.keyboard.press("Enter");
   const menu = list.getByLabel("More about A better name");
   await menu.waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await expect.poll(() => menu.evaluate((button) => button === document.activeElement)).toBe(true);
+});
+
+test("who types at once into a dialog that was chosen in a menu loses nothing: it has the focus once and for all", async () => {
+  const page = await studio.open("/");
+  await ask(page, "Words for hasty hands");
+  await page.evaluate(() => {
+    document.addEventListener("focusin", ({ target }) => {
+      if (target instanceof HTMLInputElement) target.dataset.focused = `${target.dataset.focused ?? ""}x`;
+    });
+  });
+  await page.getByRole("navigation").getByLabel("More about Words for hasty hands").focus();
+  await choose(page, "Rename");
+  const title = page.getByLabel("Title");
+  await page.waitForTimeout(400);
+  expect(await title.getAttribute("data-focused")).toBe("x");
+});
+
+test("an old list of sessions that comes late does not take the place of a newer one", async () => {
+  const page = await studio.open("/sessions");
+  const main = page.getByRole("main");
+  const release = Promise.withResolvers<void>();
+  let lists = 0;
+  await page.route("**/api/sessions?*", async (route) => {
+    lists += 1;
+    const isFirst = lists === 1;
+    const response = await route.fetch();
+    if (isFirst) await release.promise;
+    await route.fulfill({ response });
+  });
+  const rename = async (from: Locator, to: string) => {
+    await from.focus();
+    await choose(page, "Rename");
+    await page.getByLabel("Title").fill(to);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  const menu = main.getByLabel(/^More about/).first();
+  await rename(menu, "The name before");
+  await rename(menu, "The name after");
+  await main.getByText("The name after").waitFor();
+  const late = page.waitForResponse("**/api/sessions?*");
+  release.resolve();
+  await (await late).finished();
+  await page.waitForTimeout(200);
+  expect(await main.getByText("The name before").count()).toBe(0);
 });

@@ -216,7 +216,7 @@ describe("a provider that is down", () => {
       store: memory(),
       session: `s${index}`,
       runId: `r${index}`,
-      clock: fakeClock({ skipUpToMs: 90_000 }),
+      clock: fakeClock({ skipUpToMs: 59_000 }),
     });
 
   it("is asked five times by 500 runs, one after the other (F39)", async () => {

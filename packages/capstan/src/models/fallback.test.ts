@@ -168,7 +168,7 @@ describe("two providers", () => {
       instructions: "Pay the bills.",
       tools: [pay],
     });
-    const clock = fakeClock({ skipUpToMs: 90_000 });
+    const clock = fakeClock({ skipUpToMs: 59_000 });
     const { events, result } = await collect(run(agent, "Pay.", { store: memory(), session: "s", clock }));
     return { paid, result, restarts: events.filter(({ type }) => type === "message_restart").length };
   }

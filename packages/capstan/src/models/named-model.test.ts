@@ -7,7 +7,7 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { namedModel } from "./named-model.ts";
 
 const asking = (model: string | string[]) =>
-  run(defineAgent({ name: "a", model }), "Hi.", { clock: fakeClock({ skipUpToMs: 60_000 }) });
+  run(defineAgent({ name: "a", model }), "Hi.", { clock: fakeClock({ skipUpToMs: 59_000 }) });
 
 afterEach(() => vi.unstubAllEnvs());
 

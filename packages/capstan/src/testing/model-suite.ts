@@ -8,7 +8,7 @@ import { run } from "../session.ts";
 import { memory } from "../stores/memory.ts";
 import { defineTool } from "../tool.ts";
 import { collect } from "./collect.ts";
-import { fakeClock } from "./fake-clock.ts";
+import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import type { Encoder, Speech } from "./wire-encoders.ts";
 
 /** One answer of the server: what is said, and how it goes wrong. */
@@ -22,7 +22,8 @@ type Answer = Speech & {
 /** What every client of a provider must do, over a real connection. `make` gets the address of the server. */
 export function modelSuite(name: string, encoder: Encoder, make: (baseURL: string) => Model): void {
   const conversation = async (answers: readonly Answer[]) => {
-    const { url, requests } = await serve(encoder, answers);
+    const clock = fakeClock({ skipUpToMs: 59_000 }); // retries cost no time, and no silence is too long by itself
+    const { url, requests } = await serve(encoder, answers, clock);
     const paid: number[] = [];
     const pay = defineTool({
       name: "pay",
@@ -46,12 +47,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       tools: [pay],
     });
     const { events, result } = await collect(
-      run(agent, "Pay.", {
-        store: memory(),
-        session: "s",
-        runId: "r",
-        clock: fakeClock({ skipUpToMs: 90_000 }),
-      }),
+      run(agent, "Pay.", { store: memory(), session: "s", runId: "r", clock }),
     );
     return { paid, events, result, requests };
   };
@@ -180,6 +176,7 @@ afterEach(() => {
 async function serve(
   encoder: Encoder,
   answers: readonly Answer[],
+  clock: FakeClock,
 ): Promise<{ url: string; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((incoming, response) => {
@@ -190,12 +187,20 @@ async function serve(
     });
     incoming.on("end", () => {
       requests.push(body);
-      give(encoder, answers[requests.length - 1] ?? { status: 400 }, response);
+      const answer = answers[requests.length - 1] ?? { status: 400 };
+      give(encoder, answer, response);
+      if (answer.fault === "stall") passTime(clock, response);
     });
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+/** A minute at a time, until the client has had enough. */
+function passTime(clock: FakeClock, response: ServerResponse): void {
+  const minutes = setInterval(() => void clock.advance(60_000), 50);
+  response.on("close", () => clearInterval(minutes));
 }
 
 function give(encoder: Encoder, answer: Answer, response: ServerResponse): void {

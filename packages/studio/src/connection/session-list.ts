@@ -9,15 +9,20 @@ type SessionList = {
   readonly refresh: () => Promise<void>;
 };
 
+let asked = 0;
+
 /** The sessions of the person, the newest first. */
 export const useSessionList: UseBoundStore<StoreApi<SessionList>> = create<SessionList>()((set) => ({
   sessions: undefined,
   error: undefined,
   async refresh() {
-    try {
-      set({ sessions: await client.sessions.list({ most: 200 }), error: undefined });
-    } catch (thrown) {
-      set({ error: thrown instanceof Error ? thrown.message : String(thrown) });
-    }
+    asked += 1;
+    const turn = asked;
+    const answer = await client.sessions.list({ most: 200 }).then(
+      (sessions) => ({ sessions, error: undefined }),
+      (thrown: unknown) => ({ error: thrown instanceof Error ? thrown.message : String(thrown) }),
+    );
+    // An answer that was overtaken knows less than what is shown.
+    if (turn === asked) set(answer);
   },
 }));

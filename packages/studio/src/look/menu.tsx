@@ -24,6 +24,10 @@ export function Menu({
         <Radix.Content
           align="end"
           sideOffset={4}
+          onCloseAutoFocus={(event) => {
+            // A dialog that was chosen here has the focus already, and somebody may be typing in it.
+            if (document.activeElement?.closest("[role=dialog]")) event.preventDefault();
+          }}
           className="z-50 min-w-44 rounded-lg border bg-raised p-1 text-sm shadow-lifted"
         >
           {items.map(({ label, icon, isDangerous, onSelect }) => (

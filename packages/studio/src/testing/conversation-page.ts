@@ -1,4 +1,5 @@
 import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** Where a person writes. */
 export const prompt = (page: Page): Locator => page.locator("[data-prompt]");
@@ -44,4 +45,24 @@ export async function untilHeard(gesture: () => Promise<void>, outcome: () => Pr
     await gesture();
     await outcome();
   });
+}
+
+/** What has the focus, by its name. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const one = document.activeElement;
+    return one?.getAttribute("aria-label") ?? one?.textContent ?? "";
+  });
+
+/** Opens the menu that has the focus, and chooses in it. */
+export async function choose(page: Page, item: string): Promise<void> {
+  await page.keyboard.press("Enter");
+  await page.getByRole("menu").waitFor();
+  const down = async () => {
+    const at = await focused(page);
+    if (at !== item) await page.keyboard.press("ArrowDown");
+    return at;
+  };
+  await expect.poll(down).toBe(item);
+  await page.keyboard.press("Enter");
 }
