@@ -1,12 +1,22 @@
 import type { Reporter } from "vitest/node";
 
-type Tally = { readonly passed: number; readonly failed: number; readonly skipped: number };
+type Tally = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** The tests that passed when they were tried again. */
+  readonly late: readonly string[];
+};
 
 /** What is needed of vitest's `TestModule`. */
 export type TestedFile = {
   errors(): readonly unknown[];
   readonly children: {
-    allTests(): Iterable<{ result(): { readonly state: "passed" | "failed" | "skipped" | "pending" } }>;
+    allTests(): Iterable<{
+      readonly fullName: string;
+      result(): { readonly state: "passed" | "failed" | "skipped" | "pending" };
+      diagnostic(): { readonly flaky: boolean } | undefined;
+    }>;
     allSuites(): Iterable<{ errors(): readonly unknown[] }>;
   };
 };
@@ -20,6 +30,7 @@ export function tally(print: (line: string) => void = console.log): Reporter {
   return {
     onInit() {
       process.once("exit", () => {
+        for (const name of last?.late ?? []) print(`Passed at the second attempt: ${name}`);
         if (last) print(lineOf(last));
       });
     },
@@ -32,13 +43,17 @@ export function tally(print: (line: string) => void = console.log): Reporter {
 /** A file that does not load, a hook that fails and an unhandled error are in no test, yet they are failures. */
 export function tallyOf(files: readonly TestedFile[], errorsOutsideTests: number): Tally {
   const count = { passed: 0, failed: errorsOutsideTests, skipped: 0, pending: 0 };
+  const late: string[] = [];
   for (const file of files) {
-    for (const test of file.children.allTests()) count[test.result().state] += 1;
+    for (const test of file.children.allTests()) {
+      count[test.result().state] += 1;
+      if (test.diagnostic()?.flaky) late.push(test.fullName);
+    }
     const suites = [...file.children.allSuites()];
     count.failed += file.errors().length + suites.flatMap((suite) => suite.errors()).length;
   }
   // A test that never got a result (the run was cut short) did not pass.
-  return { passed: count.passed, failed: count.failed + count.pending, skipped: count.skipped };
+  return { passed: count.passed, failed: count.failed + count.pending, skipped: count.skipped, late };
 }
 
 export function lineOf({ passed, failed, skipped }: Tally): string {
