@@ -131,10 +131,11 @@ export function putRecordFunction(schema: string): string {
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
     DECLARE
       newest ${schema}.records;
-      clock double precision := floor(extract(epoch FROM clock_timestamp()) * 1000);
+      clock double precision;
     BEGIN
       PERFORM pg_advisory_xact_lock(
         hashtextextended(record_id, hashtextextended(record_kind, hashtextextended('${channelOf(schema)}', 0))));
+      clock := floor(extract(epoch FROM clock_timestamp()) * 1000); -- after the wait: a later version is not older
       SELECT * INTO newest FROM ${schema}.records WHERE kind = record_kind AND id = record_id
         ORDER BY writer = author DESC, version DESC LIMIT 1;
       IF newest.writer IS DISTINCT FROM author

@@ -259,11 +259,8 @@ describe("a session", () => {
 
 describe("a script that is interrupted", () => {
   const env = () => ({ ...project.env, OLLAMA_HOST: fake.host });
-
-  it("leaves with 130, whole lines, and a run that goes on later (not cancelled)", {
-    timeout: 30_000,
-  }, async () => {
-    fake.replies = [{ beginning: "Half a" }, { text: "Whole." }];
+  /** Asks, and is interrupted in the middle of the answer. */
+  const interrupted = async () => {
     const cli = startCli([...withModel, "-p", "Say it.", "--stream-json"], {
       folder: project.folder,
       env: env(),
@@ -272,6 +269,14 @@ describe("a script that is interrupted", () => {
     await cli.said(/content_delta/);
     cli.child.kill("SIGINT");
     expect(await cli.exit).toBe(130);
+    return cli;
+  };
+
+  it("leaves with 130, whole lines, and a run that goes on later (not cancelled)", {
+    timeout: 30_000,
+  }, async () => {
+    fake.replies = [{ beginning: "Half a" }, { text: "Whole." }];
+    const cli = await interrupted();
     expect(cli.stdout().endsWith("\n")).toBe(true);
     for (const line of lines(cli.stdout())) JSON.parse(line);
     expect(cli.stderr()).toContain("To go on: capstan --resume ses_");
@@ -286,14 +291,7 @@ describe("a script that is interrupted", () => {
     timeout: 30_000,
   }, async () => {
     fake.replies = [{ beginning: "Half a" }, { text: "Something new." }];
-    const cli = startCli([...withModel, "-p", "Say it.", "--stream-json"], {
-      folder: project.folder,
-      env: env(),
-    });
-    cli.child.stdin.end();
-    await cli.said(/content_delta/);
-    cli.child.kill("SIGINT");
-    expect(await cli.exit).toBe(130);
+    const cli = await interrupted();
     const { runId, sessionId } = JSON.parse(lines(cli.stdout())[0] ?? "");
     const store = await sqlite(join(project.env.CAPSTAN_HOME ?? "", "capstan.db"));
     await store.tell(runId, { key: "stop", type: "cancel" });
