@@ -25,75 +25,13 @@ const packages: PackageGraph = {
   cli: ["capstan", "mcp", "tools", "restate", "studio", "server"],
 };
 
-// Inside packages/capstan/src, from the bottom up.
+// Inside packages/capstan/src, from the bottom up: a layer is a folder, and the root holds the vocabulary.
 const capstan = "packages/capstan/src/";
-const vocabulary = [
-  ...[
-    "json.ts",
-    "history.ts",
-    "event.ts",
-    "fact-id.ts",
-    "effect.ts",
-    "model.ts",
-    "tool.ts",
-    "agent.ts",
-    "policy.ts",
-  ],
-  ...["errors.ts", "near-names.ts", "definition.ts", "builtin-tools.ts", "clock.ts", "store.ts", "engine.ts"],
-  "labels.ts",
-  ...["schema.ts", "schema/"],
-];
+const vocabulary = ["./", "schema/"];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
-const pure = [
-  "decide.ts",
-  "state.ts",
-  "apply.ts",
-  "start-run.ts",
-  "close-round.ts",
-  "fold-handoff.ts",
-  "nested-state.ts",
-  "context-size.ts",
-  "citations.ts",
-  "citation-stream.ts",
-  "markdown-code.ts",
-  "context-section.ts",
-  "compact.ts",
-  "result-entry.ts",
-  "result.ts",
-  "input.ts",
-  "prompt.ts",
-  "gate.ts",
-  "named-target.ts",
-  "visible.ts",
-  "rules/",
-];
-const loop = [
-  ...[
-    "run.ts",
-    "run-handle.ts",
-    "inbox.ts",
-    "event-stream.ts",
-    "lease.ts",
-    "log.ts",
-    "mailbox.ts",
-    "perform.ts",
-    "perform/",
-  ],
-];
-const composition = [
-  ...[
-    "session.ts",
-    "open-run.ts",
-    "nested-run.ts",
-    "agent-tool.ts",
-    "new-id.ts",
-    "data-folder.ts",
-    "quarantine.ts",
-    "index.ts",
-    "testing/",
-  ],
-  ...["engines/local.ts", "engines/stored-run.ts", "simulation/", "durability/"],
-];
+const pure = ["state/", "rules/", "prompt/"];
+const loop = ["loop/", "perform/"];
+const composition = ["index.ts", "run/", "engines/", "node/", "testing/", "simulation/", "durability/"];
 
 const leaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -102,30 +40,25 @@ const leaf = (folder: string, also: readonly string[] = []): Layer => ({
 });
 
 const layers: readonly Layer[] = [
+  { files: composition, imports: "anything", packages: "anything" },
   { files: vocabulary, imports: vocabulary, packages: schemas },
   { files: pure, imports: [...vocabulary, ...pure], packages: [] },
   { files: loop, imports: [...vocabulary, ...pure, ...loop], packages: [] },
-  { files: composition, imports: "anything", packages: "anything" },
   leaf("models/"),
   leaf("stores/"),
-  leaf("engines/", loop),
   leaf("safety/"),
   leaf("trace/", ["secrets/"]),
   leaf("secrets/"),
   leaf("logs/", ["secrets/"]),
-  leaf("client/", ["state.ts", "result.ts", "sessions/", "agents/"]), // of the last three types alone: see browser.test.ts
+  leaf("client/", ["state/", "run/result.ts", "rules/pending-calls.ts", "sessions/", "agents/"]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
   { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
   // Composed from runs, and from no store or model in particular.
-  {
-    files: ["sessions/"],
-    imports: [...vocabulary, ...pure, "sessions/", "session.ts", "open-run.ts", "run-handle.ts", "new-id.ts"],
-    packages: [],
-  },
+  { files: ["sessions/"], imports: [...vocabulary, ...pure, "sessions/", "run/"], packages: [] },
 ];
 
 const nodeModulesIn = [
-  "data-folder.ts",
+  "node/",
   "stores/sqlite.ts",
   "stores/sqlite-connection.ts",
   "stores/testing/",
@@ -147,8 +80,8 @@ const world: WorldRule = {
     crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
   },
   allowedIn: [
-    ...["perform.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/world.ts"],
-    ...["session.ts", "open-run.ts", "new-id.ts", "lease.ts", "testing/", "durability/", "simulation/"],
+    ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/world.ts"],
+    ...["run/", "ids.ts", "testing/", "durability/", "simulation/"],
   ],
 };
 
@@ -205,35 +138,35 @@ describe("the reader of imports", () => {
 describe("the check of layers", () => {
   it.each([
     ["event.ts", "./json.ts"],
-    ["schema.ts", "@cfworker/json-schema"],
-    ["decide.ts", "./rules/limits.ts"],
-    ["rules/limits.ts", "../state.ts"],
-    ["perform/tool.ts", "../decide.ts"],
+    ["schema/schema.ts", "@cfworker/json-schema"],
+    ["rules/decide.ts", "./limits.ts"],
+    ["rules/limits.ts", "../state/state.ts"],
+    ["perform/tool.ts", "../rules/decide.ts"],
     ["models/acme.ts", "./sse.ts"],
     ["models/acme.ts", "eventsource-parser"],
-    ["engines/local.ts", "../run.ts"],
-    ["client/index.ts", "../state.ts"],
-    ["session.ts", "./stores/memory.ts"],
-    ["sessions/fork.ts", "../session.ts"],
-    ["agents/build-team.ts", "../prompt.ts"],
+    ["engines/local.ts", "../loop/loop.ts"],
+    ["client/index.ts", "../state/state.ts"],
+    ["run/run.ts", "../stores/memory.ts"],
+    ["sessions/fork.ts", "../run/run.ts"],
+    ["agents/build-team.ts", "../prompt/prompt.ts"],
     ["testing/index.ts", "vitest"],
   ])("lets %s import %s", (file, specifier) => {
     expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([]);
   });
 
   it.each([
-    ["event.ts", "./decide.ts"],
+    ["event.ts", "./rules/decide.ts"],
     ["event.ts", "zod"],
-    ["decide.ts", "./run.ts"],
-    ["rules/limits.ts", "../perform.ts"],
-    ["state.ts", "@cfworker/json-schema"],
-    ["run.ts", "./session.ts"],
-    ["run.ts", "./engines/direct.ts"],
+    ["rules/decide.ts", "../loop/loop.ts"],
+    ["rules/limits.ts", "../perform/perform.ts"],
+    ["state/state.ts", "@cfworker/json-schema"],
+    ["loop/loop.ts", "../run/run.ts"],
+    ["loop/loop.ts", "../engines/local.ts"],
     ["models/acme.ts", "../stores/memory.ts"],
-    ["models/acme.ts", "../run.ts"],
-    ["engines/timed.ts", "../decide.ts"],
+    ["models/acme.ts", "../loop/loop.ts"],
+    ["schema/schema.ts", "../state/state.ts"],
     ["stores/memory.ts", "../index.ts"],
-    ["client/index.ts", "../decide.ts"],
+    ["client/index.ts", "../rules/decide.ts"],
     ["sessions/fork.ts", "../stores/memory.ts"],
     ["agents/stored-agents.ts", "../stores/memory.ts"],
   ])("does not let %s import %s", (file, specifier) => {
@@ -242,8 +175,8 @@ describe("the check of layers", () => {
   });
 
   it("wants every file in a layer", () => {
-    expect(layerProblems([inCapstan("stuff.ts")], capstan, layers)).toEqual([
-      `${capstan}stuff.ts belongs to no layer. Move it, or name it in the table of layers.`,
+    expect(layerProblems([inCapstan("stuff/stuff.ts")], capstan, layers)).toEqual([
+      `${capstan}stuff/stuff.ts belongs to no layer. Move it, or name it in the table of layers.`,
     ]);
   });
 });
@@ -264,7 +197,7 @@ describe("the check of packages", () => {
   });
 
   it.each([
-    ["packages/capstan/src/run.ts", "@capstan/tools", "capstan may import nothing"],
+    ["packages/capstan/src/run/run.ts", "@capstan/tools", "capstan may import nothing"],
     ["packages/mcp/src/index.ts", "@capstan/server", "mcp may import capstan"],
     ["packages/studio/src/main.ts", "@capstan/server/http", "studio may import capstan"],
   ])("does not let %s import %s", (path, specifier, why) => {
@@ -273,9 +206,9 @@ describe("the check of packages", () => {
   });
 
   it.each([
-    ["bench/run.ts", "../packages/capstan/src/run.ts", "packages/capstan"],
+    ["bench/run.ts", "../packages/capstan/src/run/run.ts", "packages/capstan"],
     ["apps/airport/src/main.ts", "../../graph/src/main.ts", "apps/graph"],
-    ["packages/server/src/index.ts", "../../capstan/src/run.ts", "packages/capstan"],
+    ["packages/server/src/index.ts", "../../capstan/src/run/run.ts", "packages/capstan"],
   ])("does not let %s reach into %s", (path, specifier, other) => {
     const problem = `${path} must not reach into ${other}.`;
     expect(packageProblems([source(path, from(specifier))], packages)).toEqual([problem]);
@@ -310,9 +243,9 @@ describe("the check of what touches the world", () => {
     ["Math.random()", "Math.random()"],
     ["crypto.randomUUID()", "crypto"],
   ])("refuses %s in a pure file, not where effects are performed", (text, name) => {
-    const sources = [inCapstan("decide.ts", text), inCapstan("perform/tool.ts", text)];
+    const sources = [inCapstan("rules/decide.ts", text), inCapstan("perform/tool.ts", text)];
     expect(worldProblems(sources, capstan, world)).toEqual([
-      `${capstan}decide.ts must not use ${name}: have it passed in.`,
+      `${capstan}rules/decide.ts must not use ${name}: have it passed in.`,
     ]);
   });
 
@@ -323,7 +256,7 @@ describe("the check of what touches the world", () => {
     "// never Date.now()",
     "prefetch(url)",
   ])("accepts %s", (text) => {
-    expect(worldProblems([inCapstan("decide.ts", text)], capstan, world)).toEqual([]);
+    expect(worldProblems([inCapstan("rules/decide.ts", text)], capstan, world)).toEqual([]);
   });
 });
 

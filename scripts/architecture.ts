@@ -6,7 +6,7 @@ import { dirname, join } from "node:path/posix";
 /** `path` is relative to the root of the workspace, with "/" on every system. */
 export type Source = { readonly path: string; readonly text: string };
 
-/** Files ("run.ts") and folders ("models/"), relative to the folder that the table is about. */
+/** Files ("index.ts"), folders ("models/") and the root's own files except its index ("./"), relative to the folder of the table. */
 export type Patterns = readonly string[];
 
 export type Layer = {
@@ -36,7 +36,10 @@ function withoutComments(text: string): string {
 }
 
 const matches = (path: string, patterns: Patterns): boolean =>
-  patterns.some((pattern) => (pattern.endsWith("/") ? path.startsWith(pattern) : path === pattern));
+  patterns.some((pattern) => {
+    if (pattern === "./") return !path.includes("/") && path !== "index.ts";
+    return pattern.endsWith("/") ? path.startsWith(pattern) : path === pattern;
+  });
 
 const isRelative = (specifier: string): boolean => specifier.startsWith(".");
 const isOf = (specifier: string, name: string): boolean =>

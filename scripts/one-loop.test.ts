@@ -18,10 +18,10 @@ const sampling = "packages/mcp/src/client/sampling.ts";
 
 it("one loop asks what to do next, and one place asks a model: no other path answers a query (S4-08)", () => {
   const decide = importing("decide.ts").filter((path) => path.startsWith("packages/capstan/"));
-  expect(decide).toEqual(["packages/capstan/src/run.ts"]);
+  expect(decide).toEqual(["packages/capstan/src/loop/loop.ts"]);
   expect(
     sources.filter(({ text }) => /for \(;;\)[^}]*\bdecide\(/.test(text)).map(({ path }) => path),
-  ).toEqual(["packages/capstan/src/run.ts"]);
+  ).toEqual(["packages/capstan/src/loop/loop.ts"]);
   const asking = sources
     .filter(({ text }) => /\.stream\(\s*\w*[rR]equest/.test(text))
     .map(({ path }) => path)
@@ -30,8 +30,8 @@ it("one loop asks what to do next, and one place asks a model: no other path ans
 });
 
 it("a run and a run inside of it go through that loop, and nothing else does (S4-08)", () => {
-  expect(importing("run.ts")).toEqual([
-    "packages/capstan/src/nested-run.ts",
-    "packages/capstan/src/open-run.ts",
+  expect(importing("loop.ts")).toEqual([
+    "packages/capstan/src/run/nested-run.ts",
+    "packages/capstan/src/run/open-run.ts",
   ]);
 });

@@ -67,7 +67,7 @@ async function exportsOf(packages: string): Promise<ReadonlyMap<string, string>>
   return exported;
 }
 
-/** `capstan/models` of packages/capstan/src/models/openai.ts, `capstan` of packages/capstan/src/run.ts. */
+/** `capstan/models` of packages/capstan/src/models/openai.ts, `capstan` of packages/capstan/src/agent.ts. */
 function folderOf(packages: string, path: string): string {
   const [name = "", , ...rest] = relative(packages, path).split(sep);
   return rest.length > 1 ? `${name}/${rest[0]}` : name;

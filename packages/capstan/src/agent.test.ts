@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Agent, type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { Model } from "./model.ts";
-import { run } from "./session.ts";
+import { run } from "./run/run.ts";
 import { memory } from "./stores/memory.ts";
 import { collect } from "./testing/collect.ts";
 import { fakeClock } from "./testing/fake-clock.ts";

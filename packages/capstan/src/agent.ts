@@ -3,6 +3,7 @@ import {
   checkDefinition,
   checkedElsewhere,
   checkFields,
+  nearest,
   record,
   schema,
 } from "./definition.ts";
@@ -11,9 +12,8 @@ import type { ModelChain } from "./event.ts";
 import type { NumberedFragment } from "./history.ts";
 import { isRecord } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
-import { nearest } from "./near-names.ts";
 import { checkPolicy, defaultPolicy, type PolicyLayer } from "./policy.ts";
-import { type Schema, type SchemaInput, toSchema } from "./schema.ts";
+import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import type { Tool } from "./tool.ts";
 
 /** What instructions are made from, anew every turn. */

@@ -3,7 +3,7 @@ import { defineAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import { type AssistantEntry, callsOf, textOf } from "./history.ts";
 import type { Chunk, Model } from "./model.ts";
-import { run } from "./session.ts";
+import { run } from "./run/run.ts";
 import { collect } from "./testing/collect.ts";
 import { fakeClock } from "./testing/fake-clock.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";

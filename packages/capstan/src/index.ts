@@ -6,10 +6,10 @@ export {
   type Instructions,
   type InstructionsInput,
 } from "./agent.ts";
-export { type AgentToolOptions, agentTool } from "./agent-tool.ts";
 export { type Clock, systemClock } from "./clock.ts";
-export { contextSection } from "./context-section.ts";
+export { nearest } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
+export { visible } from "./escape-text.ts";
 export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
 export {
   type AssistantEntry,
@@ -28,13 +28,10 @@ export {
   type UiHint,
   type UserEntry,
 } from "./history.ts";
-export type { ChatMessage, RunInput } from "./input.ts";
 export type { Json } from "./json.ts";
 export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
-export { nearest } from "./near-names.ts";
-export type { Hooks, ResumeOptions } from "./open-run.ts";
 export type { HookedCall } from "./perform/io.ts";
 export { errorText } from "./perform/tool-shapes.ts";
 export {
@@ -45,6 +42,7 @@ export {
   type PolicyLayer,
   type Retry,
 } from "./policy.ts";
+export { contextSection } from "./prompt/context-section.ts";
 export {
   citationSection,
   constraintsSection,
@@ -55,12 +53,23 @@ export {
   type StandardInstructions,
   standardInstructions,
   toolsSection,
-} from "./prompt.ts";
-export { type QuarantineOptions, quarantine } from "./quarantine.ts";
-export type { PendingCall, Result } from "./result.ts";
-export type { Run } from "./run-handle.ts";
-export type { Infer, JsonSchema, Parameter, ParameterRecord, SchemaInput, StandardSchema } from "./schema.ts";
-export { type RunOptions, resume, run } from "./session.ts";
+} from "./prompt/prompt.ts";
+export type { PendingCall } from "./rules/pending-calls.ts";
+export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
+export type { ChatMessage, RunInput } from "./run/input.ts";
+export type { Hooks, ResumeOptions } from "./run/open-run.ts";
+export { type QuarantineOptions, quarantine } from "./run/quarantine.ts";
+export type { Result } from "./run/result.ts";
+export { type RunOptions, resume, run } from "./run/run.ts";
+export type { Run } from "./run/run-handle.ts";
+export type {
+  Infer,
+  JsonSchema,
+  Parameter,
+  ParameterRecord,
+  SchemaInput,
+  StandardSchema,
+} from "./schema/schema.ts";
 export type { Lease, RunInfo, SessionInfo, Store, Told } from "./store.ts";
 export {
   type Answer,
@@ -75,4 +84,3 @@ export {
   type ToolExample,
   type ToolReturn,
 } from "./tool.ts";
-export { visible } from "./visible.ts";

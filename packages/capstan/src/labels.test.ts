@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
-import { fold } from "./apply.ts";
 import { labelsOf } from "./labels.ts";
-import { resume, run } from "./session.ts";
+import { resume, run } from "./run/run.ts";
+import { fold } from "./state/apply.ts";
 import { memory } from "./stores/memory.ts";
 import { scriptedModel } from "./testing/scripted-model.ts";
 import { defineTool, type Reads } from "./tool.ts";

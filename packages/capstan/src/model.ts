@@ -1,6 +1,6 @@
 import type { Entry } from "./history.ts";
 import type { Json } from "./json.ts";
-import type { JsonSchema } from "./schema.ts";
+import type { JsonSchema } from "./schema/schema.ts";
 
 export type Usage = {
   readonly inputTokens: number;

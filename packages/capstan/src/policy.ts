@@ -1,7 +1,6 @@
-import { shown } from "./definition.ts";
+import { nearest, shown } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
-import { nearest } from "./near-names.ts";
 
 export type LimitAnswer = "fallback-tool" | "clarify" | "best-effort" | "last-text" | "fail";
 

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import * as v from "valibot";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { Infer } from "./schema.ts";
+import type { Infer } from "./schema/schema.ts";
 import { defineTool, type Tool, type ToolContext } from "./tool.ts";
 
 /** One object type instead of an intersection, at every depth. */

@@ -17,7 +17,7 @@ import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
 import { isRecord, type Json } from "./json.ts";
 import { checkPolicy, type ResultSize, type Retry } from "./policy.ts";
-import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema.ts";
+import { type Infer, type JsonSchema, type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import type { Blob } from "./store.ts";
 
 /** What a tool changes. It decides whether calls keep their order, are retried, and run again after a crash. */

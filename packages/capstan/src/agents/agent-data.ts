@@ -1,8 +1,8 @@
+import { nearest } from "../definition.ts";
 import { AgentError, describeThrown } from "../errors.ts";
+import { visible } from "../escape-text.ts";
 import { isRecord } from "../json.ts";
-import { nearest } from "../near-names.ts";
 import { checkPolicy, type PolicyLayer } from "../policy.ts";
-import { visible } from "../visible.ts";
 import { beyond, type PolicyLimits } from "./policy-limits.ts";
 
 /** An agent as data: what a person can make, store, send and change without code. */

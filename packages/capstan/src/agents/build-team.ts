@@ -1,6 +1,6 @@
 import { type Agent, defineAgent, type ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
-import { standardInstructions } from "../prompt.ts";
+import { standardInstructions } from "../prompt/prompt.ts";
 import type { AgentData } from "./agent-data.ts";
 import { type PolicyLimits, within } from "./policy-limits.ts";
 import type { Registry } from "./tool-registry.ts";

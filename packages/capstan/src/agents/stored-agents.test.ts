@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Agent, agentsByName, defineAgent } from "../agent.ts";
 import type { Json } from "../json.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";

@@ -1,7 +1,7 @@
 import type { Agent, ModelChoice } from "../agent.ts";
+import { nearest } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json } from "../json.ts";
-import { nearest } from "../near-names.ts";
 import type { Records, StoredRecord } from "../store.ts";
 import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
 import { buildTeam } from "./build-team.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { Policy } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

@@ -1,5 +1,5 @@
 import { type Delta, type Event, type Fact, isFact } from "../event.ts";
-import { addUsage } from "../state.ts";
+import { addUsage } from "../state/state.ts";
 import { type CallView, type EntryView, emptyView, nothingLive, type SessionView } from "./session-view.ts";
 import { type AssistantView, assistantView, entriesOf, heardView, pendingOf } from "./view-entries.ts";
 

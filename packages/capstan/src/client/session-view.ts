@@ -3,7 +3,7 @@ import type { RunStatus } from "../event.ts";
 import type { Citation, Part, ResultStatus, UiHint } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
-import { noUsage } from "../state.ts";
+import { noUsage } from "../state/state.ts";
 import type { Question } from "../tool.ts";
 
 /** A tool call as a card: said and not begun, waiting for a person, running, or with its end. */

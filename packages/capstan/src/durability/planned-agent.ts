@@ -1,7 +1,6 @@
 import { type Agent, defineAgent } from "../agent.ts";
 import { sleep, systemClock } from "../clock.ts";
-import type { Entry } from "../history.ts";
-import { plainText } from "../history.ts";
+import { type Entry, plainText } from "../history.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import type { Reach } from "./breakpoints.ts";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { local } from "../engines/local.ts";
 import { AgentError } from "../errors.ts";
 import { type Event, isFact } from "../event.ts";
-import type { Hooks } from "../open-run.ts";
+import type { Hooks } from "../run/open-run.ts";
 import { type Breakpoint, breakable, reaching } from "./breakpoints.ts";
 import { openCanary } from "./canary.ts";
 import { type PlannedCalls, plannedAgent, type World } from "./planned-agent.ts";

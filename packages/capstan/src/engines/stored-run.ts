@@ -1,22 +1,22 @@
 import { type Agent, type Agents, agentsByName } from "../agent.ts";
-import { fold } from "../apply.ts";
 import { every, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
+import { newId } from "../ids.ts";
 import type { Json } from "../json.ts";
-import { messageOf } from "../mailbox.ts";
+import { messageOf } from "../loop/inbox-sync.ts";
 import { environment } from "../models/client-options.ts";
-import { newId } from "../new-id.ts";
-import type { ResumeOptions } from "../open-run.ts";
 import { liveTools } from "../perform/live-tools.ts";
 import { toJson } from "../perform/serialise.ts";
 import { type TurnRequest, turnRequest } from "../perform/turn-request.ts";
-import { type Result, resultOf } from "../result.ts";
-import type { Run } from "../run-handle.ts";
+import type { ResumeOptions } from "../run/open-run.ts";
+import { type Result, resultOf } from "../run/result.ts";
+import type { Run } from "../run/run-handle.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { maskingOf } from "../secrets/masking.ts";
 import { subscribe } from "../sessions/subscribe.ts";
-import type { RunState, State } from "../state.ts";
+import { fold } from "../state/apply.ts";
+import type { RunState, State } from "../state/state.ts";
 import type { Store, Told } from "../store.ts";
 
 type Place = {

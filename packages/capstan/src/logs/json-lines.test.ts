@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Delta, Event, Fact } from "../event.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

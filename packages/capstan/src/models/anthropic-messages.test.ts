@@ -5,7 +5,7 @@ import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec, Usage } from "../model.ts";
 import { type Assembly, addChunk, assembly, partsOf } from "../perform/assemble.ts";
-import type { JsonSchema } from "../schema.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { tagged, type WireEvent, type WireSettings } from "./wire.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

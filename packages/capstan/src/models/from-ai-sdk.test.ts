@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { defineTool } from "../tool.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { namedModel } from "./named-model.ts";
 

@@ -1,6 +1,6 @@
+import { nearest } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
-import { nearest } from "../near-names.ts";
 import { environment, keyFrom } from "./client-options.ts";
 import type { ChatQuirks } from "./openai-chat.ts";
 

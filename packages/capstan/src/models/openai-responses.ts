@@ -3,8 +3,15 @@
 // the provider's own tools), and what the provider said goes back as it came. Reasoning is readable to the provider only
 // in its encrypted form, which has to be asked for; an item of reasoning without it, or with nothing after it, would be
 // refused and is left out. `extra` adds to `tools`, `include` and `text`; every other field of it wins.
-import type { AssistantEntry, AssistantPart, CallPart, Entry, Part, ResultEntry } from "../history.ts";
-import { plainText } from "../history.ts";
+import {
+  type AssistantEntry,
+  type AssistantPart,
+  type CallPart,
+  type Entry,
+  type Part,
+  plainText,
+  type ResultEntry,
+} from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
 import { saysOverflow } from "./openai-responses/failure.ts";

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { canonical, type Json } from "../json.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { openAiChatEncoder } from "../testing/wire-encoders.ts";

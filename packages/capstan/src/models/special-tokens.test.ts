@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
 import type { Model, ModelRequest } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";

@@ -3,7 +3,7 @@ import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
 import { reasoningLog } from "../logs/reasoning-log.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

@@ -4,7 +4,7 @@ import { defineAgent } from "../agent.ts";
 import { sleep } from "../clock.ts";
 import type { Event } from "../event.ts";
 import type { Chunk, Model } from "../model.ts";
-import { type RunOptions, run } from "../session.ts";
+import { type RunOptions, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

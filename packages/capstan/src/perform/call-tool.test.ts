@@ -9,7 +9,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { PolicyLayer } from "../policy.ts";
-import { type RunOptions, resume, run } from "../session.ts";
+import { type RunOptions, resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

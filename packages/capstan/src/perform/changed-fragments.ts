@@ -1,6 +1,6 @@
 import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 
 /** A warning about fragments that came with other content before: their number stands for what was found first. */
 export function changedFragments(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Agent, agentsByName, defineAgent } from "../agent.ts";
 import type { CallPart } from "../history.ts";
-import { newState } from "../state.ts";
+import { newState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";

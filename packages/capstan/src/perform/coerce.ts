@@ -1,6 +1,6 @@
 import { canonical, isRecord, type Json } from "../json.ts";
 import { namedSchemas, resolveReference } from "../schema/references.ts";
-import type { JsonSchema } from "../schema.ts";
+import type { JsonSchema } from "../schema/schema.ts";
 import { type JsonObject, limitProblem } from "./parse-arguments.ts";
 
 export type Coerced = { readonly value: Json; readonly repairs: string[] };

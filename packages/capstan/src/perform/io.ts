@@ -5,7 +5,7 @@ import { AgentError } from "../errors.ts";
 import type { DeltaBody } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { Model } from "../model.ts";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 import type { Blob } from "../store.ts";
 import type { Outcome } from "../tool.ts";
 import type { AgentRequest } from "./call-agent.ts";

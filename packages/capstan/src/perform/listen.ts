@@ -1,7 +1,7 @@
 import type { DeltaBody } from "../event.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 import { type Assembly, addChunk } from "./assemble.ts";
-import type { Citing } from "./citing.ts";
+import type { Citing } from "./citations/citing.ts";
 
 /** A model that is being listened to: what it has said so far, and where that is told. */
 export type Listening = {

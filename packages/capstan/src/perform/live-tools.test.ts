@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

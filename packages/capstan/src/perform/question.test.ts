@@ -1,13 +1,13 @@
 import { assert, asyncProperty, boolean, integer, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
 import type { Fact } from "../event.ts";
 import type { Json } from "../json.ts";
 import type { PolicyLayer } from "../policy.ts";
-import type { Result } from "../result.ts";
-import type { Run } from "../run-handle.ts";
-import { type RunOptions, resume, run } from "../session.ts";
+import type { Result } from "../run/result.ts";
+import { type RunOptions, resume, run } from "../run/run.ts";
+import type { Run } from "../run/run-handle.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

@@ -1,11 +1,11 @@
 import type { ToolEffect } from "../effect.ts";
 import { AgentError, shortened } from "../errors.ts";
+import { shownInput, visible } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
 import { labelsOf } from "../labels.ts";
-import { toSchema } from "../schema.ts";
+import { toSchema } from "../schema/schema.ts";
 import type { Answer, Question, Tool } from "../tool.ts";
-import { shownInput, visible } from "../visible.ts";
 import { digestOf } from "./digest.ts";
 import { type Io, inputOf, runIdOf } from "./io.ts";
 import { jsonWithin } from "./serialise.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../agent.ts";
 import type { PolicyLayer } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 

@@ -1,6 +1,6 @@
 import type { StructuredOutput } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import { coerce } from "./coerce.ts";
 import { parseLenient } from "./lenient-json.ts";
 import { toJson } from "./serialise.ts";

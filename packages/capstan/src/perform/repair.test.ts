@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Json } from "../json.ts";
-import { toSchema } from "../schema.ts";
+import { toSchema } from "../schema/schema.ts";
 import { type Damages, damagedJson } from "../testing/damaged-json.ts";
 import { repairArguments } from "./repair.ts";
 

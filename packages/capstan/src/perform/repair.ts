@@ -1,5 +1,5 @@
 import { isRecord, type Json } from "../json.ts";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import { coerce } from "./coerce.ts";
 import { type LenientJson, parseLenient } from "./lenient-json.ts";
 import { type JsonObject, limitProblem, mostCharacters } from "./parse-arguments.ts";

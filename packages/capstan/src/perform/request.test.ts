@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent, type InstructionsInput } from "../agent.ts";
-import { fold } from "../apply.ts";
 import type { ModelEffect } from "../effect.ts";
 import type { Fact } from "../event.ts";
 import { defaultPolicy } from "../policy.ts";
+import { fold } from "../state/apply.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

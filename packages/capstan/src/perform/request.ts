@@ -1,12 +1,12 @@
 import { type Agent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
 import { handoffSpec, readResult } from "../builtin-tools.ts";
-import { contextSection } from "../context-section.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
-import { citationSection } from "../prompt.ts";
-import { handoffPolicy, openTargets } from "../rules/handoff-target.ts";
-import type { State } from "../state.ts";
+import { contextSection } from "../prompt/context-section.ts";
+import { citationSection } from "../prompt/prompt.ts";
+import { handoffPolicy, openTargets } from "../rules/handoffs.ts";
+import type { State } from "../state/state.ts";
 import { agentOf, type Io } from "./io.ts";
 
 /** Enough for any call that is worth making; what a model cannot do it refuses by name. */

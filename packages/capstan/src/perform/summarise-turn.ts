@@ -3,7 +3,7 @@ import { describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { callsOf, plainText, textOf } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
-import type { Round } from "../state.ts";
+import type { Round } from "../state/state.ts";
 import { assembly } from "./assemble.ts";
 import { agentOf, type Io } from "./io.ts";
 import { listen } from "./listen.ts";

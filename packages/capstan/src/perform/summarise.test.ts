@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
 import type { SummaryEffect } from "../effect.ts";
 import type { Entry, UserEntry } from "../history.ts";
-import { newState } from "../state.ts";
+import { newState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import type { Io } from "./io.ts";

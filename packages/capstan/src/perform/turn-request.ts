@@ -1,11 +1,11 @@
 import type { Agents } from "../agent.ts";
-import { fold } from "../apply.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { ModelRequest } from "../model.ts";
-import { modelEffect } from "../rules/model-effect.ts";
-import type { State } from "../state.ts";
+import { modelEffect } from "../rules/turns.ts";
+import { fold } from "../state/apply.ts";
+import type { State } from "../state/state.ts";
 import { agentOf, type Io } from "./io.ts";
 import { liveTools } from "./live-tools.ts";
 import { requestFor } from "./request.ts";

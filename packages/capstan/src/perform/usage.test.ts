@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../model.ts";
-import { newState } from "../state.ts";
+import { newState } from "../state/state.ts";
 import { assembly } from "./assemble.ts";
 import { usageOf } from "./usage.ts";
 

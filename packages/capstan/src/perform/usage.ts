@@ -1,7 +1,7 @@
 import type { FactBody } from "../event.ts";
 import type { Entry } from "../history.ts";
 import type { Usage } from "../model.ts";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 import type { Assembly } from "./assemble.ts";
 
 const charactersPerToken = 4;

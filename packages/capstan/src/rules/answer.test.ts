@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import type { Result } from "../result.ts";
-import { run } from "../session.ts";
+import type { Result } from "../run/result.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";

@@ -1,10 +1,12 @@
 import type { FactBody } from "../event.ts";
-import { textOf } from "../history.ts";
+import { plainText, textOf } from "../history.ts";
 import type { Json } from "../json.ts";
+import type { RunState } from "../state/state.ts";
 import { returnTo } from "./handoffs.ts";
-import { nextModelCall } from "./next-turn.ts";
+import { fallbackTool } from "./limit-answers.ts";
+import { isLastTurn } from "./limits.ts";
 import { done, hasActed, note, type Rule, type View } from "./rule.ts";
-import { isLastTurn } from "./wrap-up.ts";
+import { nextModelCall } from "./turns.ts";
 
 /** Words without calls are the answer, to a person or to the agent that handed over, unless a person has said something meanwhile or a tool was demanded first. */
 export const answer: Rule = (view) => {
@@ -83,4 +85,39 @@ function filtered({ run }: View, text: string): ReturnType<Rule> {
   };
   const told = text || "The model declined to answer: the provider's content filter stopped it.";
   return note("answer", { type: "error", ...error }, done(run, { status: "failed", text: told, error }));
+}
+
+/** Every call of the turn failed: by policy the model answers from what it knows, or the fallback tool answers. */
+export const allToolsFailed: Rule = (view) => {
+  const { run } = view;
+  if (!run.round || !everyCallFailed(run)) return undefined;
+  switch (run.policy.onAllToolsFailed) {
+    case "continue":
+      return undefined;
+    case "answer-from-knowledge":
+      return isLastTurn(run, run.turn)
+        ? undefined
+        : nextModelCall(view, { tools: "unavailable", notes: [failureNote(run)] });
+    case "fallback-tool": {
+      const answer = fallbackTool(view, "All tool calls of a turn failed.");
+      if (answer.type === "run") return answer.decision;
+      return answer.type === "text"
+        ? note("fallback", done(run, { status: "done", text: answer.text, grounded: false }))
+        : undefined;
+    }
+  }
+};
+
+function everyCallFailed(run: RunState): boolean {
+  const calls = run.round?.calls;
+  if (!calls || calls.size === 0) return false;
+  for (const call of calls.values()) if (call.result?.status !== "error") return false;
+  return true;
+}
+
+function failureNote(run: RunState): string {
+  const failures = [...(run.round?.calls.values() ?? [])].map(
+    ({ part, result }) => `- ${part.name}: ${plainText(result?.content ?? "").slice(0, 200)}`,
+  );
+  return `All tools have failed:\n${failures.join("\n")}\nAnswer from what you know, and say that you could not look it up.`;
 }

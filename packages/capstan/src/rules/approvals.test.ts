@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import { decide } from "../decide.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
+import { decide } from "./decide.ts";
 
 const input = { type: "object" } as const;
 const paid: unknown[] = [];

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
 import { sleep } from "../clock.ts";
 import type { Fact } from "../event.ts";
 import type { Usage } from "../model.ts";
 import { type PolicyLayer, resolvePolicy } from "../policy.ts";
-import type { Result } from "../result.ts";
-import { run } from "../session.ts";
+import type { Result } from "../run/result.ts";
+import { run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { budgetNote, budgetWarnings, remainingMs, spentBudget, toolCallsAreSpent } from "./budget.ts";
+import { budgetNote, budgetWarnings, remainingMs, spentBudget, toolCallsAreSpent } from "./limits.ts";
 
 type Parts = { script?: Script; usage?: Usage | null; toolMs?: number; tools?: Tool[] };
 

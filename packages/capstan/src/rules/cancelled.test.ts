@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import { decide } from "../decide.ts";
 import type { Fact } from "../event.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
+import { decide } from "./decide.ts";
 
 const input = { type: "object" } as const;
 const options = () => ({ store: memory(), session: "s", runId: "r" });

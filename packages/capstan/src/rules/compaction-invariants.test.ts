@@ -11,22 +11,21 @@ import {
 } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
-import { apply } from "../apply.ts";
-import { decide } from "../decide.ts";
 import { type Effect, intentOf } from "../effect.ts";
 import type { FactBody } from "../event.ts";
-import { factId } from "../fact-id.ts";
 import { callsOf, type Entry } from "../history.ts";
-import type { Policy } from "../policy.ts";
-import { resolvePolicy } from "../policy.ts";
-import type { Result } from "../result.ts";
-import { resume, run } from "../session.ts";
-import { newState } from "../state.ts";
+import { factId } from "../ids.ts";
+import { type Policy, resolvePolicy } from "../policy.ts";
+import type { Result } from "../run/result.ts";
+import { resume, run } from "../run/run.ts";
+import { apply } from "../state/apply.ts";
+import { newState } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
+import { decide } from "./decide.ts";
 
 type Plan = {
   /** For each round: the characters the model says, and those of each of its results. */

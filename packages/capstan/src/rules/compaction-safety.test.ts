@@ -3,7 +3,7 @@ import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
 import type { Model, ModelRequest } from "../model.ts";
 import type { PolicyLayer } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { obedientModel } from "../testing/obedient-model.ts";

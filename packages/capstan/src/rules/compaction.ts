@@ -1,3 +1,4 @@
+import type { FactBody } from "../event.ts";
 import {
   compactionPlace,
   lastingWords,
@@ -5,12 +6,10 @@ import {
   leftOutNote,
   shortened,
   summariesAtFront,
-} from "../compact.ts";
-import { requestTokens, tokensOf } from "../context-size.ts";
-import type { FactBody } from "../event.ts";
-import type { Compactions } from "../state.ts";
-import { remainingMs } from "./budget.ts";
-import { longestCallMs, modelRetry } from "./model-effect.ts";
+} from "../state/compact.ts";
+import { requestTokens, tokensOf } from "../state/context-size.ts";
+import type { Compactions } from "../state/state.ts";
+import { longestCallMs, modelRetry, remainingMs } from "./limits.ts";
 import { type Decision, note, type View } from "./rule.ts";
 
 /** Once it has begun, compaction goes on until so much of the budget is free: else the next turn would begin it anew. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, type AgentDefinition, defineAgent } from "../agent.ts";
 import { type Fact, isFact } from "../event.ts";
-import { type RunOptions, resume, run } from "../session.ts";
+import { type RunOptions, resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, type AgentDefinition, defineAgent } from "../agent.ts";
-import { agentTool } from "../agent-tool.ts";
 import type { Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
 import type { PolicyLayer } from "../policy.ts";
-import type { RunOptions } from "../session.ts";
-import { run } from "../session.ts";
+import { agentTool } from "../run/agent-tool.ts";
+import { type RunOptions, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import { run } from "../session.ts";
-import type { RunState } from "../state.ts";
+import { run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
+import type { RunState } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { bestEffort, clarification, preview, triedSoFar } from "./limit-texts.ts";
+import { bestEffort, clarification, preview, triedSoFar } from "./limit-answers.ts";
 
 /** The state of a run whose only tool gives the `result` it is asked for, or fails with its `error`. */
 async function stateAfter(script: Script): Promise<RunState> {

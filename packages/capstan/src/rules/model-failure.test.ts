@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import { decide } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
+import { decide } from "./decide.ts";
 
 const look = defineTool({
   name: "look",

@@ -1,9 +1,8 @@
-import type { ErrorCode } from "../errors.ts";
-import { errorData } from "../errors.ts";
+import { type ErrorCode, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { CallPart, ResultStatus } from "../history.ts";
-import type { Call, RunState } from "../state.ts";
-import { spentBudget, toolCallBudget } from "./budget.ts";
+import type { Call, RunState } from "../state/state.ts";
+import { spentBudget, toolCallBudget } from "./limits.ts";
 import { note, type Rule } from "./rule.ts";
 
 const mostCallsPerTurn = 64;
@@ -110,3 +109,25 @@ export const unfinished: Refusal = {
   message:
     "The process ended while this call ran: it may or may not have taken effect. Check before you repeat it.",
 };
+
+const cutShort = {
+  status: "interrupted",
+  code: "tool_interrupted",
+  message: "The run ended while it was on; this call may or may not have taken effect.",
+} as const;
+const notBegun = {
+  status: "skipped",
+  code: "tool_skipped",
+  message: "The run ended before this call began.",
+} as const;
+
+/** The end of an unfinished turn: every call that is left behind still gets its one result. */
+export function interruptedCalls(run: RunState): FactBody[] {
+  const facts: FactBody[] = [];
+  for (const call of run.round?.calls.values() ?? []) {
+    if (call.result) continue;
+    facts.push(refusal(call.part, call.attempt > 0 ? cutShort : notBegun));
+  }
+  if (run.round && !run.round.ended) facts.push({ type: "turn_end", turn: run.turn, usage: run.round.usage });
+  return facts;
+}

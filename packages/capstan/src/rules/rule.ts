@@ -2,7 +2,7 @@ import type { Agent } from "../agent.ts";
 import type { Effect } from "../effect.ts";
 import type { FactBody, RunStatus } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { RunState, State } from "../state.ts";
+import type { RunState, State } from "../state/state.ts";
 
 /** What a rule looks at. */
 export type View = { readonly agent: Agent; readonly state: State; readonly run: RunState };

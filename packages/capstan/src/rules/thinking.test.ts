@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { PolicyLayer } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
 import type { Clock } from "../clock.ts";
-import { decide } from "../decide.ts";
 import type { Fact } from "../event.ts";
 import type { Model } from "../model.ts";
 import { type PolicyLayer, type Retry, resolvePolicy } from "../policy.ts";
-import type { Result } from "../result.ts";
-import { resume, run } from "../session.ts";
+import type { Result } from "../run/result.ts";
+import { resume, run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Effects, type Tool } from "../tool.ts";
+import { decide } from "./decide.ts";
 import { toolEffect } from "./tool-calls.ts";
 
 const input = { type: "object" } as const;

@@ -1,16 +1,17 @@
 import type { Agent } from "../agent.ts";
 import { toolOf } from "../builtin-tools.ts";
 import type { Effect, ToolEffect } from "../effect.ts";
-import { waitsInside } from "../nested-state.ts";
+import { shownInput } from "../escape-text.ts";
+import type { FactBody } from "../event.ts";
 import { overlaid } from "../policy.ts";
-import type { Call, RunState } from "../state.ts";
+import { callKey } from "../state/complete-turn.ts";
+import { waitsInside } from "../state/nested-state.ts";
+import type { Asked, CachedResult, Call, RunState } from "../state/state.ts";
 import { isOrdered, isRepeatable, type Tool } from "../tool.ts";
-import { awaitsApproval } from "./approvals.ts";
-import { remainingMs } from "./budget.ts";
-import { isHandoff } from "./handoff-target.ts";
-import { isHandingOver } from "./handoffs.ts";
+import { isHandingOver, isHandoff } from "./handoffs.ts";
+import { remainingMs } from "./limits.ts";
 import { refusal, unfinished } from "./refusals.ts";
-import type { Rule } from "./rule.ts";
+import { note, type Rule } from "./rule.ts";
 
 /**
  * Runs what may run now. Side by side, except that a tool with effects waits for the calls before it and holds
@@ -86,4 +87,79 @@ export function toolEffect(run: RunState, tool: Tool | undefined, call: NamedCal
     deadlineMs: remainingMs(run),
     retry: tool && isRepeatable(tool) ? retry : { ...retry, maxAttempts: 1 },
   };
+}
+
+/** A call whose result is still fresh gets that result again, and is not made. */
+export const cached: Rule = ({ agent, state, run }) => {
+  const { round } = run;
+  if (!round || round.unsettled === 0 || state.cache.size === 0) return undefined;
+  if (round.tools === "withdrawn" || round.tools === "unavailable") return undefined;
+  const facts: FactBody[] = [];
+  for (const call of round.calls.values()) {
+    if (!mayRun(call, run) || !toolOf(agent, call.part.name)?.cacheMs) continue;
+    const known = state.cache.get(callKey(call.part));
+    if (known?.cacheUntil !== undefined && known.cacheUntil > run.lastAt) facts.push(again(known, call));
+  }
+  return facts.length > 0 ? note(`cached.${run.turn}`, ...facts) : undefined;
+};
+
+/** Only what could be made now: not begun, nothing against it, and approved where that is needed. */
+function mayRun({ result, attempt, check, approval }: Call, { policy }: RunState): boolean {
+  if (result || attempt > 0 || check?.error) return false;
+  if (!check?.approval || approval?.approved === true) return true;
+  return policy.approvals === "allow" && !check.approval.because;
+}
+
+function again(known: CachedResult, { part }: Call): FactBody {
+  const { name, result, status, data, ui, contexts, affected, reads } = known;
+  return {
+    type: "tool_call_result",
+    id: part.id,
+    name,
+    result,
+    is_error: false,
+    status,
+    attempts: 0,
+    ms: 0,
+    cached: true,
+    ...(data !== undefined && { data }),
+    ...(ui && { ui }),
+    ...(contexts && { contexts }),
+    ...(affected !== undefined && { affected }),
+    ...(reads && { reads }),
+  };
+}
+
+/** Asks for every approval of a turn at once, so that a person can decide on them together. */
+export const approvals: Rule = ({ run }) => {
+  const facts: FactBody[] = [];
+  for (const call of run.round?.calls.values() ?? []) {
+    const { id, name, input } = call.part;
+    if (openQuestion(call) && run.policy.approvals === "deny")
+      facts.push({ type: "approval_resolved", callId: id, number: call.questions.length, ...askedNobody });
+    if (!awaitsConsent(call, run) || call.asked || !call.check?.approval) continue;
+    const shown = shownInput(input);
+    facts.push({ type: "approval_required", callId: id, name, input, shown, ...call.check.approval });
+  }
+  return facts.length > 0 ? note(`approvals.${run.turn}`, ...facts) : undefined;
+};
+
+const askedNobody = { approved: false, reason: "this run does not let tools ask." } as const;
+
+/** The question of a tool that a person has not answered yet. */
+export function openQuestion({ questions, result }: Call): Asked | undefined {
+  const last = questions.at(-1);
+  return result || last?.reply ? undefined : last;
+}
+
+/** Whether only a person can move the call: it may not begin without one, or its tool has asked. */
+export function awaitsApproval(call: Call, run: RunState): boolean {
+  return openQuestion(call) !== undefined || awaitsConsent(call, run);
+}
+
+export function awaitsConsent(call: Call, run: RunState): boolean {
+  const { approval: asked } = call.check ?? {};
+  if (call.result || !asked || call.approval) return false;
+  // To allow what tools ask for is not to allow what the gate asks for: that is switched off by its own name.
+  return run.policy.approvals === "ask" || (asked.because !== undefined && run.policy.approvals === "allow");
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { type PolicyLayer, resolvePolicy } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { isLastTurn, lastTurnNote, wrapUpNote } from "./wrap-up.ts";
+import { isLastTurn, lastTurnNote, wrapUpNote } from "./limits.ts";
 
 const twoLeft =
   "Note: you have 2 turns left. Give an answer first. " +

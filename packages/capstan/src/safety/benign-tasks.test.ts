@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { obedientModel } from "../testing/obedient-model.ts";
 import { type Deeds, smallWorld } from "../testing/small-world.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import type { PolicyLayer } from "../policy.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { obedientModel } from "../testing/obedient-model.ts";

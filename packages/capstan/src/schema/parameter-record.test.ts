@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toSchema } from "../schema.ts";
+import { toSchema } from "./schema.ts";
 
 describe("a parameter record", () => {
   const search = toSchema({

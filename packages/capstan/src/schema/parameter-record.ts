@@ -1,6 +1,6 @@
+import { nearest } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { nearest } from "../near-names.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Event } from "../event.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../new-id.ts";
+import { newId } from "../ids.ts";
 import type { Blob, Store } from "../store.ts";
 import { parked } from "./parked.ts";
 import { renamedFact } from "./renamed-fact.ts";

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
 import type { Fact } from "../event.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

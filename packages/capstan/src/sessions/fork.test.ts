@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import { identityOf } from "../fact-id.ts";
-import { resume, run } from "../session.ts";
+import { identityOf } from "../ids.ts";
+import { resume, run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../new-id.ts";
+import { newId } from "../ids.ts";
 import type { Store } from "../store.ts";
 import { runIdsFor, writeCopy } from "./copy-session.ts";
 import { withoutOpenCalls } from "./parked.ts";

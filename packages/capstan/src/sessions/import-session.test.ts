@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../new-id.ts";
+import { newId } from "../ids.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { runIdsFor, withNested, writeCopy } from "./copy-session.ts";

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
-import { agentTool } from "../agent-tool.ts";
-import { fold } from "../apply.ts";
-import type { Event } from "../event.ts";
-import { isFact } from "../event.ts";
-import { resume, run } from "../session.ts";
+import { type Event, isFact } from "../event.ts";
+import { agentTool } from "../run/agent-tool.ts";
+import { resume, run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite.ts";

@@ -1,8 +1,8 @@
-import { fold } from "../apply.ts";
 import { errorData } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
-import { factId } from "../fact-id.ts";
-import type { Call, RunState } from "../state.ts";
+import { factId } from "../ids.ts";
+import { fold } from "../state/apply.ts";
+import type { Call, RunState } from "../state/state.ts";
 import { isNested } from "./stored-facts.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { fold } from "../apply.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { identityOf } from "../fact-id.ts";
+import { identityOf } from "../ids.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
+import { fold } from "../state/apply.ts";
 import { factShape } from "./fact-shapes.ts";
 import { blobData, fileFormat, fileVersion, type SessionFile } from "./session-file.ts";
 import { either, mapOf, record, text } from "./shape.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

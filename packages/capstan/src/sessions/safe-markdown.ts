@@ -1,4 +1,4 @@
-import { seen } from "./seen.ts";
+import { seen } from "../escape-text.ts";
 
 /** One line of text in which nothing is Markdown or HTML. */
 export function unmarked(text: string): string {

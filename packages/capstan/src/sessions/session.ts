@@ -1,6 +1,6 @@
-import { fold } from "../apply.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
+import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { type ForkOptions, fork } from "./fork.ts";
 import { type ReplayOptions, replay } from "./replay.ts";

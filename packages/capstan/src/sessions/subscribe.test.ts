@@ -10,7 +10,7 @@ import { local } from "../engines/local.ts";
 import { type Delta, type Event, type Fact, isFact, type UnplacedFact } from "../event.ts";
 import type { Model } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
-import { resume, run } from "../session.ts";
+import { resume, run } from "../run/run.ts";
 import type { News, Piece, Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite.ts";

@@ -1,6 +1,6 @@
 import type { Fact, RunStatus } from "../event.ts";
 import type { Usage } from "../model.ts";
-import { addUsage, noUsage } from "../state.ts";
+import { addUsage, noUsage } from "../state/state.ts";
 import type { SessionInfo } from "../store.ts";
 import { factsByRun } from "./stored-facts.ts";
 import { askedIn, firstWords, titleOf } from "./title.ts";

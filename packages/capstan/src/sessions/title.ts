@@ -1,6 +1,6 @@
+import { seen } from "../escape-text.ts";
 import type { Fact } from "../event.ts";
 import { plainText } from "../history.ts";
-import { seen } from "./seen.ts";
 
 const longestTitle = 60;
 const longestName = 200;

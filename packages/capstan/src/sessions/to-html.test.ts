@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import type { RunInput } from "../input.ts";
-import { run } from "../session.ts";
+import type { RunInput } from "../run/input.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";

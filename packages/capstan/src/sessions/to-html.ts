@@ -1,6 +1,6 @@
+import { seen } from "../escape-text.ts";
 import type { Part } from "../history.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
-import { seen } from "./seen.ts";
 import { shownJson } from "./to-markdown.ts";
 import type { Told, ToldCall, ToldRun, Transcript } from "./transcript.ts";
 import { counted, worded, wordedDuration, wordedUsage } from "./worded.ts";

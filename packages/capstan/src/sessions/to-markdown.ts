@@ -1,7 +1,7 @@
+import { seen } from "../escape-text.ts";
 import { plainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { safeMarkdown, unmarked } from "./safe-markdown.ts";
-import { seen } from "./seen.ts";
 import type { Told, ToldCall, ToldRun, Transcript } from "./transcript.ts";
 import { counted, worded, wordedDuration, wordedUsage } from "./worded.ts";
 

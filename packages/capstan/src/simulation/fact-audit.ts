@@ -1,8 +1,8 @@
-import { apply } from "../apply.ts";
 import type { Fact } from "../event.ts";
-import { identityOf } from "../fact-id.ts";
 import { callsOf } from "../history.ts";
-import { newState, type State } from "../state.ts";
+import { identityOf } from "../ids.ts";
+import { apply } from "../state/apply.ts";
+import { newState, type State } from "../state/state.ts";
 import type { World } from "./world.ts";
 
 /** What the log says of one call. */

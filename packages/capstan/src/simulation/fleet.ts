@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import { type LocalEngine, local } from "../engines/local.ts";
 import { type Event, isFact } from "../event.ts";
-import type { Hooks } from "../open-run.ts";
+import type { Hooks } from "../run/open-run.ts";
 import type { Store } from "../store.ts";
 import type { AuditedStore } from "./audited-store.ts";
 import { faultyStore, type Weather } from "./faulty-store.ts";

@@ -1,7 +1,7 @@
 import { agentsByName } from "../agent.ts";
 import { describeThrown } from "../errors.ts";
-import { type PendingCall, pendingCalls } from "../result.ts";
-import type { Run } from "../run-handle.ts";
+import { type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
+import type { Run } from "../run/run-handle.ts";
 import type { Told } from "../store.ts";
 import type { AuditedStore } from "./audited-store.ts";
 import type { Fleet, Member } from "./fleet.ts";

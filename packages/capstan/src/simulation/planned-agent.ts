@@ -2,7 +2,7 @@ import { type Agent, defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import type { Chunk, Model } from "../model.ts";
-import type { SchemaInput } from "../schema.ts";
+import type { SchemaInput } from "../schema/schema.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import type { AuditedStore } from "./audited-store.ts";
 import type { Deeds } from "./deeds.ts";

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identityOf } from "../fact-id.ts";
+import { identityOf } from "../ids.ts";
 import {
   type Blob,
   type Found,

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identityOf } from "../fact-id.ts";
+import { identityOf } from "../ids.ts";
 import type { Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
 import { isAboutContent } from "./postgres-errors.ts";

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identityOf } from "../fact-id.ts";
+import { identityOf } from "../ids.ts";
 import type { Lease, Store } from "../store.ts";
 import { startsRun, stateAfter } from "./run-index.ts";
 import { searchableText, wordsOf } from "./searchable.ts";

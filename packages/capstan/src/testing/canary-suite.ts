@@ -20,7 +20,7 @@ import { type Event, isFact } from "../event.ts";
 import { jsonLines } from "../logs/json-lines.ts";
 import { readableLog } from "../logs/readable-log.ts";
 import { reasoningLog } from "../logs/reasoning-log.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";

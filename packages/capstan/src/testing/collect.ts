@@ -1,6 +1,6 @@
 import { type Event, type Fact, isFact } from "../event.ts";
-import type { Result } from "../result.ts";
-import type { Run } from "../run-handle.ts";
+import type { Result } from "../run/result.ts";
+import type { Run } from "../run/run-handle.ts";
 
 /** Everything a run says until it rests, and its result. */
 export async function collect(run: Run): Promise<{ events: Event[]; facts: Fact[]; result: Result }> {

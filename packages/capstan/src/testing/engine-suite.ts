@@ -1,13 +1,12 @@
 import { assert, asyncProperty } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
-import { fold } from "../apply.ts";
-import type { Event, Fact } from "../event.ts";
-import { isFact } from "../event.ts";
+import { type Event, type Fact, isFact } from "../event.ts";
 import { callsOf } from "../history.ts";
-import type { ResumeOptions } from "../open-run.ts";
-import type { Result } from "../result.ts";
-import type { Run } from "../run-handle.ts";
+import type { ResumeOptions } from "../run/open-run.ts";
+import type { Result } from "../run/result.ts";
+import type { Run } from "../run/run-handle.ts";
+import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { defineTool } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { isFact } from "../event.ts";
 import type { Model } from "../model.ts";
-import { run } from "../session.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { defineTool } from "../tool.ts";
 import { collect } from "./collect.ts";

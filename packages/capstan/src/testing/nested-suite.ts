@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
-import { agentTool } from "../agent-tool.ts";
 import type { Fact } from "../event.ts";
-import type { ResumeOptions } from "../open-run.ts";
-import type { Result } from "../result.ts";
-import type { Run } from "../run-handle.ts";
+import { agentTool } from "../run/agent-tool.ts";
+import type { ResumeOptions } from "../run/open-run.ts";
+import type { Result } from "../run/result.ts";
+import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type SchemaInput, toSchema } from "../schema.ts";
+import { type SchemaInput, toSchema } from "../schema/schema.ts";
 
 /**
  * The schema of a trip, written in one more way: an object of

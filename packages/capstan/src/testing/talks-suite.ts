@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../agent.ts";
-import type { Result } from "../result.ts";
-import { run } from "../session.ts";
+import type { Result } from "../run/result.ts";
+import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 
 /** One sentence of a person. */

@@ -1,5 +1,5 @@
 import { isRecord, type Json } from "../../json.ts";
-import type { JsonSchema } from "../../schema.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
 
 /**
  * A tool's schema as the API takes it: an object at the root, without `anyOf`, `oneOf`, `allOf` or `$ref` there, and

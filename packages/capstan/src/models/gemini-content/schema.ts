@@ -1,5 +1,5 @@
 import { isRecord } from "../../json.ts";
-import type { JsonSchema } from "../../schema.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
 
 /**
  * A schema in the subset that `parametersJsonSchema` and `responseJsonSchema` take. What they do not know is said in

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../agent.ts";
 import type { Model } from "../../model.ts";
-import { standardInstructions } from "../../prompt.ts";
-import { run } from "../../session.ts";
+import { standardInstructions } from "../../prompt/prompt.ts";
+import { run } from "../../run/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { defineTool } from "../../tool.ts";
 import { offline } from "../offline.ts";

@@ -1,8 +1,14 @@
 // The text dialect, from the model's side: a model without tools of its own is told of them in the instructions, reads
 // calls and results as text, and writes calls as text. Here that becomes a request like any other, and back.
 
-import type { AssistantEntry, AssistantPart, CallPart, Entry, ResultEntry } from "../../history.ts";
-import { textOf } from "../../history.ts";
+import {
+  type AssistantEntry,
+  type AssistantPart,
+  type CallPart,
+  type Entry,
+  type ResultEntry,
+  textOf,
+} from "../../history.ts";
 import type { Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { dialectParser } from "../text-dialect/parser.ts";

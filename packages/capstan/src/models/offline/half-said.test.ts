@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../agent.ts";
-import { run } from "../../session.ts";
+import { run } from "../../run/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { defineTool } from "../../tool.ts";
 import { offline } from "../offline.ts";

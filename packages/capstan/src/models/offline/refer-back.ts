@@ -1,5 +1,4 @@
-import type { Item } from "./known-results.ts";
-import { nameOf } from "./known-results.ts";
+import { type Item, nameOf } from "./known-results.ts";
 import { fillers } from "./meanings.ts";
 import { isNear, stemOf, type Word, wordsOf } from "./words.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent } from "../../agent.ts";
-import { standardInstructions } from "../../prompt.ts";
-import { run } from "../../session.ts";
+import { standardInstructions } from "../../prompt/prompt.ts";
+import { run } from "../../run/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { defineTool, type Tool } from "../../tool.ts";
 import { offline } from "../offline.ts";

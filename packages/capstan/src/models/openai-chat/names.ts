@@ -1,5 +1,4 @@
-import type { AssistantEntry } from "../../history.ts";
-import { callsOf } from "../../history.ts";
+import { type AssistantEntry, callsOf } from "../../history.ts";
 import { shortHash, type ToolNames, toolNames } from "../tool-names.ts";
 import type { ChatQuirks } from "./quirks.ts";
 

@@ -9,8 +9,7 @@
  *
  * Names of control tokens are broken in all of it, unless the server is known to take them for text.
  */
-import type { AssistantEntry, Entry, Part } from "../../history.ts";
-import { callsOf, plainText, textOf } from "../../history.ts";
+import { type AssistantEntry, callsOf, type Entry, type Part, plainText, textOf } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { joinedHistory } from "../joined-history.ts";

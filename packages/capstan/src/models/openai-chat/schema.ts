@@ -1,5 +1,5 @@
 import { isRecord } from "../../json.ts";
-import type { JsonSchema } from "../../schema.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
 
 const schemasByName = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 const schemas = ["items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"];

@@ -1,6 +1,6 @@
 import { isRecord } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
-import type { JsonSchema } from "../../schema.ts";
+import type { JsonSchema } from "../../schema/schema.ts";
 import { shortHash, type ToolNames, toolNames } from "../tool-names.ts";
 
 const longestName = 64;

@@ -1,5 +1,5 @@
 import type { FactBody, UnplacedFact } from "../../event.ts";
-import { factId } from "../../fact-id.ts";
+import { factId } from "../../ids.ts";
 import { defaultPolicy } from "../../policy.ts";
 import type { Lease, Piece, Store, Told } from "../../store.ts";
 

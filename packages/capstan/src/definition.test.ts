@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { nearest } from "./definition.ts";
+
+describe("nearest", () => {
+  it.each<[string, readonly string[], string]>([
+    ["serch", ["search", "weather"], ' Did you mean "search"?'],
+    ["SEARCH", ["search"], ' Did you mean "search"?'],
+    ["searhc", ["search"], ' Did you mean "search"?'],
+    ["search_knowledge", ["search_knowledge_base", "search_email"], ' Did you mean "search_knowledge_base"?'],
+    ["maxTurn", ["maxTurns", "memory"], ' Did you mean "maxTurns"?'],
+    ["", ["search"], ""],
+    ["search", [], ""],
+    ["zzzzzz", ["search", "weather"], ""],
+  ])("for %j among %j gives %j", (name, known, hint) => {
+    expect(nearest(name, known)).toBe(hint);
+  });
+
+  it("puts the closest first, and names at most three", () => {
+    expect(nearest("read_file", ["read_fils", "read_file1", "read_flies", "read_fi", "read_file"])).toBe(
+      ' Did you mean "read_file" or "read_fils" or "read_file1"?',
+    );
+  });
+
+  it("shows the known name as it is written", () => {
+    expect(nearest("getpoi", ["getPOI"])).toBe(' Did you mean "getPOI"?');
+  });
+
+  it("does not offer a short name that has nothing in common with the wanted one", () => {
+    expect(nearest("up", ["go"])).toBe("");
+  });
+
+  it("does not offer a long name only because it is long", () => {
+    expect(nearest("x".repeat(128), ["y".repeat(128)])).toBe("");
+  });
+
+  it("answers at once for a name of a megabyte (F30)", () => {
+    const started = performance.now();
+    expect(
+      nearest(
+        "x".repeat(1_000_000),
+        Array.from({ length: 100 }, (_, n) => `tool_${n}`),
+      ),
+    ).toBe("");
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { shownInput, visible } from "./escape-text.ts";
+
+describe("visible", () => {
+  it.each([
+    ["a zero-width space", "pay\u200bpal", "pay\\u{200b}pal"],
+    ["a mark that turns the direction round", "\u202egpj.exe", "\\u{202e}gpj.exe"],
+    ["tags, which spell hidden orders", "hi\u{e0073}\u{e0065}", "hi\\u{e0073}\\u{e0065}"],
+    ["a variation selector", "a\ufe0f\u{e0101}", "a\\u{fe0f}\\u{e0101}"],
+    ["an escape sequence", "\u001b[31mred", "\\u{1b}[31mred"],
+    ["a soft hyphen and a filler", "a\u00adb\u3164", "a\\u{ad}b\\u{3164}"],
+    ["a line break and a tab", "a\nb\tc", "a\\u{a}b\\u{9}c"],
+    ["half a character", "a\ud800b", "a\\u{d800}b"],
+    ["a space that is none of ours", "a\u00a0b\u2003c", "a\\u{a0}b\\u{2003}c"],
+    ["what everybody can see", "Grüße, 世界 😀 a b", "Grüße, 世界 😀 a b"],
+  ])("writes out %s (A107)", (_what, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it("leaves nothing that cannot be seen, in any text (A107)", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(visible(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      }),
+    );
+  });
+});
+
+describe("the input as a person is shown it", () => {
+  it("is JSON on lines of its own, with everything visible", () => {
+    expect(shownInput({ to: "a\u200b@b.c", cc: [] })).toBe('{\n  "to": "a\\u{200b}@b.c",\n  "cc": []\n}');
+  });
+
+  it("says how much of it is not shown", () => {
+    expect(shownInput({ text: "x".repeat(10_000) })).toMatch(/… and \d{4} characters more$/);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { Clock } from "../clock.ts";
+import { memory } from "../stores/memory.ts";
+import { holdLease } from "./lease.ts";
+
+it("after a stop for longer than a lease its holder finds out whether it was taken (F75)", async () => {
+  // No timer fires while a process is stopped.
+  let now = 0;
+  const clock: Clock = { now: () => now, after: () => () => undefined };
+  const store = memory();
+  const lost: string[] = [];
+  const onLost = ({ code }: { readonly code: string }) => lost.push(code);
+  const held = await holdLease({ store, sessionId: "s", owner: "ann", leaseMs: 1000, clock, onLost });
+  now = 999;
+  expect(held.isFresh()).toBe(true);
+  now = 1000;
+  expect(held.isFresh()).toBe(false);
+  await held.renew();
+  expect(held.isFresh()).toBe(true);
+  await store.release(held.lease);
+  await store.lease("s", "bob", 1000);
+  await expect(held.renew()).rejects.toMatchObject({ code: "lease_lost" });
+  expect(lost).toEqual(["lease_lost"]);
+});
+
+it("is not lost when it is given back while it is being renewed", async () => {
+  const clock: Clock = { now: () => 0, after: () => () => undefined };
+  const store = memory();
+  const answer = Promise.withResolvers<boolean>();
+  const lost: string[] = [];
+  const onLost = ({ code }: { readonly code: string }) => lost.push(code);
+  const slow = { ...store, renew: () => answer.promise };
+  const held = await holdLease({ store: slow, sessionId: "s", owner: "ann", leaseMs: 1000, clock, onLost });
+  const renewal = held.renew();
+  await held.release();
+  answer.resolve(false);
+  await expect(renewal).rejects.toMatchObject({ code: "lease_lost" });
+  expect(lost).toEqual([]);
+});

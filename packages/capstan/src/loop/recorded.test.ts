@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import type { Effect, ToolEffect } from "../effect.ts";
+import type { FactBody } from "../event.ts";
+import { defaultPolicy } from "../policy.ts";
+import { recorded } from "./steps.ts";
+
+const call: ToolEffect = {
+  type: "tool",
+  id: "call.c1",
+  agent: "helper",
+  callId: "c1",
+  name: "look",
+  input: { at: "sky" },
+  attempt: 2,
+  timeoutMs: 1000,
+  deadlineMs: 1e9,
+  retry: defaultPolicy.retry,
+};
+const ask: Effect = {
+  type: "model",
+  id: "turn.1.0",
+  agent: "helper",
+  turn: 1,
+  candidate: 0,
+  hasMoreRoom: false,
+  maxTurns: 10,
+  messageCount: 1,
+  tools: "offered",
+  chain: "main",
+  notes: ["Hurry."],
+  thinking: false,
+  timeoutMs: 1000,
+  deadlineMs: 1e9,
+  retry: defaultPolicy.retry,
+};
+const said: FactBody = { type: "warning", code: "x", message: "y" };
+const note: Effect = { type: "note", id: "n", facts: [said] };
+const { signal } = new AbortController();
+
+/** What is written, and when things happen. A journal that is told to fail does so at that append. */
+function journal(happened: unknown[], failAt?: number) {
+  let appends = 0;
+  return {
+    async append(facts: readonly FactBody[], place: string) {
+      appends += 1;
+      if (appends === failAt) throw new Error("disk full");
+      happened.push(...facts.map((fact) => `${place} ${fact.type}`));
+    },
+  };
+}
+
+describe("recorded", () => {
+  it("stores the intent, performs, stores what came of it, each before the next (S3-14)", async () => {
+    const happened: unknown[] = [];
+    const step = recorded(async () => {
+      happened.push("performed");
+      return [said];
+    }, journal(happened));
+    expect(await step(call, signal)).toEqual([said]);
+    expect(happened).toEqual(["call.c1 tool_call_start", "performed", "call.c1 warning"]);
+  });
+
+  it.each([
+    [call, [{ type: "tool_call_start", id: "c1", name: "look", arguments: { at: "sky" }, attempt: 2 }]],
+    [
+      ask,
+      [
+        {
+          type: "turn_start",
+          turn: 1,
+          maxTurns: 10,
+          messageCount: 1,
+          tools: "offered",
+          chain: "main",
+          notes: ["Hurry."],
+        },
+      ],
+    ],
+    [note, []],
+  ])("the intent of $type says all that a later fold needs", async (effect, intent) => {
+    const stored: FactBody[] = [];
+    const step = recorded(async () => [], {
+      async append(facts) {
+        stored.push(...facts);
+      },
+    });
+    await step(effect, signal);
+    expect(stored).toEqual(intent);
+  });
+
+  it("performs nothing whose intent could not be stored, and rejects with the journal's failure", async () => {
+    const happened: unknown[] = [];
+    const step = recorded(
+      async () => {
+        happened.push("performed");
+        return [];
+      },
+      journal(happened, 1),
+    );
+    await expect(step(call, signal)).rejects.toThrow("disk full");
+    expect(happened).toEqual([]);
+  });
+
+  it("rejects when the result could not be stored: it is not an effect that failed", async () => {
+    const happened: unknown[] = [];
+    const step = recorded(async () => [said], journal(happened, 2));
+    await expect(step(call, signal)).rejects.toThrow("disk full");
+    expect(happened).toEqual(["call.c1 tool_call_start"]);
+  });
+
+  it("begins nothing any more once the run is cancelled, except to say so (F56)", async () => {
+    const happened: unknown[] = [];
+    const step = recorded(async (effect) => {
+      happened.push(`performed ${effect.type}`);
+      return effect.type === "note" ? effect.facts : [];
+    }, journal(happened));
+    const gone = AbortSignal.abort();
+    expect(await step(call, gone)).toEqual([]);
+    expect(await step(ask, gone)).toEqual([]);
+    expect(await step(note, gone)).toEqual([said]);
+    expect(happened).toEqual(["performed note", "n warning"]);
+  });
+});

@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Effect, Step } from "../effect.ts";
+import type { DeltaBody, FactBody } from "../event.ts";
+import { defaultPolicy, type Retry } from "../policy.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { backoffMs, retried } from "./steps.ts";
+
+const { signal } = new AbortController();
+
+function call(retry: Partial<Retry> = {}): Effect {
+  return {
+    type: "tool",
+    id: "call.c1",
+    agent: "helper",
+    callId: "c1",
+    name: "look",
+    input: {},
+    attempt: 1,
+    timeoutMs: 1000,
+    deadlineMs: 1e9,
+    retry: { ...defaultPolicy.retry, ...retry },
+  };
+}
+
+function result(status: "ok" | "error" | "denied", retryable = true): FactBody {
+  const error = { code: "tool_failed", message: "no", retryable };
+  const is_error = status !== "ok";
+  return {
+    type: "tool_call_result",
+    id: "c1",
+    name: "look",
+    result: status,
+    is_error,
+    status,
+    attempts: 1,
+    ms: 0,
+    ...(is_error && { error }),
+  };
+}
+
+/** A step that gives these facts one after the other, and then the last for ever. */
+function giving(...facts: FactBody[]) {
+  const asked: number[] = [];
+  const step: Step = async () => [facts[Math.min(asked.push(0), facts.length) - 1] as FactBody];
+  return { asked, step };
+}
+
+function patiently(step: Step, skipUpToMs = 60_000) {
+  const deltas: DeltaBody[] = [];
+  const clock = fakeClock({ skipUpToMs });
+  return { clock, deltas, try: retried(step, { clock, emit: (delta) => deltas.push(delta) }) };
+}
+
+describe("retried", () => {
+  it("gives the first success, with the number of attempts in it (S4-07, S4-35)", async () => {
+    const { asked, step } = giving(result("error"), result("ok"));
+    const patient = patiently(step);
+    expect(await patient.try(call(), signal)).toEqual([{ ...result("ok"), attempts: 2 }]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("makes at most two attempts by default, and the last failure stands (S4-16)", async () => {
+    const { asked, step } = giving(result("error"));
+    expect(await patiently(step).try(call(), signal)).toMatchObject([{ status: "error", attempts: 2 }]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("does not wait for as long as an hour because it is asked to: it keeps to its own waits (F10)", async () => {
+    const failed = result("error") as Extract<FactBody, { type: "tool_call_result" }>;
+    const late = {
+      ...failed,
+      error: { code: "tool_failed", message: "no", retryable: true, retryAfterMs: 3_600_000 },
+    };
+    const patient = patiently(giving(late, result("ok")).step);
+    expect(await patient.try(call(), signal)).toMatchObject([{ status: "ok", attempts: 2 }]);
+    expect(patient.deltas).toMatchObject([{ type: "retry", waitMs: 1000 }]);
+  });
+
+  it("waits 1000 ms times the attempt between attempts, and shows each wait (S4-36)", async () => {
+    const { step } = giving(result("error"));
+    const patient = patiently(step);
+    const startedAt = patient.clock.now();
+    await patient.try(call({ maxAttempts: 4 }), signal);
+    expect(patient.deltas).toEqual([
+      { type: "retry", attempt: 1, code: "tool_failed", waitMs: 1000 },
+      { type: "retry", attempt: 2, code: "tool_failed", waitMs: 2000 },
+      { type: "retry", attempt: 3, code: "tool_failed", waitMs: 3000 },
+    ]);
+    expect(patient.clock.now() - startedAt).toBe(6000);
+  });
+
+  it.each([
+    ["a failure that will not pass", result("error", false)],
+    ["a refusal", result("denied")],
+    ["a success", result("ok")],
+  ])("does not repeat %s (S4-16)", async (_what, fact) => {
+    const { asked, step } = giving(fact);
+    expect(await patiently(step).try(call({ maxAttempts: 5 }), signal)).toEqual([fact]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("repeats a model call that failed, and counts its attempts", async () => {
+    const failure: FactBody = {
+      type: "model_failed",
+      model: "m",
+      candidate: 0,
+      attempts: 1,
+      hadMoreRoom: false,
+      error: { code: "stream_truncated", message: "", retryable: true },
+    };
+    const { step } = giving(failure);
+    const effect = { ...call({ maxAttempts: 3 }), type: "model" } as unknown as Effect;
+    expect(await patiently(step).try(effect, signal)).toEqual([{ ...failure, attempts: 3 }]);
+  });
+
+  it("lets the failure stand at once when cancelled while it waits", async () => {
+    const { asked, step } = giving(result("error"), result("ok"));
+    const patient = patiently(step, 0);
+    const controller = new AbortController();
+    const answer = patient.try(call(), controller.signal);
+    await patient.clock.advance(500);
+    controller.abort();
+    expect(await answer).toMatchObject([{ status: "error", attempts: 1 }]);
+    expect(asked).toHaveLength(1);
+    expect(patient.clock.pending).toBe(0);
+  });
+
+  it("does not repeat what failed because it was cancelled", async () => {
+    const controller = new AbortController();
+    let asked = 0;
+    const patient = patiently(async () => {
+      asked += 1;
+      controller.abort();
+      return [result("error")];
+    });
+    await patient.try(call(), controller.signal);
+    expect(asked).toBe(1);
+    expect(patient.deltas).toEqual([]);
+  });
+
+  it("hands on a rejection unrepeated: a journal that failed is no effect that failed", async () => {
+    let asked = 0;
+    const patient = patiently(async () => {
+      asked += 1;
+      throw new Error("disk full");
+    });
+    await expect(patient.try(call(), signal)).rejects.toThrow("disk full");
+    expect(asked).toBe(1);
+  });
+});
+
+describe("the wait before another attempt", () => {
+  const retry: Retry = { maxAttempts: 9, baseMs: 100, factor: "linear", maxMs: 450, jitter: 0 };
+
+  it("grows by its base, or doubles, up to its limit (S4-36)", () => {
+    const waits = (factor: Retry["factor"]) =>
+      [1, 2, 3, 4, 5].map((attempt) => backoffMs({ ...retry, factor }, attempt, 0.5));
+    expect(waits("linear")).toEqual([100, 200, 300, 400, 450]);
+    expect(waits("exponential")).toEqual([100, 200, 400, 450, 450]);
+  });
+
+  it("is never negative and never above its limit, whatever the chance (S4-36)", () => {
+    const factor = fc.constantFrom("linear" as const, "exponential" as const);
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(
+        factor,
+        share,
+        fc.integer({ min: 1, max: 2000 }),
+        share,
+        (factor, jitter, attempt, chance) => {
+          const wait = backoffMs({ ...retry, factor, jitter }, attempt, chance);
+          expect(wait).toBeGreaterThanOrEqual(0);
+          expect(wait).toBeLessThanOrEqual(450);
+          expect(Number.isInteger(wait)).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import type { Effect } from "../effect.ts";
+import type { FactBody } from "../event.ts";
+import { callModel } from "./call-model.ts";
+import { callTool } from "./call-tool.ts";
+import type { Io } from "./io.ts";
+import { summarise } from "./summarise.ts";
+import { summariseTurn } from "./summarise-turn.ts";
+
+/**
+ * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
+ * does becomes facts; it rejects only when there is no such agent.
+ */
+export async function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
+  switch (effect.type) {
+    case "model":
+      return callModel(effect, io, signal);
+    case "tool":
+      return callTool(effect, io, signal);
+    case "summary":
+      return summarise(effect, io, signal);
+    case "turn_summary":
+      return summariseTurn(effect, io, signal);
+    case "note":
+      return effect.facts;
+  }
+}

@@ -1,0 +1,209 @@
+import { describe, expect, it } from "vitest";
+import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
+import type { ModelEffect, SummaryEffect } from "../effect.ts";
+import type { Fact } from "../event.ts";
+import { run } from "../run/run.ts";
+import { fold } from "../state/apply.ts";
+import { newState } from "../state/state.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { type Script, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { decide } from "./decide.ts";
+
+const input = { type: "object" } as const;
+const look = defineTool({ name: "look", description: "Looks.", input, execute: () => "Seen." });
+const send = defineTool({
+  name: "send",
+  description: "Sends.",
+  input,
+  effects: "send",
+  execute: () => "Sent.",
+});
+
+async function factsOf(script: Script, more: Partial<AgentDefinition> = {}) {
+  const agent = defineAgent({ name: "helper", tools: [look, send], ...more, model: scriptedModel(script) });
+  const { facts } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
+  return { facts, agents: agentsByName(agent) };
+}
+
+const busy: Script = [
+  { calls: [{ name: "look" }, { name: "send" }, { name: "look", input: { n: 2 } }] },
+  { calls: [{ name: "nope" }] },
+  { text: "Done." },
+];
+
+describe("decide", () => {
+  it("refuses a session without a run, by name", () => {
+    expect(() => decide(new Map(), newState("s"))).toThrow(
+      expect.objectContaining({ code: "unknown_run", message: 'The session "s" has no run to continue.' }),
+    );
+  });
+
+  it.each<[string[], string]>([
+    [["other", "third"], '"other", "third"'],
+    [[], "none"],
+  ])("refuses a run whose agent is not among %j, and says which it needs", async (names, given) => {
+    const { facts } = await factsOf([{ text: "Done." }]);
+    const others = names.map((name) => defineAgent({ name, model: scriptedModel([]) }));
+    expect(() => decide(agentsByName(others), fold("s", facts.slice(0, 1)))).toThrow(
+      expect.objectContaining({
+        code: "unknown_agent",
+        message: `The run "r" needs the agent "helper"; given: ${given}.`,
+      }),
+    );
+  });
+
+  it("goes through a run in this order: calls, end of turn, answer", async () => {
+    const { facts, agents } = await factsOf(busy);
+    const decisions: string[] = [];
+    for (let count = 1; count <= facts.length; count++) {
+      const decision = decide(agents, fold("s", facts.slice(0, count)));
+      decisions.push(
+        decision.type === "stop" ? decision.reason : decision.effects.map(({ id }) => id).join(" "),
+      );
+    }
+    const decided = decisions.filter((decision, index) => decision !== decisions[index - 1]);
+    expect(decided.filter((decision) => !decision.startsWith("interrupted"))).toMatchInlineSnapshot(`
+      [
+        "turn.1.0",
+        "call.call_1_0",
+        "call.call_1_1",
+        "call.call_1_2",
+        "end.1",
+        "turn.2.0",
+        "call.call_2_0",
+        "end.2",
+        "turn.3.0",
+        "end.3",
+        "answer",
+        "done",
+      ]
+    `);
+  });
+
+  it("says nothing more once a run is done", async () => {
+    const { facts, agents } = await factsOf([{ text: "Done." }]);
+    expect(decide(agents, fold("s", facts))).toEqual({ type: "stop", reason: "done" });
+  });
+
+  it("is pure: it changes nothing and decides the same again, after every fact", async () => {
+    const { facts, agents } = await factsOf(busy);
+    for (let count = 1; count <= facts.length; count++) {
+      const state = fold("s", facts.slice(0, count));
+      const before = structuredClone(state);
+      const decision = decide(agents, state);
+      expect(decide(agents, state)).toEqual(decision);
+      expect(state).toEqual(before);
+    }
+  });
+
+  it("gives effects that are JSON, so that any engine can carry them", async () => {
+    const { facts, agents } = await factsOf(busy);
+    for (let count = 1; count <= facts.length; count++) {
+      const decision = decide(agents, fold("s", facts.slice(0, count)));
+      expect(JSON.parse(JSON.stringify(decision))).toEqual(decision);
+    }
+  });
+
+  it("gives no two effects of a run the same id, but for a step that is repeated", async () => {
+    const { facts, agents } = await factsOf(busy);
+    const ids = new Map<string, string>();
+    for (let count = 1; count <= facts.length; count++) {
+      const decision = decide(agents, fold("s", facts.slice(0, count)));
+      for (const effect of decision.type === "effects" ? decision.effects : []) {
+        const what =
+          effect.type === "tool"
+            ? effect.callId
+            : effect.type === "note"
+              ? effect.facts
+              : effect.type === "turn_summary"
+                ? effect.turn
+                : placeOf(effect);
+        const known = ids.get(effect.id);
+        if (known !== undefined) expect(JSON.stringify(what)).toBe(known);
+        ids.set(effect.id, JSON.stringify(what));
+      }
+    }
+    expect(ids.size).toBeGreaterThan(8);
+  });
+
+  it("costs the same at turn 1,000 as at turn 10", async () => {
+    const { facts, agents } = await factsOf(
+      (_request, n) => (n === 1000 ? { text: "Done." } : { calls: [{ name: "look", input: { n } }] }),
+      { policy: { maxTurns: "unlimited" } },
+    );
+    const ended = (turn: number) =>
+      fold(
+        "s",
+        facts.slice(0, facts.findIndex((fact) => fact.type === "turn_end" && fact.turn === turn) + 1),
+      );
+    const time = (state: ReturnType<typeof fold>) => {
+      const started = performance.now();
+      for (let round = 0; round < 5000; round++) decide(agents, state);
+      return performance.now() - started;
+    };
+    const [early, late] = [ended(10), ended(1000)];
+    time(early);
+    time(late);
+    const best = (state: ReturnType<typeof fold>) =>
+      Math.min(...Array.from({ length: 5 }, () => time(state)));
+    expect(best(late)).toBeLessThan(best(early) * 5 + 5);
+  });
+});
+
+describe("the order of the rules", () => {
+  const withFact = (facts: readonly Fact[], body: object): Fact[] => {
+    const last = facts.at(-1);
+    if (!last) throw new Error("There are no facts.");
+    const { runId, sessionId, agent, turn, at, seq } = last;
+    return [...facts, { runId, sessionId, agent, turn, at, seq: seq + 1, id: "extra", ...body } as Fact];
+  };
+
+  it("puts the end before a cancellation that comes too late", async () => {
+    const { facts, agents } = await factsOf([{ text: "Done." }]);
+    const late = withFact(facts, { type: "cancel_requested", reason: "Late." });
+    expect(decide(agents, fold("s", late))).toEqual({ type: "stop", reason: "done" });
+  });
+
+  it("puts a cancellation before calls that could run", async () => {
+    const { facts, agents } = await factsOf(busy);
+    const asked = facts.slice(0, facts.findIndex(({ type }) => type === "message") + 1);
+    const cancelled = withFact(asked, { type: "cancel_requested", reason: "Stop." });
+    expect(decide(agents, fold("s", cancelled))).toMatchObject({
+      effects: [
+        {
+          facts: [
+            { type: "tool_call_result", status: "skipped" },
+            { type: "tool_call_result", status: "skipped" },
+            { type: "tool_call_result", status: "skipped" },
+            { type: "turn_end" },
+            { type: "done", status: "cancelled" },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("puts repetition before a spent budget, and both before the limit of turns (S2-61)", async () => {
+    const same: Script = () => ({ calls: [{ name: "look" }] });
+    const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
+    const limitOf = async (more: AgentDefinition["policy"]) => {
+      const { facts } = await factsOf(same, { policy: { ...policy, ...more } });
+      return facts.flatMap((fact) => (fact.type === "limit_reached" ? [fact.code] : []));
+    };
+    const patient = { repetition: { nudgeAt: 9, stopAt: 9 } };
+    expect(await limitOf({})).toEqual(["stuck_loop"]);
+    expect(await limitOf({ ...patient, budget: { tokens: 40 } })).toEqual(["budget_tokens"]);
+    expect(await limitOf(patient)).toEqual(["max_turns"]);
+  });
+
+  it("puts an answer before a budget that it has used up", async () => {
+    const { facts } = await factsOf([{ text: "Done." }], { policy: { budget: { tokens: 1 } } });
+    expect(facts.at(-1)).toMatchObject({ type: "done", status: "done", text: "Done." });
+  });
+});
+
+function placeOf(effect: ModelEffect | SummaryEffect): number {
+  return effect.type === "model" ? effect.turn : effect.number;
+}

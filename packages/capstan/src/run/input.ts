@@ -1,0 +1,93 @@
+import { AgentError } from "../errors.ts";
+import { callsOf, type Entry, type Part, type TextPart } from "../history.ts";
+import { isRecord } from "../json.ts";
+
+/** A message as chat APIs write it. A `system` message is allowed first and takes the place of the instructions. */
+export type ChatMessage = {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string | readonly Part[];
+};
+
+/** What a run can be asked: text, parts, entries of a history, or chat messages. */
+export type RunInput = string | readonly Part[] | readonly Entry[] | readonly ChatMessage[];
+
+export type ReadInput = { readonly entries: readonly Entry[]; readonly instructions?: string };
+
+/** The entries a run starts with. Refuses what no provider would accept, and says which item it was. */
+export function readInput(input: RunInput): ReadInput {
+  if (typeof input === "string") return { entries: [{ type: "user", content: input }] };
+  if (!Array.isArray(input)) throw refused("It must be a text or a list", input);
+  const items: readonly unknown[] = input;
+  if (items.length > 0 && items.every(isPart)) return { entries: [{ type: "user", content: items }] };
+  if (items.some((item) => isRecord(item) && "role" in item)) return readMessages(items);
+  const entries = items.map(readEntry);
+  checkCalls(entries);
+  return { entries };
+}
+
+function readMessages(items: readonly unknown[]): ReadInput {
+  const entries: Entry[] = [];
+  let instructions: string | undefined;
+  for (const [index, item] of items.entries()) {
+    if (!isRecord(item) || !isContent(item.content))
+      throw refused(`Message ${index + 1} needs a role and a content`, item);
+    if (item.role === "user") entries.push({ type: "user", content: item.content });
+    else if (item.role === "assistant" && isText(item.content)) {
+      const parts =
+        typeof item.content === "string" ? [{ type: "text" as const, text: item.content }] : item.content;
+      entries.push({ type: "assistant", parts });
+    } else if (item.role === "system" && index === 0 && typeof item.content === "string")
+      instructions = item.content;
+    else
+      throw refused(
+        `Message ${index + 1} cannot be used: roles are user and assistant, and system as the first, with a text`,
+        item,
+      );
+  }
+  return { entries, ...(instructions !== undefined && { instructions }) };
+}
+
+function readEntry(item: unknown, index: number): Entry {
+  if (isRecord(item)) {
+    if (item.type === "user" && isContent(item.content)) return item as Entry;
+    if (item.type === "assistant" && Array.isArray(item.parts)) return item as Entry;
+    if (item.type === "result" && typeof item.callId === "string" && isContent(item.content))
+      return item as Entry;
+    if (item.type === "summary" && typeof item.text === "string") return item as Entry;
+  }
+  throw refused(`Item ${index + 1} is neither a part, an entry nor a chat message`, item);
+}
+
+/** Every provider wants a result for each call, right behind it and in call order. */
+function checkCalls(entries: readonly Entry[]): void {
+  let open: string[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type === "result") {
+      if (open.shift() !== entry.callId)
+        throw refused(`Entry ${index + 1} is a result that no call is waiting for`, entry.callId);
+      continue;
+    }
+    if (open.length > 0) break;
+    open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+  }
+  if (open.length > 0) throw refused("A call has no result behind it", open[0]);
+}
+
+function isContent(content: unknown): content is string | readonly Part[] {
+  return typeof content === "string" || (Array.isArray(content) && content.every(isPart));
+}
+
+function isText(content: string | readonly Part[]): content is string | readonly TextPart[] {
+  return typeof content === "string" || content.every((part) => part.type === "text");
+}
+
+function isPart(item: unknown): item is Part {
+  if (!isRecord(item)) return false;
+  if (item.type === "text") return typeof item.text === "string";
+  return (item.type === "image" || item.type === "file") && typeof item.mediaType === "string";
+}
+
+function refused(problem: string, item: unknown): AgentError {
+  const shown = JSON.stringify(item)?.slice(0, 200) ?? typeof item;
+  return new AgentError("invalid_input", `The input cannot be used. ${problem}; got ${shown}.`);
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Clock } from "../clock.ts";
+import type { Fact } from "../event.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { resume, run } from "./run.ts";
+
+/** A store whose `append` fails when a fact of this type is in it, until it is mended. */
+function breaking(type: Fact["type"]): { store: Store; mend(): void } {
+  const inner = memory();
+  let broken = true;
+  const store: Store = {
+    ...inner,
+    async append(facts, at) {
+      if (broken && facts.some((fact) => fact.type === type)) throw new Error("disk full");
+      return inner.append(facts, at);
+    },
+  };
+  return { store, mend: () => (broken = false) };
+}
+
+function counting() {
+  const calls: string[] = [];
+  const tool = defineTool({
+    name: "look",
+    description: "Looks",
+    input: { type: "object" },
+    effects: "none",
+    execute: () => calls.push("look"),
+  });
+  const model = scriptedModel(({ history }) => {
+    calls.push("model");
+    return history.length > 1 ? { text: "Done." } : { calls: [{ id: "c1", name: "look" }] };
+  });
+  return { calls, agent: defineAgent({ name: "a", model, tools: [tool] }) };
+}
+
+describe("a store that fails", () => {
+  it("rejects the run and its iteration; it is not taken for a failing tool", async () => {
+    const { store } = breaking("tool_call_result");
+    const { agent } = counting();
+    const started = run(agent, "Go", { session: "s", store });
+    await expect(started).rejects.toThrow("disk full");
+    await expect(collect(started)).rejects.toThrow("disk full");
+    const types = (await store.read("s")).map((fact) => fact.type);
+    expect(types).toEqual(["run_start", "turn_start", "message", "tool_call_start"]);
+  });
+
+  it("tells nobody what is not stored", async () => {
+    const { store } = breaking("message");
+    const seen: string[] = [];
+    const started = run(counting().agent, "Go", {
+      session: "s",
+      store,
+      hooks: { onEvent: (event) => seen.push(event.type) },
+    });
+    await expect(started).rejects.toThrow("disk full");
+    expect(seen.filter((type) => !type.endsWith("_delta"))).toEqual(["run_start", "turn_start"]);
+  });
+
+  it("begins no tool whose intent it could not store", async () => {
+    const { store } = breaking("tool_call_start");
+    const { agent, calls } = counting();
+    await expect(run(agent, "Go", { session: "s", store })).rejects.toThrow("disk full");
+    expect(calls).toEqual(["model"]);
+  });
+
+  it.each([
+    "turn_start",
+    "message",
+    "tool_call_start",
+    "tool_call_result",
+    "turn_end",
+    "done",
+  ] as const)("loses nothing that was stored: after %s fails, the run is resumed and ends", async (type) => {
+    const { store, mend } = breaking(type);
+    const { agent, calls } = counting();
+    await expect(run(agent, "Go", { session: "s", store, runId: "r" })).rejects.toThrow("disk full");
+    const stored = await store.read("s");
+    const finished = stored.filter((fact) => fact.type === "message" || fact.type === "tool_call_result");
+    calls.length = 0;
+    mend();
+    expect(await resume(agent, { store, runId: "r" })).toMatchObject({ status: "done", text: "Done." });
+    expect(calls).toHaveLength(3 - finished.length);
+    expect((await store.read("s")).filter((fact) => fact.type === "done")).toHaveLength(1);
+  });
+
+  it("ends no process when nobody looks at the run", async () => {
+    const unhandled: unknown[] = [];
+    const notice = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", notice);
+    const { store } = breaking("message");
+    void run(counting().agent, "Go", { session: "s", store });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    process.off("unhandledRejection", notice);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a run whose lease is lost", () => {
+  it("rejects, also when the model has not said anything yet (F75)", async () => {
+    const inner = memory();
+    const store: Store = { ...inner, renew: async () => false };
+    const agent = defineAgent({ name: "a", model: scriptedModel([{ text: "Too late.", delayMs: 60_000 }]) });
+    const ticks: (() => void)[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      after(_, fire) {
+        ticks.push(fire);
+        return () => undefined;
+      },
+    };
+    const started = run(agent, "Go.", { store, shared: { owner: "ann", leaseMs: 1000, clock } });
+    for await (const event of started) {
+      if (event.type !== "turn_start") continue;
+      setImmediate(() => ticks[0]?.());
+      break;
+    }
+    await expect(started).rejects.toMatchObject({ code: "lease_lost" });
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { AgentError } from "../errors.ts";
+import * as capstan from "../index.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool } from "../tool.ts";
+import { run } from "./run.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object", properties: { n: { type: "number" } } },
+  execute: ({ n }) => `value ${n}`,
+});
+const insatiable = () =>
+  scriptedModel((_request, index) => ({ calls: [{ name: "look", input: { n: index } }] }));
+
+describe("orThrow", () => {
+  it("gives the result of a run that is done", async () => {
+    const result = await run(defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) }), "Hi");
+    expect(result.orThrow()).toBe(result);
+  });
+
+  it("throws the error of a limit", async () => {
+    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
+    const result = await run(agent, "Go");
+    expect(() => result.orThrow()).toThrow(
+      expect.objectContaining({
+        code: "max_turns",
+        message: "The limit of 2 turns was reached.",
+        retryable: false,
+      }),
+    );
+  });
+
+  it("throws the error of a failure", async () => {
+    const model = scriptedModel([{ error: "content_filter" }]);
+    const result = await run(defineAgent({ name: "a", model }), "Hi");
+    expect(result.status).toBe("failed");
+    expect(() => result.orThrow()).toThrow(expect.objectContaining({ code: "content_filter" }));
+  });
+
+  it("throws a failure whose code is not ours as a model's failure, with the original behind it", async () => {
+    const failure = Object.assign(new Error("quota"), { code: "insufficient_quota", retryable: false });
+    const result = await run(defineAgent({ name: "a", model: scriptedModel([{ error: failure }]) }), "Hi");
+    expect(() => result.orThrow()).toThrow(
+      expect.objectContaining({
+        code: "model_failed",
+        message: "quota",
+        cause: expect.objectContaining({ code: "insufficient_quota" }),
+      }),
+    );
+  });
+
+  it("throws for a cancelled run, with its reason", async () => {
+    const result = await run(defineAgent({ name: "a", model: insatiable() }), "Hi").cancel("Enough.");
+    expect(() => result.orThrow()).toThrow(
+      expect.objectContaining({ code: "cancelled", message: "Enough." }),
+    );
+  });
+
+  it("throws for a run that waits, and says what for", async () => {
+    const ask = defineTool({ ...{ name: "ask", description: "Asks" }, input: { type: "object" } });
+    const model = scriptedModel([{ calls: [{ name: "ask" }] }]);
+    const result = await run(defineAgent({ name: "a", model, tools: [ask] }), "Hi");
+    expect(() => result.orThrow()).toThrow('The run is not done (waiting): Waiting for the result of "ask".');
+  });
+});
+
+describe("a result", () => {
+  it("always has a text, whatever the status", async () => {
+    const clock = fakeClock({ skipUpToMs: 30_000 });
+    const runs = [
+      run(defineAgent({ name: "a", model: scriptedModel([{ text: "Hello." }]) }), "Hi"),
+      run(defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } }), "Hi"),
+      run(defineAgent({ name: "a", model: scriptedModel(() => ({})) }), "Hi", { clock }),
+      run(defineAgent({ name: "a", model: insatiable() }), "Hi").cancel(),
+    ];
+    const results = await Promise.all(runs);
+    expect(results.map((result) => result.status)).toEqual(["done", "limit", "failed", "cancelled"]);
+    for (const result of results) expect(result.text.trim()).not.toBe("");
+  });
+
+  it("is a picture of its moment: a run that goes on does not change it", async () => {
+    const ask = defineTool({ ...{ name: "ask", description: "Asks" }, input: { type: "object" } });
+    const model = scriptedModel([{ calls: [{ id: "c1", name: "ask" }] }, { text: "Done." }]);
+    const started = run(defineAgent({ name: "a", model, tools: [ask] }), "Hi");
+    const waiting = await started;
+    const before = structuredClone({ ...waiting, orThrow: null });
+    await started.answer("c1", "yes");
+    expect({ ...waiting, orThrow: null }).toEqual(before);
+    expect(waiting).toMatchObject({
+      status: "waiting",
+      turns: 1,
+      toolCalls: [],
+      history: [{ type: "user" }],
+    });
+  });
+
+  it("adds up what the providers say it cost", async () => {
+    const usage = { inputTokens: 100, outputTokens: 10, cachedTokens: 40, cost: 0.002 };
+    const model = scriptedModel([
+      { calls: [{ name: "look", input: { n: 1 } }], usage },
+      { text: "Done.", usage },
+    ]);
+    const result = await run(defineAgent({ name: "a", model, tools: [look] }), "Go");
+    expect(result.usage).toEqual({ inputTokens: 200, outputTokens: 20, cachedTokens: 80, cost: 0.004 });
+    expect(result.cost).toBe(0.004);
+  });
+
+  it("says that an answer stands on nothing when no tool worked", async () => {
+    const broken = defineTool({
+      ...{ name: "look", description: "Fails" },
+      input: { type: "object" },
+      execute: () => ({ error: "no" }),
+    });
+    const model = () => scriptedModel([{ calls: [{ name: "look" }] }, { text: "I think so." }]);
+    const grounded = async (tool: typeof look | typeof broken) =>
+      (await run(defineAgent({ name: "a", model: model(), tools: [tool] }), "Go")).grounded;
+    expect([await grounded(broken), await grounded(look)]).toEqual([false, true]);
+  });
+});
+
+describe("a result", () => {
+  it("counts turns, model calls and tool calls, and adds up what they cost (S0-47)", async () => {
+    let executions = 0;
+    const counted = { ...look, execute: () => `${++executions}` };
+    const model = scriptedModel((_request, index) => ({
+      ...(index < 2
+        ? {
+            calls: [
+              { name: "look", input: { n: index } },
+              { name: "look", input: { n: index + 10 } },
+            ],
+          }
+        : { text: "Done." }),
+      usage: { inputTokens: 100 * (index + 1), outputTokens: 10 },
+    }));
+    const { events, result } = await collect(run(defineAgent({ name: "a", model, tools: [counted] }), "Go"));
+    expect(result.turns).toBe(3);
+    expect(model.requests).toHaveLength(result.turns);
+    expect(events.filter(({ type }) => type === "message")).toHaveLength(result.turns);
+    expect(result.toolCalls).toHaveLength(4);
+    expect(executions).toBe(4);
+    expect(result.usage).toEqual({ inputTokens: 600, outputTokens: 30 });
+  });
+
+  it("of a run that reached a limit says so: nothing is thrown, and no class is made for it (S4-21)", async () => {
+    const agent = defineAgent({ name: "a", model: insatiable(), tools: [look], policy: { maxTurns: 2 } });
+    const result = await run(agent, "Go");
+    expect(result).toMatchObject({ status: "limit", turns: 2, error: { code: "max_turns" } });
+    expect(result.text).not.toBe("");
+    const isErrorClass = (value: unknown) => typeof value === "function" && value.prototype instanceof Error;
+    expect(Object.values(capstan).filter(isErrorClass)).toEqual([AgentError]);
+    expect(() => result.orThrow()).toThrow(AgentError);
+  });
+});

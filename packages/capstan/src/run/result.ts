@@ -1,0 +1,102 @@
+import type { Agents } from "../agent.ts";
+import { AgentError, type ErrorCode, type ErrorData, errorCodes } from "../errors.ts";
+import type { RunStatus } from "../event.ts";
+import type { Citation, Entry } from "../history.ts";
+import type { Json } from "../json.ts";
+import type { Usage } from "../model.ts";
+import { type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
+import { requestTokens } from "../state/context-size.ts";
+import type { RunState, State, ToolCallRecord } from "../state/state.ts";
+
+export interface Result {
+  readonly status: RunStatus | "waiting";
+  /** Always something a person can read. */
+  readonly text: string;
+  /** The sources of the text, in the order of their first mention. */
+  readonly citations: readonly Citation[];
+  readonly history: readonly Entry[];
+  readonly turns: number;
+  readonly toolCalls: readonly ToolCallRecord[];
+  readonly reasoning: readonly { readonly turn: number; readonly text: string }[];
+  /** What the tools say they changed, in the order it happened. */
+  readonly affected: readonly Json[];
+  readonly usage: Usage;
+  /** In US dollars, as far as prices are known. */
+  readonly cost: number;
+  /** About how many tokens the next request of the session will have, and the policy's budget for it. */
+  readonly context: { readonly tokens: number; readonly budget?: number };
+  /** False when tools were tried and the answer stands on none of them. */
+  readonly grounded: boolean;
+  /** Of an agent with an `output` schema: the answer, valid by it. */
+  readonly output?: Json;
+  readonly pending: readonly PendingCall[];
+  /** Of a run that waits for a time: when it goes on by itself, where an engine looks after it. */
+  readonly until?: number;
+  readonly error?: ErrorData;
+  readonly runId: string;
+  readonly sessionId: string;
+  /** Who was in charge at the end: the agent of the run, or a specialist that it was handed over to. */
+  readonly agent: string;
+  /** This result when the run is done, otherwise a throw of its error. */
+  orThrow(): Result;
+}
+
+export function resultOf(agents: Agents, state: State, run: RunState): Result {
+  const { done } = run;
+  const pending = done ? [] : pendingCalls(agents, run);
+  const result: Result = {
+    status: done?.status ?? "waiting",
+    text: done?.text ?? waitingText(pending, run.wakeAt),
+    // Also of the last words that a limit's answer repeats.
+    citations: done?.text.includes(run.lastText) ? run.cited : [],
+    history: [...state.history],
+    turns: run.turn,
+    toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
+    reasoning: [...run.reasoning],
+    affected: [...run.affected],
+    usage: run.usage,
+    cost: run.usage.cost ?? 0,
+    context: contextOf(state, run),
+    grounded: done?.grounded ?? true,
+    pending,
+    ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
+    ...(done?.output !== undefined && { output: done.output }),
+    ...(done?.error && { error: done.error }),
+    runId: run.id,
+    sessionId: state.sessionId,
+    agent: run.agent,
+    orThrow() {
+      if (result.status === "done") return result;
+      throw toError(result);
+    },
+  };
+  return result;
+}
+
+function contextOf(state: State, { policy, steering }: RunState): Result["context"] {
+  const { contextBudget } = policy;
+  const tokens = requestTokens(state, steering);
+  return { tokens, ...(typeof contextBudget === "number" && { budget: contextBudget }) };
+}
+
+/** Of a turn that is not over: what its calls have given so far. */
+function openRecords({ round }: RunState): ToolCallRecord[] {
+  if (!round || round.unsettled === 0) return [];
+  return [...round.calls.values()].flatMap(({ record }) => record ?? []);
+}
+
+function toError({ status, text, error }: Result): AgentError {
+  if (!error) return new AgentError("run_ended", `The run is not done (${status}): ${text}`);
+  const code = Object.hasOwn(errorCodes, error.code) ? (error.code as ErrorCode) : "model_failed";
+  return new AgentError(code, error.message, { cause: error, retryable: error.retryable });
+}
+
+function waitingText(pending: readonly PendingCall[], until: number | undefined): string {
+  if (pending.length === 0 && until !== undefined)
+    return `Waiting until ${new Date(until).toISOString()}, because the model's provider asks for it.`;
+  const asks = pending.map(({ name, needs, reason, question }) => {
+    if (needs === "answer") return `the result of "${name}"`;
+    return `your ${question ? "answer to" : "approval of"} "${name}" (${reason})`;
+  });
+  return asks.length > 0 ? `Waiting for ${asks.join(" and ")}.` : "Waiting.";
+}

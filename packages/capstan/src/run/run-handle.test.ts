@@ -1,0 +1,944 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import { sleep } from "../clock.ts";
+import type { Event, Fact } from "../event.ts";
+import { plainText, type ResultEntry } from "../history.ts";
+import type { Store } from "../store.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type ScriptedCall, type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import type { Result } from "./result.ts";
+import { resume, run } from "./run.ts";
+import type { Run } from "./run-handle.ts";
+
+const typesOf = (events: readonly Event[]) => events.map((event) => event.type);
+const factTypes = ["run_start", "turn_start", "message", "turn_end", "done"];
+
+/** An agent that makes these calls and then says "Done."; `sent` is what its tool `send`, which asks first, has sent. */
+function mailer(calls: readonly ScriptedCall[], more: readonly Tool[] = []) {
+  const sent: unknown[] = [];
+  const send = defineTool({
+    name: "send",
+    description: "Sends a mail",
+    input: { type: "object", properties: { to: { type: "string" } } },
+    needsApproval: ({ to }) => (to === "self" ? false : `A mail to ${to}`),
+    execute({ to }) {
+      sent.push(to);
+      return `sent to ${to}`;
+    },
+  });
+  const model = scriptedModel(({ history }) =>
+    history.some((entry) => entry.type === "result") ? { text: "Done." } : { calls },
+  );
+  return { sent, model, agent: defineAgent({ name: "mailer", model, tools: [send, ...more] }) };
+}
+
+const toBob: ScriptedCall = { id: "c1", name: "send", input: { to: "Bob" } };
+const toEve: ScriptedCall = { id: "c2", name: "send", input: { to: "Eve" } };
+
+const answering = (...steps: ScriptedStep[]) => defineAgent({ name: "a", model: scriptedModel(steps) });
+
+const resultsIn = (result: Result) =>
+  result.history.filter((entry): entry is ResultEntry => entry.type === "result");
+
+describe("awaiting and iterating", () => {
+  it("begins at once, without anyone asking", async () => {
+    const model = scriptedModel([{ text: "Hello." }]);
+    const begun = run(defineAgent({ name: "a", model }), "Hi");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(model.requests).toHaveLength(1);
+    expect((await begun).text).toBe("Hello.");
+  });
+
+  it("can be awaited again and again for the same result", async () => {
+    const started = run(answering({ text: "Hello." }), "Hi");
+    expect(await started).toBe(await started);
+  });
+
+  it("can be iterated and awaited at once, by several readers", async () => {
+    const started = run(answering({ text: "Hello.", split: 2 }), "Hi");
+    const [one, two, result] = await Promise.all([collect(started), collect(started), started]);
+    expect(typesOf(one.events)).toEqual([
+      ...["run_start", "turn_start"],
+      ...["content_delta", "content_delta", "content_delta"],
+      ...["message", "turn_end", "done"],
+    ]);
+    expect(two.events).toEqual(one.events);
+    expect(one.result).toBe(result);
+  });
+
+  it("a reader that comes late gets every fact it missed", async () => {
+    const started = run(answering({ text: "Hello." }), "Hi");
+    await started;
+    expect(typesOf((await collect(started)).events)).toEqual(factTypes);
+    expect(typesOf((await collect(started)).events)).toEqual(factTypes);
+  });
+
+  it("breaking out of the iteration leaves the run going", async () => {
+    const started = run(answering({ text: "Hello." }), "Hi");
+    for await (const event of started) if (event.type === "turn_start") break;
+    expect(await started).toMatchObject({ status: "done", text: "Hello." });
+  });
+
+  it("breaking out of the iteration does not hold up a run that comes to wait", async () => {
+    const started = run(mailer([toBob]).agent, "Go");
+    for await (const event of started) if (event.type === "turn_start") break;
+    expect((await started).status).toBe("waiting");
+  });
+
+  it("an error in the body of the iteration reaches its author and leaves the run going", async () => {
+    const started = run(answering({ text: "Hello." }), "Hi");
+    const reading = (async () => {
+      for await (const event of started) throw new Error(`no use for ${event.type}`);
+    })();
+    await expect(reading).rejects.toThrow("no use for run_start");
+    expect((await started).status).toBe("done");
+  });
+
+  it("iterated after waiting, it tells the facts up to there; after the answer, those that follow", async () => {
+    const started = run(mailer([toBob]).agent, "Go");
+    await started;
+    const before = await collect(started);
+    expect(typesOf(before.events)).toEqual([
+      ...["run_start", "turn_start", "message", "approval_required", "waiting"],
+    ]);
+    const after = await collect(started.approve("c1"));
+    expect(typesOf(after.facts)).toEqual([
+      ...["approval_resolved", "tool_call_start", "tool_call_result", "turn_end"],
+      ...["turn_start", "message", "turn_end", "done"],
+    ]);
+    expect([...before.facts, ...after.facts].map((fact) => fact.seq)).toEqual(
+      Array.from({ length: 13 }, (_, index) => index + 1),
+    );
+  });
+
+  it("the status can be followed from outside while it changes (S2-62)", async () => {
+    const seen: string[] = [];
+    const started = run(answering({ text: "Hello.", split: 3 }), "Hi", {
+      hooks: { onEvent: (event) => seen.push(event.type) },
+    });
+    expect(seen).toEqual([]);
+    const { events } = await collect(started);
+    expect(seen).toEqual(typesOf(events));
+  });
+});
+
+describe("cancel", () => {
+  it("while the model speaks: keeps what it has said and ends as cancelled", async () => {
+    const started = run(answering({ text: "Half an answer", hang: true }), "Hi");
+    const events: Event[] = [];
+    for await (const event of started) {
+      events.push(event);
+      if (event.type === "content_delta") expect(started.cancel("Enough.")).toBe(started);
+    }
+    expect(await started).toMatchObject({
+      status: "cancelled",
+      text: "Half an answer",
+      error: { code: "cancelled", message: "Enough." },
+    });
+    expect(typesOf(events)).toEqual([
+      ...["run_start", "turn_start", "content_delta"],
+      ...["message", "warning", "cancel_requested", "turn_end", "done"],
+    ]);
+    expect(events.find((event) => event.type === "message")).toMatchObject({ finish: "aborted" });
+  });
+
+  it("while tools run: they get the signal, and every call gets its one result (S2-54)", async () => {
+    const aborted: unknown[] = [];
+    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const obedient = defineTool({
+      name: "obedient",
+      description: "Stops when told",
+      input: { type: "object" },
+      execute: (_input, { signal }) =>
+        new Promise((_resolve, reject) => {
+          begun[0].resolve();
+          signal.addEventListener("abort", () => {
+            aborted.push(signal.reason);
+            reject(signal.reason);
+          });
+        }),
+    });
+    const deaf = defineTool({
+      name: "deaf",
+      description: "Never stops",
+      input: { type: "object" },
+      execute() {
+        begun[1].resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const model = scriptedModel([{ calls: [{ name: "obedient" }, { name: "deaf" }] }]);
+    const started = run(defineAgent({ name: "a", model, tools: [obedient, deaf] }), "Go");
+    await Promise.all(begun.map(({ promise }) => promise));
+    void started.cancel();
+    const result = await started;
+    expect(result.status).toBe("cancelled");
+    expect(result.text).toBe("The run was stopped before it had an answer.");
+    expect(resultsIn(result).map(({ name, status }) => [name, status])).toEqual([
+      ["obedient", "interrupted"],
+      ["deaf", "interrupted"],
+    ]);
+    expect(aborted).toMatchObject([{ code: "cancelled" }]);
+  });
+
+  it("calls that had not begun are skipped, not interrupted", async () => {
+    const slow = defineTool({
+      name: "slow",
+      description: "Takes for ever",
+      input: { type: "object" },
+      effects: "state",
+      execute: () => new Promise(() => undefined),
+    });
+    const model = scriptedModel([{ calls: [{ name: "slow" }, { name: "slow" }] }]);
+    const started = run(defineAgent({ name: "a", model, tools: [slow] }), "Go");
+    for await (const event of started) if (event.type === "tool_call_start") void started.cancel();
+    expect(resultsIn(await started).map((entry) => entry.status)).toEqual(["interrupted", "skipped"]);
+  });
+
+  it("while it waits for a person: ends it, and the call is never made", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    expect((await started).status).toBe("waiting");
+    const result = await started.cancel();
+    expect(result).toMatchObject({ status: "cancelled", pending: [] });
+    expect(resultsIn(result)).toMatchObject([{ callId: "c1", status: "skipped" }]);
+    expect(sent).toEqual([]);
+  });
+
+  it("while a retry is waited for: does not wait it out", async () => {
+    const model = scriptedModel(() => ({ error: "model_failed" }));
+    const started = run(defineAgent({ name: "a", model }), "Hi", { clock: fakeClock() });
+    for await (const event of started) if (event.type === "retry") void started.cancel();
+    expect((await started).status).toBe("cancelled");
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it("right away: no model is asked", async () => {
+    const model = scriptedModel([{ text: "Hello." }]);
+    const result = await run(defineAgent({ name: "a", model }), "Hi").cancel("Never mind.");
+    expect(result).toMatchObject({ status: "cancelled", error: { message: "Never mind." } });
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it("twice or after the end changes nothing", async () => {
+    const store = memory();
+    const started = run(answering({ text: "Hello." }), "Hi", { session: "s", store });
+    const result = await started;
+    expect(await started.cancel()).toBe(result);
+    expect(typesOf(await store.read("s"))).toEqual(factTypes);
+    const cancelled = run(answering({ text: "x", hang: true }), "Hi", { session: "t", store });
+    const { facts } = await collect(cancelled.cancel("first").cancel("second"));
+    expect(facts.filter((fact) => fact.type === "cancel_requested")).toMatchObject([{ reason: "first" }]);
+  });
+
+  it("a session goes on after a cancelled run", async () => {
+    const options = { session: "s", store: memory() };
+    await run(answering({ text: "x", hang: true }), "One?", options).cancel();
+    expect(await run(answering({ text: "Two." }), "Two?", options)).toMatchObject({
+      status: "done",
+      text: "Two.",
+    });
+  });
+});
+
+describe("steer", () => {
+  it("during a turn: the model hears it before its next turn, behind the results", async () => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks",
+      input: { type: "object" },
+      execute: () => "seen",
+    });
+    const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "In French: vu." }]);
+    const started = run(defineAgent({ name: "a", model, tools: [look] }), "Go");
+    for await (const event of started) if (event.type === "tool_call_start") void started.steer("In French.");
+    expect(model.requests[1]?.history.map((entry) => entry.type)).toEqual([
+      "user",
+      "assistant",
+      "result",
+      "user",
+    ]);
+    expect(model.requests[1]?.history.at(-1)).toEqual({ type: "user", content: "In French." });
+    expect((await started).text).toBe("In French: vu.");
+  });
+
+  it("while the last answer is spoken: the run does not end before it has answered that too", async () => {
+    const model = scriptedModel([{ text: "It is cold." }, { text: "Bring a coat." }]);
+    const started = run(defineAgent({ name: "a", model }), "Weather?");
+    for await (const event of started) {
+      if (event.type === "content_delta" && event.turn === 1) void started.steer("What to wear?");
+    }
+    const result = await started;
+    expect(result).toMatchObject({ status: "done", text: "Bring a coat.", turns: 2 });
+    expect(result.history.map((entry) => (entry.type === "user" ? entry.content : entry.type))).toEqual([
+      "Weather?",
+      "assistant",
+      "What to wear?",
+      "assistant",
+    ]);
+  });
+
+  it("on the very last turn: is kept for the next run of the session", async () => {
+    const model = scriptedModel([{ text: "One." }, { text: "Two." }]);
+    const agent = defineAgent({ name: "a", model, policy: { maxTurns: 1 } });
+    const options = { session: "s", store: memory() };
+    const started = run(agent, "One?", options);
+    for await (const event of started) if (event.type === "content_delta") void started.steer("And two?");
+    expect((await started).status).toBe("done");
+    await run(agent, "Go on.", options);
+    expect(
+      model.requests[1]?.history.flatMap((entry) => (entry.type === "user" ? [entry.content] : [])),
+    ).toEqual(["One?", "And two?", "Go on."]);
+  });
+
+  it("while it waits: does not stand for an answer, and is heard when the run goes on", async () => {
+    const { agent, model } = mailer([toBob]);
+    const started = run(agent, "Go");
+    await started;
+    expect((await started.steer("Be polite.")).status).toBe("waiting");
+    expect((await started.approve("c1")).status).toBe("done");
+    expect(model.requests[1]?.history.at(-1)).toEqual({ type: "user", content: "Be polite." });
+  });
+
+  it("after the end: is refused where it is said", async () => {
+    const started = run(answering({ text: "Hello." }), "Hi");
+    await started;
+    expect(() => started.steer("More.")).toThrow(expect.objectContaining({ code: "run_ended" }));
+  });
+
+  it("in the instant of the end: the run still ends well, and what was accepted is not lost", async () => {
+    const store = memory();
+    let started: Run | undefined;
+    let refusal: unknown;
+    const late: Store = {
+      ...store,
+      append(facts, at) {
+        if (facts.some((fact) => fact.type === "done")) {
+          try {
+            void started?.steer("One more thing.");
+          } catch (thrown) {
+            refusal = thrown;
+          }
+        }
+        return store.append(facts, at);
+      },
+    };
+    started = run(answering({ text: "Hello." }, { text: "Bye." }), "Hi", { session: "s", store: late });
+    expect((await started).status).toBe("done");
+    const isStored = (await store.read("s")).some((fact) => fact.type === "steered");
+    const isRefused = refusal !== undefined;
+    expect({ isStored, isRefused }).toEqual({ isStored, isRefused: !isStored });
+  });
+});
+
+describe("approvals", () => {
+  it("inside the iteration: the run just goes on and never waits", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    const events: Event[] = [];
+    for await (const event of started) {
+      events.push(event);
+      if (event.type === "approval_required") expect(started.approve(event.callId)).toBe(started);
+    }
+    expect(sent).toEqual(["Bob"]);
+    expect((await started).status).toBe("done");
+    expect(typesOf(events)).not.toContain("waiting");
+  });
+
+  it("inside the iteration, after a while: the run waits for its reader's answer", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    const events: Event[] = [];
+    for await (const event of started) {
+      events.push(event);
+      if (event.type !== "approval_required") continue;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      void started.approve(event.callId);
+    }
+    expect(sent).toEqual(["Bob"]);
+    expect(typesOf(events)).not.toContain("waiting");
+  });
+
+  it("outside the iteration: it ends with `waiting`, says what for, and goes on when told", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    const { events, result } = await collect(started);
+    expect(events.at(-1)).toMatchObject({ type: "waiting", callIds: ["c1"] });
+    expect(typesOf(events)).not.toContain("done");
+    expect(result).toMatchObject({
+      status: "waiting",
+      text: 'Waiting for your approval of "send" (A mail to Bob).',
+      pending: [
+        {
+          callId: "c1",
+          name: "send",
+          input: { to: "Bob" },
+          needs: "approval",
+          reason: "A mail to Bob",
+          digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      ],
+    });
+    expect(sent).toEqual([]);
+    expect(await started.approve("c1")).toMatchObject({ status: "done", text: "Done.", pending: [] });
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("denied inside the iteration: the model is told why and the tool does not run", async () => {
+    const { agent, model, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    for await (const event of started)
+      if (event.type === "approval_required") void started.deny(event.callId, "Bob is away.");
+    expect(sent).toEqual([]);
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({
+      status: "denied",
+      content: "The call was denied: Bob is away.",
+      error: { code: "tool_denied" },
+    });
+  });
+
+  it("denied outside the iteration, without a reason: the model is told that a person declined", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    await started;
+    const result = await started.deny("c1");
+    expect(result.status).toBe("done");
+    expect(resultsIn(result)).toMatchObject([
+      { status: "denied", content: "The call was denied: a person declined." },
+    ]);
+    expect(sent).toEqual([]);
+  });
+
+  it("given by a hook: counts like any other", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started: Run = run(agent, "Go", {
+      hooks: {
+        onEvent(event) {
+          if (event.type === "approval_required") void started.approve(event.callId);
+        },
+      },
+    });
+    expect((await started).status).toBe("done");
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("given at any instant around the beginning of the wait: is never lost", async () => {
+    for (let ticks = 0; ticks < 80; ticks++) {
+      const { agent, sent } = mailer([toBob]);
+      const approved = Promise.withResolvers<void>();
+      const started: Run = run(agent, "Go", {
+        hooks: {
+          async onEvent(event) {
+            if (event.type !== "approval_required") return;
+            for (let tick = 0; tick < ticks; tick++) await undefined;
+            void started.approve("c1");
+            approved.resolve();
+          },
+        },
+      });
+      await started;
+      await approved.promise;
+      expect([ticks, (await started).status, sent]).toEqual([ticks, "done", ["Bob"]]);
+    }
+  });
+
+  it("twice: is one approval, and the tool runs once (F57)", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const store = memory();
+    const started = run(agent, "Go", { session: "s", store });
+    await started;
+    expect((await started.approve("c1").approve("c1")).status).toBe("done");
+    expect((await started.approve("c1")).status).toBe("done");
+    expect(sent).toEqual(["Bob"]);
+    expect((await store.read("s")).filter((fact) => fact.type === "approval_resolved")).toHaveLength(1);
+  });
+
+  it("approved and then denied: the first counts, and the second is refused with its reason (F57)", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    await started;
+    await started.approve("c1");
+    expect(() => started.deny("c1")).toThrow(
+      expect.objectContaining({
+        code: "approval_conflict",
+        message: 'The call "c1" has already been approved.',
+      }),
+    );
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("approved and denied in the same breath: the second is refused as well (F57)", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    await started;
+    void started.approve("c1");
+    expect(() => started.deny("c1")).toThrow(expect.objectContaining({ code: "approval_conflict" }));
+    expect((await started).status).toBe("done");
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("for a call that does not wait: is refused and names those that do (F57)", async () => {
+    const { agent, sent } = mailer([toBob, toEve]);
+    const started = run(agent, "Go");
+    await started;
+    for (const decide of [started.approve, started.deny])
+      expect(() => decide("c9")).toThrow(
+        expect.objectContaining({
+          code: "unknown_call",
+          message: 'The call "c9" is not waiting for an approval; waiting: "c1", "c2".',
+        }),
+      );
+    expect((await started).status).toBe("waiting");
+    expect(sent).toEqual([]);
+  });
+
+  it("after cancel: nothing is authorised (F57)", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go");
+    await started;
+    expect((await started.cancel().approve("c1")).status).toBe("cancelled");
+    expect(() => started.approve("c2")).toThrow(expect.objectContaining({ code: "unknown_call" }));
+    expect(sent).toEqual([]);
+  });
+
+  it("several at once: all are asked for together, decided one by one, and the run goes on with each", async () => {
+    const { agent, sent } = mailer([toBob, toEve]);
+    const started = run(agent, "Go");
+    const { facts, result } = await collect(started);
+    expect(facts.flatMap((fact) => (fact.type === "approval_required" ? [fact.callId] : []))).toEqual([
+      "c1",
+      "c2",
+    ]);
+    expect(result.text).toBe(
+      'Waiting for your approval of "send" (A mail to Bob) and your approval of "send" (A mail to Eve).',
+    );
+    const half = await started.approve("c2");
+    expect(half).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }] });
+    expect(sent).toEqual(["Eve"]);
+    const whole = await started.deny("c1");
+    expect(whole.status).toBe("done");
+    expect(resultsIn(whole).map(({ callId, status }) => [callId, status])).toEqual([
+      ["c1", "denied"],
+      ["c2", "ok"],
+    ]);
+  });
+
+  it("while sibling tools run: they are not held up, and the approved call follows", async () => {
+    const gate = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const read = defineTool({
+      name: "read",
+      description: "Reads",
+      input: { type: "object" },
+      async execute() {
+        await gate.promise;
+        order.push("read");
+        return "read";
+      },
+    });
+    const { agent, sent } = mailer([toBob, { id: "c2", name: "read" }], [read]);
+    const started = run(agent, "Go");
+    const events: Event[] = [];
+    for await (const event of started) {
+      events.push(event);
+      if (event.type !== "tool_call_start" || event.name !== "read") continue;
+      void started.approve("c1");
+      gate.resolve();
+    }
+    const result = await started;
+    expect(order).toEqual(["read"]);
+    expect(sent).toEqual(["Bob"]);
+    expect(typesOf(events)).not.toContain("waiting");
+    expect(resultsIn(result).map((entry) => entry.callId)).toEqual(["c1", "c2"]);
+  });
+
+  it("siblings that need no approval have run when the run begins to wait", async () => {
+    const { agent, sent } = mailer([toBob, { id: "c2", name: "send", input: { to: "self" } }]);
+    const result = await run(agent, "Go");
+    expect(sent).toEqual(["self"]);
+    expect(result).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }] });
+    expect(result.history.map((entry) => entry.type)).toEqual(["user"]);
+  });
+
+  it("an old approval never authorises a new call when a provider reuses its ids", async () => {
+    const sent: unknown[] = [];
+    const send = defineTool({
+      name: "send",
+      description: "Sends",
+      input: { type: "object", properties: { to: { type: "string" } } },
+      needsApproval: true,
+      execute: ({ to }) => sent.push(to),
+    });
+    const model = scriptedModel([{ calls: [toBob] }, { calls: [toBob] }, { text: "Done." }]);
+    const started = run(defineAgent({ name: "a", model, tools: [send] }), "Go");
+    await started;
+    const second = await started.approve("c1");
+    expect(second).toMatchObject({ status: "waiting", pending: [{ callId: "c1~2" }] });
+    expect((await started.approve("c1")).status).toBe("waiting");
+    expect(sent).toEqual(["Bob"]);
+    expect((await started.deny("c1~2")).status).toBe("done");
+    expect(sent).toEqual(["Bob"]);
+  });
+
+  it("nor does it authorise one of a later run of the session", async () => {
+    const { agent, sent } = mailer([toBob]);
+    const options = { session: "s", store: memory() };
+    const first = run(agent, "Go", options);
+    await first;
+    await first.approve("c1");
+    const again = mailer([]);
+    const model = scriptedModel([{ calls: [toBob] }, { text: "Done." }]);
+    const later = run(
+      defineAgent({ name: "mailer", model, tools: [...agent.tools.values()] }),
+      "Again",
+      options,
+    );
+    expect(await later).toMatchObject({ status: "waiting", pending: [{ callId: "c1~2" }] });
+    expect(() => later.approve("c1")).toThrow(expect.objectContaining({ code: "unknown_call" }));
+    expect([sent, again.sent]).toEqual([["Bob"], []]);
+  });
+});
+
+describe("tools that the client runs", () => {
+  const clientTool = {
+    name: "pick",
+    description: "Lets the person pick a colour",
+    input: { type: "object", properties: { of: { type: "array", items: { type: "string" } } } },
+  } as const;
+  const pick = defineTool(clientTool);
+  const picking = () => {
+    const model = scriptedModel([
+      { calls: [{ id: "p1", name: "pick", input: { of: ["red", "blue"] } }] },
+      { text: "Blue it is." },
+    ]);
+    return { model, agent: defineAgent({ name: "a", model, tools: [pick] }) };
+  };
+
+  it("the start is stored, the run waits, and the client's answer is the result", async () => {
+    const { agent, model } = picking();
+    const started = run(agent, "Colour?");
+    const { facts, result } = await collect(started);
+    expect(typesOf(facts).slice(-2)).toEqual(["tool_call_start", "waiting"]);
+    expect(result).toMatchObject({
+      status: "waiting",
+      text: 'Waiting for the result of "pick".',
+      pending: [{ callId: "p1", name: "pick", needs: "answer", input: { of: ["red", "blue"] } }],
+    });
+    expect(await started.answer("p1", "blue")).toMatchObject({ status: "done", text: "Blue it is." });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({ status: "ok", content: "blue" });
+  });
+
+  it("an answer inside the iteration just goes on", async () => {
+    const { agent } = picking();
+    const started = run(agent, "Colour?");
+    const events: Event[] = [];
+    for await (const event of started) {
+      events.push(event);
+      if (event.type === "tool_call_start") void started.answer(event.id, { data: { colour: "blue" } });
+    }
+    expect((await started).status).toBe("done");
+    expect(typesOf(events)).not.toContain("waiting");
+    expect(events.find((event) => event.type === "tool_call_result")).toMatchObject({
+      result: '{"colour":"blue"}',
+      data: { colour: "blue" },
+    });
+  });
+
+  it("an answer may be a failure", async () => {
+    const { agent, model } = picking();
+    const started = run(agent, "Colour?");
+    await started;
+    await started.answer("p1", { error: "the person closed the window" });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({
+      status: "error",
+      content: "Tool execution failed: the person closed the window",
+    });
+  });
+
+  it("a large answer is cut as a tool's own result is, and the rest can be read", async () => {
+    const { agent, model } = picking();
+    const store = memory();
+    const started = run(agent, "Colour?", { session: "s", store, secrets: ["hunter2hunter2"] });
+    await started;
+    await started.answer("p1", `${"blue ".repeat(10_000)}hunter2hunter2`);
+    const shown = model.requests[1]?.history.at(-1);
+    expect(shown?.type === "result" && plainText(shown.content).length).toBeLessThan(17_000);
+    const result = (await store.read("s")).find((fact) => fact.type === "tool_call_result");
+    expect(result?.handle).toBeDefined();
+    const kept = await store.getBlob("s", result?.handle ?? "");
+    expect(String(kept?.data)).toBe(`${"blue ".repeat(10_000)}***`);
+  });
+
+  it("data that a client answers is shown to the model as the tool wants it shown", async () => {
+    const pick = defineTool({ ...clientTool, resultForModel: ({ status }) => `It is ${status}.` });
+    const model = scriptedModel([
+      { calls: [{ id: "p1", name: "pick", input: { of: [] } }] },
+      { text: "Good." },
+    ]);
+    const started = run(defineAgent({ name: "a", model, tools: [pick] }), "Colour?");
+    await started;
+    await started.answer("p1", { colour: "blue" });
+    expect(model.requests[1]?.history.at(-1)).toMatchObject({ content: "It is ok." });
+  });
+
+  it("a promise is no answer", async () => {
+    const { agent } = picking();
+    const started = run(agent, "Colour?");
+    await started;
+    expect(() => started.answer("p1", Promise.resolve("blue"))).toThrow(
+      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("await it first") }),
+    );
+    expect(await started.answer("p1", "blue")).toMatchObject({ status: "done" });
+  });
+
+  it("an answer that is not what the tool promises is refused, and the call still waits", async () => {
+    const strict = defineTool({
+      ...clientTool,
+      output: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    });
+    const model = scriptedModel([
+      { calls: [{ id: "p1", name: "pick", input: { of: [] } }] },
+      { text: "Good." },
+    ]);
+    const started = run(defineAgent({ name: "a", model, tools: [strict] }), "Number?");
+    await started;
+    await expect(started.answer("p1", { n: "many" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/not what "pick" promises \(call "p1"\).*It still waits/),
+    });
+    expect(await started.answer("p1", { n: 3 })).toMatchObject({ status: "done", text: "Good." });
+  });
+
+  it("an answer counts once, and only for a call that waits for one", async () => {
+    const { agent } = picking();
+    const store = memory();
+    const started = run(agent, "Colour?", { session: "s", store });
+    await started;
+    expect(() => started.answer("p2", "x")).toThrow(
+      expect.objectContaining({
+        code: "unknown_call",
+        message: 'The call "p2" is not waiting for an answer; waiting: "p1".',
+      }),
+    );
+    expect(() => started.approve("p1")).toThrow(expect.objectContaining({ code: "unknown_call" }));
+    await started.answer("p1", "blue").answer("p1", "red");
+    expect(() => started.answer("p1", "red")).toThrow(expect.objectContaining({ code: "unknown_call" }));
+    const results = (await store.read("s")).filter((fact) => fact.type === "tool_call_result");
+    expect(results).toMatchObject([{ result: "blue" }]);
+  });
+});
+
+describe("a waiting run in another process", () => {
+  const elsewhere = (facts: readonly Fact[]) => JSON.parse(JSON.stringify(facts)) as Fact[];
+
+  it("goes on from its facts when it is approved there", async () => {
+    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
+    const there = mailer([toBob]);
+    const resumed = resume(there.agent, elsewhere(facts));
+    expect(await resumed).toMatchObject({ status: "waiting", pending: [{ callId: "c1" }] });
+    expect(await resumed.approve("c1")).toMatchObject({ status: "done", text: "Done." });
+    expect(there.sent).toEqual(["Bob"]);
+    expect(there.model.requests).toHaveLength(1);
+  });
+
+  it("can be approved before it has been opened", async () => {
+    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
+    const there = mailer([toBob]);
+    expect((await resume(there.agent, elsewhere(facts)).approve("c1")).status).toBe("done");
+    expect(there.sent).toEqual(["Bob"]);
+  });
+
+  it("rejects an answer to a call it does not have, and can still be given the right one", async () => {
+    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
+    const there = mailer([toBob]);
+    const resumed = resume(there.agent, elsewhere(facts)).approve("c9");
+    await expect(resumed).rejects.toMatchObject({ code: "unknown_call" });
+    expect((await resumed.approve("c1")).status).toBe("done");
+    expect(there.sent).toEqual(["Bob"]);
+  });
+
+  it("goes on from its store, and the first process sees what was decided (F57)", async () => {
+    const here = mailer([toBob]);
+    const store = memory();
+    const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
+    await started;
+    const there = mailer([toBob]);
+    expect((await resume(there.agent, { store, runId: "r" }).approve("c1")).status).toBe("done");
+    const seen = await collect(started.approve("c1"));
+    expect(seen.result).toMatchObject({ status: "done", text: "Done." });
+    expect(typesOf(seen.facts)).toEqual(typesOf((await store.read("s")).slice(5)));
+    expect([here.sent, there.sent]).toEqual([[], ["Bob"]]);
+  });
+
+  it("what is said to a run that has ended elsewhere is refused", async () => {
+    const store = memory();
+    const started = run(mailer([toBob]).agent, "Go", { session: "s", store, runId: "r" });
+    await started;
+    await resume(mailer([toBob]).agent, { store, runId: "r" }).approve("c1");
+    await expect(started.steer("Be polite.")).rejects.toMatchObject({ code: "run_ended" });
+  });
+
+  it("a contrary decision that comes second is a conflict, and changes nothing (F57)", async () => {
+    const here = mailer([toBob]);
+    const store = memory();
+    const started = run(here.agent, "Go", { session: "s", store, runId: "r" });
+    await started;
+    await resume(mailer([toBob]).agent, { store, runId: "r" }).deny("c1");
+    await expect(started.approve("c1")).rejects.toMatchObject({ code: "approval_conflict" });
+    expect(here.sent).toEqual([]);
+  });
+
+  it("an approval does not hold for a tool that means something else by now (F57)", async () => {
+    const { facts } = await collect(run(mailer([toBob]).agent, "Go"));
+    const sent: unknown[] = [];
+    const changed = defineTool({
+      name: "send",
+      description: "Sends money",
+      input: { type: "object", properties: { to: { type: "string" } } },
+      needsApproval: true,
+      execute: ({ to }) => sent.push(to),
+    });
+    const model = scriptedModel([{ text: "It was not sent." }]);
+    const agent = defineAgent({ name: "mailer", model, tools: [changed] });
+    const result = await resume(agent, elsewhere(facts)).approve("c1");
+    expect(resultsIn(result)).toMatchObject([{ status: "denied", error: { code: "approval_mismatch" } }]);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("the signal option", () => {
+  it("aborted before: the run is cancelled and no model is asked", async () => {
+    const model = scriptedModel([{ text: "Hello." }]);
+    const result = await run(defineAgent({ name: "a", model }), "Hi", {
+      signal: AbortSignal.abort(new Error("closed")),
+    });
+    expect(result).toMatchObject({ status: "cancelled", error: { code: "cancelled", message: "closed" } });
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it("aborted during: cancels the model call and keeps what was said (S2-54)", async () => {
+    const controller = new AbortController();
+    let modelSignal: AbortSignal | undefined;
+    const inner = scriptedModel([{ text: "Half", hang: true }]);
+    const model = {
+      ...inner,
+      stream(...given: Parameters<typeof inner.stream>) {
+        modelSignal = given[1].signal;
+        return inner.stream(...given);
+      },
+    };
+    const started = run(defineAgent({ name: "a", model }), "Hi", { signal: controller.signal });
+    for await (const event of started) if (event.type === "content_delta") controller.abort();
+    expect(await started).toMatchObject({ status: "cancelled", text: "Half" });
+    expect(modelSignal?.aborted).toBe(true);
+  });
+
+  it("aborted while it waits: cancels the run", async () => {
+    const controller = new AbortController();
+    const { agent, sent } = mailer([toBob]);
+    const started = run(agent, "Go", { signal: controller.signal });
+    expect((await started).status).toBe("waiting");
+    controller.abort();
+    expect((await started).status).toBe("cancelled");
+    expect(sent).toEqual([]);
+  });
+
+  it("aborted after: changes nothing", async () => {
+    const controller = new AbortController();
+    const store = memory();
+    const started = run(answering({ text: "Hello." }), "Hi", {
+      session: "s",
+      store,
+      signal: controller.signal,
+    });
+    const result = await started;
+    controller.abort();
+    expect(await started).toBe(result);
+    expect(typesOf(await store.read("s"))).toEqual(factTypes);
+  });
+
+  it("a signal shared by many runs keeps no listener of those that have ended", async () => {
+    const { signal } = new AbortController();
+    const look = defineTool({
+      name: "look",
+      description: "Looks",
+      input: { type: "object" },
+      effects: "none",
+      execute: (_input, context) => sleep(fakeClock({ skipUpToMs: 10 }), 1, context.signal),
+    });
+    for (let count = 0; count < 20; count++) {
+      const model = scriptedModel([{ calls: [{ name: "look" }] }, { text: "Done." }]);
+      await run(defineAgent({ name: "a", model, tools: [look] }), "Go", { signal });
+    }
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+
+  it("nor of those that were refused", async () => {
+    const { signal } = new AbortController();
+    const options = { session: "s", store: memory() };
+    await run(mailer([toBob]).agent, "Go", options);
+    const refused = run(answering({ text: "Hello." }), "Hi", { ...options, signal });
+    await expect(refused).rejects.toMatchObject({ code: "session_busy" });
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+});
+
+describe("an onEvent hook that throws", () => {
+  const throwingAt = (place: number) => {
+    let calls = 0;
+    const hooks = {
+      onEvent() {
+        calls += 1;
+        if (calls === place) throw new Error("listener broke");
+      },
+    };
+    return { hooks, calls: () => calls };
+  };
+
+  it("at any event: is reported once, not called again, and the run ends as it would have", async () => {
+    const whole = await collect(run(mailer([{ ...toBob, input: { to: "self" } }]).agent, "Go"));
+    for (let place = 1; place <= whole.events.length; place++) {
+      const { hooks, calls } = throwingAt(place);
+      const { agent } = mailer([{ ...toBob, input: { to: "self" } }]);
+      const { facts, result } = await collect(run(agent, "Go", { hooks }));
+      const warnings = facts.filter((fact) => fact.type === "warning");
+      const isLast = place === whole.events.length;
+      expect([place, warnings.map((warning) => warning.code)]).toEqual([
+        place,
+        isLast ? [] : ["hook_failed"],
+      ]);
+      expect(result).toMatchObject({ status: "done", text: "Done." });
+      expect(plainText(result.history.map((entry) => entry.type).join())).toBe(
+        "user,assistant,result,assistant",
+      );
+      expect(calls()).toBe(place);
+      expect(facts.at(-1)?.type).toBe("done");
+    }
+  });
+
+  it("at any event of a run that fails: the end is still the last that is said", async () => {
+    const failing = () => defineAgent({ name: "a", model: scriptedModel([{ error: "content_filter" }]) });
+    const whole = await collect(run(failing(), "Go"));
+    for (let place = 1; place <= whole.events.length; place++) {
+      const store = memory();
+      await run(failing(), "Go", { session: "s", store, hooks: throwingAt(place).hooks });
+      expect([place, (await store.read("s")).at(-1)?.type]).toEqual([place, "done"]);
+    }
+  });
+
+  it("at any event of a run that comes to wait: it still waits, and goes on", async () => {
+    const whole = await collect(run(mailer([toBob]).agent, "Go"));
+    for (let place = 1; place <= whole.events.length; place++) {
+      const { agent, sent } = mailer([toBob]);
+      const started = run(agent, "Go", { hooks: throwingAt(place).hooks });
+      expect([place, (await started).status]).toEqual([place, "waiting"]);
+      expect([place, (await started.approve("c1")).status]).toEqual([place, "done"]);
+      expect(sent).toEqual(["Bob"]);
+    }
+  });
+});

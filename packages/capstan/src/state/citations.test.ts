@@ -1,0 +1,294 @@
+import { describe, expect, it } from "vitest";
+import { type AgentDefinition, defineAgent } from "../agent.ts";
+import type { Event } from "../event.ts";
+import type { Entry } from "../history.ts";
+import { compatible } from "../models/compatible.ts";
+import type { PolicyLayer } from "../policy.ts";
+import { type RunOptions, run } from "../run/run.ts";
+import { session } from "../sessions/index.ts";
+import { memory } from "../stores/memory.ts";
+import { collect } from "../testing/collect.ts";
+import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
+import { openAiChatEncoder } from "../testing/wire-encoders.ts";
+import { defineTool } from "../tool.ts";
+import { citedNumbers } from "./citations.ts";
+
+/** Finds what it is asked for: `a b` are two fragments, `a=x` is one with other content. */
+const find = defineTool({
+  name: "find",
+  description: "Finds",
+  input: { type: "object", properties: { what: { type: "string" }, slow: { type: "boolean" } } },
+  effects: "none",
+  reads: ["public"],
+  async execute({ what, slow }) {
+    if (slow) await new Promise((resolve) => setTimeout(resolve, 20));
+    const contexts = String(what)
+      .split(" ")
+      .map((word) => {
+        const [id = "", content = `About ${id}.`] = word.split("=");
+        return { id, content, source: { title: id.toUpperCase() } };
+      });
+    return { content: "Found.", contexts };
+  },
+});
+
+const finding = (...whats: string[]): ScriptedStep => ({
+  calls: whats.map((what) => ({ name: "find", input: { what } })),
+});
+
+/** Runs the steps; gives the result, the facts, and what of the sources each request listed. */
+async function ask(
+  steps: readonly ScriptedStep[],
+  { policy = {}, ...more }: RunOptions & { readonly policy?: PolicyLayer } = {},
+  changes: Partial<AgentDefinition> = {},
+) {
+  const model = scriptedModel(steps);
+  const agent = defineAgent({ name: "a", model, tools: [find], policy, ...changes });
+  const seen = await collect(run(agent, "Go", { store: memory(), ...more }));
+  const listed = model.requests.map(({ instructions }) =>
+    [...instructions.matchAll(/^\[(\d+)\] (\w+)/gm)].map(([, n, title]) => `${n} ${title}`).join(", "),
+  );
+  const warnings = seen.facts.flatMap((fact) => (fact.type === "warning" ? [fact.code] : []));
+  return { ...seen, model, listed, warnings, cited: seen.result.citations.map(({ n, id }) => `${n} ${id}`) };
+}
+
+describe("citedNumbers", () => {
+  it("reads numbers, lists and ranges, each number once", () => {
+    expect(citedNumbers("1")).toEqual([1]);
+    expect(citedNumbers("3, 1,2;1")).toEqual([3, 1, 2]);
+    expect(citedNumbers("1, 3 - 5")).toEqual([1, 3, 4, 5]);
+    for (const other of ["", "a", "1 2", "01", "5-3", "1-21", "1234567", "1,,2"])
+      expect(citedNumbers(other)).toBeUndefined();
+  });
+});
+
+describe("numbers of sources", () => {
+  it("are given in call order, whichever tool was faster (S3-56)", async () => {
+    const slow = {
+      calls: [
+        { name: "find", input: { what: "a", slow: true } },
+        { name: "find", input: { what: "b" } },
+      ],
+    };
+    const { listed } = await ask([slow, { text: "Done [1][2]." }]);
+    expect(listed).toEqual(["", "1 A, 2 B"]);
+  });
+
+  it("stay in later runs of the session, and go on from there (S3-56)", async () => {
+    const [store, id] = [memory(), "s"];
+    await ask([finding("a b"), { text: "One [1]." }], { store, session: id });
+    const { listed, cited } = await ask([finding("b c"), { text: "More [3] and before [1]." }], {
+      store,
+      session: id,
+    });
+    expect(listed).toEqual(["1 A, 2 B", "1 A, 2 B, 3 C"]);
+    expect(cited).toEqual(["3 c", "1 a"]);
+  });
+
+  it("stay when a run has only its own memory: it sees only what it found, and no number is given twice (S3-56)", async () => {
+    const options = { store: memory(), session: "s" };
+    await ask([finding("a b"), { text: "One [1]." }], options);
+    const alone = await ask([finding("c b=new"), { text: "Mine [3][2], not [1]." }], {
+      ...options,
+      policy: { memory: "run" },
+    });
+    expect(alone.listed).toEqual(["", "3 C, 2 B"]);
+    expect(alone.model.requests[1]?.instructions).toContain("[2] B\n> new");
+    expect(alone.result.text).toBe("Mine [3][2], not.");
+    const after = await ask([finding("d"), { text: "All [1][2][3][4]." }], options);
+    expect(after.listed).toEqual(["1 A, 2 B, 3 C", "1 A, 2 B, 3 C, 4 D"]);
+    expect(after.model.requests[0]?.instructions).toContain("[2] B\n> About b.");
+    expect(after.warnings).toEqual([]);
+  });
+
+  it("stay in a fork and are then each one's own (S3-56)", async () => {
+    const store = memory();
+    const first = await ask([finding("a b"), { text: "One [1]." }], { store, session: "s" });
+    const fork = await session(store, "s").fork(first.facts.at(-1)?.seq ?? 0);
+    const there = await ask([finding("c"), { text: "C [3]." }], { store, session: fork.id });
+    const here = await ask([finding("d"), { text: "D [3]." }], { store, session: "s" });
+    expect([there.cited, here.cited]).toEqual([["3 c"], ["3 d"]]);
+  });
+
+  it("stay when the history that found them is summarised (S3-56)", async () => {
+    const text = "Long. ".repeat(2000);
+    const model = scriptedModel([{ text: "Summary of A [1]." }]);
+    const usage = null;
+    const steps = [
+      { text, usage, ...finding("a b") },
+      ...["c", "d", "e"].map((what) => ({ usage, ...finding(what) })),
+    ];
+    const { facts, cited, listed } = await ask(
+      [...steps, { text: "So [1][5].", usage }],
+      { policy: { contextBudget: 2000 } },
+      { models: { summary: model } },
+    );
+    expect(facts.some((fact) => fact.type === "compacted" && fact.text)).toBe(true);
+    expect(cited).toEqual(["1 a", "5 e"]);
+    expect(listed.at(-1)).toBe("1 A, 2 B, 3 C, 4 D, 5 E");
+  });
+
+  it("come with the results that a client sends along, in their order (S3-56)", async () => {
+    const first = await ask([finding("a b"), { text: "One [2]." }], { policy: { memory: "client" } });
+    const model = scriptedModel([{ text: "As said [2]." }]);
+    const agent = defineAgent({ name: "a", model, tools: [find] });
+    const input: Entry[] = [...first.result.history, { type: "user", content: "Again?" }];
+    const result = await run(agent, input, { store: memory() });
+    expect(result.citations.map(({ n, id }) => `${n} ${id}`)).toEqual(["2 b"]);
+  });
+
+  it("stand for what was found first: other content for the same id is not taken, and said (S3-56)", async () => {
+    const { model, warnings, facts } = await ask([
+      finding("a"),
+      finding("a=new b b=new"),
+      { text: "A [1]." },
+    ]);
+    expect(model.requests.at(-1)?.instructions).toContain("[1] A\n> About a.\n\n[2] B\n> About b.");
+    expect(warnings).toEqual(["fragment_changed"]);
+    expect(facts.find((fact) => fact.type === "warning")).toMatchObject({
+      message:
+        'A tool found "a", "b" again with other content. What was found first stays: give changed passages a new id.',
+    });
+  });
+
+  it("are told to an agent whose instructions are a fixed text, after it (S3-08)", async () => {
+    const { model } = await ask([finding("a"), { text: "A [1]." }], {}, { instructions: "Be kind." });
+    expect(model.requests.map(({ instructions }) => instructions)).toEqual([
+      "Be kind.",
+      expect.stringMatching(
+        /^Be kind\.\n\nSources found so far[\s\S]*\[1\] A\n> About a\.\n<\/sources>\n\nCitations: /,
+      ),
+    ]);
+  });
+});
+
+describe("what is said and stored", () => {
+  it("is the same text for people, for the history and for the next request: an invented number cannot come to mean something later (S3-55)", async () => {
+    const options = { store: memory(), session: "s" };
+    const first = await ask([finding("a"), { text: "A [1], B [2]." }], options);
+    const second = await ask([finding("b"), { text: "B [2]." }], options);
+    expect(first.result.text).toBe("A [1], B.");
+    const said = { type: "assistant", parts: [{ type: "text", text: "A [1], B." }] };
+    expect(first.result.history.at(-1)).toEqual(said);
+    expect(second.model.requests[0]?.history).toContainEqual(said);
+    expect(second.cited).toEqual(["2 b"]);
+  });
+
+  it("names every number of a message in one warning, and each source once", async () => {
+    const { facts, events } = await ask([finding("a b"), { text: "[1][7] and [1, 8-9] and [2]." }]);
+    const warnings = facts.filter((fact) => fact.type === "warning");
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "The model cited [7], [8], [9], which no source has: taken out of the text.",
+    ]);
+    expect(events.flatMap((event) => (event.type === "citation" ? [event.n] : []))).toEqual([1, 2]);
+  });
+
+  it("also covers what a model says beside its calls; thoughts and arguments are left alone", async () => {
+    const step: ScriptedStep = {
+      reasoning: "Perhaps [9].",
+      text: "I look on [9",
+      calls: [{ name: "find", input: { what: "b", note: "[9]" } }],
+    };
+    const { result } = await ask([finding("a"), { ...step, text: "I look on [9]" }, step, { text: "End." }]);
+    const parts = result.history.flatMap((entry) => (entry.type === "assistant" ? [...entry.parts] : []));
+    expect(parts.flatMap((part) => (part.type === "text" ? [part.text] : []))).toEqual([
+      "I look on",
+      "I look on [9",
+      "End.",
+    ]);
+    expect(parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : []))).toEqual([
+      "Perhaps [9].",
+      "Perhaps [9].",
+    ]);
+  });
+
+  it("has nothing of an answer that broke off and was given again", async () => {
+    const { cited, warnings } = await ask([
+      finding("a b"),
+      { text: "Half [1][9] ", error: "stream_truncated" },
+      { text: "Whole [2]." },
+    ]);
+    expect([cited, warnings]).toEqual([["2 b"], []]);
+  });
+
+  it("keeps the words of a cancelled run, with the citations in them and what was held back", async () => {
+    const model = scriptedModel([finding("a"), { text: "A [1], and [", hang: true }]);
+    const running = run(defineAgent({ name: "a", model, tools: [find] }), "Go", { store: memory() });
+    const messages: Event[] = [];
+    for await (const event of running) {
+      if (event.type === "message") messages.push(event);
+      if (event.type === "citation") void running.cancel();
+    }
+    expect(messages.at(-1)).toMatchObject({
+      finish: "aborted",
+      entry: { parts: [{ text: "A [1], and [" }] },
+      citations: [{ n: 1, id: "a" }],
+    });
+  });
+});
+
+describe("citations", () => {
+  it("are looked for as soon as something was found, from the start, or never, as the policy says", async () => {
+    const text = "Yes [7].";
+    const texts = async (steps: ScriptedStep[]) => {
+      const results = (["auto", "on", "off"] as const).map((citations) =>
+        ask(steps, { policy: { citations } }),
+      );
+      return (await Promise.all(results)).map(({ result }) => result.text);
+    };
+    expect(await texts([{ text }])).toEqual(["Yes [7].", "Yes.", "Yes [7]."]);
+    expect(await texts([finding("a"), { text }])).toEqual(["Yes.", "Yes.", "Yes [7]."]);
+  });
+
+  it("are none in an answer with a form: a list of numbers there is data", async () => {
+    const output = { type: "object", properties: { ids: { type: "array" } } };
+    const { result, warnings } = await ask([finding("a"), { text: '{"ids":[1,2]}' }], {}, { output });
+    expect(result.output).toEqual({ ids: [1, 2] });
+    expect([result.citations, warnings]).toEqual([[], []]);
+  });
+
+  it("of a limit's answer are those of the last words in it, and none when it has none", async () => {
+    const steps = [finding("a"), { text: "A so far [1].", ...finding("b") }, finding("c")];
+    const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
+    const withWords = await ask(steps, { policy });
+    expect(withWords.result.text).toContain("My last note was: A so far [1].");
+    expect([withWords.result.status, withWords.cited]).toEqual(["limit", ["1 a"]]);
+    const without = await ask(steps, { policy: { ...policy, onLimit: ["fail"] } });
+    expect([without.result.status, without.cited]).toEqual(["failed", []]);
+  });
+
+  it("are the same wherever the bytes of the provider's stream are cut (S3-06)", async () => {
+    const text = "Først [1], så [2, 3] og [1-2]; ikke [9] eller `a[7]` 😀[3].";
+    const { body, end } = openAiChatEncoder.encode({ text });
+    const bytes = new TextEncoder().encode(body + end);
+    const history = (await ask([finding("a b c"), { text: "Found." }])).result.history;
+    const answerOf = async (cuts: readonly number[]) => {
+      const ends = [...cuts, bytes.length];
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const [at, cut] of ends.entries()) controller.enqueue(bytes.slice(ends[at - 1] ?? 0, cut));
+          controller.close();
+        },
+      });
+      const fetch = async () => new Response(stream, { headers: { "content-type": "text/event-stream" } });
+      const model = compatible({ baseURL: "http://127.0.0.1:1", model: "m", fetch });
+      const input: Entry[] = [...history, { type: "user", content: "Go on." }];
+      const { events, result } = await collect(
+        run(defineAgent({ name: "a", model }), input, { store: memory() }),
+      );
+      const told = events.map((event) => (event.type === "content_delta" ? event.delta : "")).join("");
+      const live = events.flatMap((event) => (event.type === "citation" ? [event.n] : []));
+      return { text: result.text, told, live, citations: result.citations.map(({ n }) => n) };
+    };
+    const whole = await answerOf([]);
+    expect(whole).toEqual({
+      text: "Først [1], så [2, 3] og [1-2]; ikke eller `a[7]` 😀[3].",
+      told: "Først [1], så [2, 3] og [1-2]; ikke eller `a[7]` 😀[3].",
+      live: [1, 2, 3],
+      citations: [1, 2, 3],
+    });
+    const cuts = Array.from(bytes.keys());
+    expect(await answerOf(cuts)).toEqual(whole);
+    for (const cut of cuts) expect(await answerOf([cut])).toEqual(whole);
+  }, 20_000);
+});

@@ -1,0 +1,115 @@
+import { array, assert, constantFrom, integer, property } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { callsOf, type Entry, type ResultEntry } from "../history.ts";
+import { lastRoundsFrom, shortened, withinLimit } from "./compact.ts";
+
+const user = (content = "?"): Entry => ({ type: "user", content });
+const said = (text = "."): Entry => ({ type: "assistant", parts: [{ type: "text", text }] });
+const calling = (...ids: string[]): Entry => ({
+  type: "assistant",
+  parts: ids.map((id) => ({ type: "call", id, name: "look", input: {} })),
+});
+const result = (callId: string, more: Partial<ResultEntry> = {}): Entry => ({
+  type: "result",
+  callId,
+  name: "look",
+  status: "ok",
+  content: "Seen.",
+  ...more,
+});
+const round = (id: string): Entry[] => [calling(`${id}a`, `${id}b`), result(`${id}a`), result(`${id}b`)];
+const summary: Entry = { type: "summary", text: "Before." };
+
+describe("a history within its limit", () => {
+  const three = [user("1"), said(), user("2"), ...round("x"), said(), user("3")];
+
+  it.each([
+    ["everything that fits", 7, three],
+    ["nothing that begins between a call and its results", 6, three.slice(2)],
+    ["the last exchange whole, though it is longer", 1, three.slice(2)],
+  ])("keeps %s (S2-32, S2-49, C-11)", (_, limit, kept) => {
+    expect(withinLimit(three, limit)).toEqual(kept);
+  });
+
+  it("keeps summaries at the front, and does not count them", () => {
+    expect(withinLimit([summary, ...three], 5)).toEqual([summary, ...three.slice(2)]);
+  });
+
+  it("begins at what a person said and has each call with its results, for any history and limit (S2-32, S2-49, C-11)", () => {
+    const pieces = constantFrom<"user" | "said" | "round">("user", "said", "round");
+    assert(
+      property(array(pieces, { maxLength: 30 }), integer({ min: 1, max: 12 }), (kinds, limit) => {
+        const history = [
+          user("first"),
+          ...kinds.flatMap((kind, n) =>
+            kind === "user" ? [user()] : kind === "said" ? [said()] : round(`${n}`),
+          ),
+          user("now"),
+        ];
+        const kept = withinLimit(history, limit);
+        expect(kept[0]?.type).toBe("user");
+        expect(history.slice(-kept.length)).toEqual(kept);
+        expectWhole(kept);
+        const lastExchange =
+          history.length - 1 - history.slice(0, -1).findLastIndex(({ type }) => type === "user");
+        expect(kept.length - 1).toBeLessThanOrEqual(Math.max(limit, lastExchange));
+      }),
+    );
+  });
+});
+
+function expectWhole(history: readonly Entry[]): void {
+  let open: string[] = [];
+  for (const entry of history) {
+    if (entry.type === "result") expect(entry.callId).toBe(open.shift());
+    else {
+      expect(open).toEqual([]);
+      open = entry.type === "assistant" ? callsOf(entry).map(({ id }) => id) : [];
+    }
+  }
+  expect(open).toEqual([]);
+}
+
+describe("the last two rounds", () => {
+  it.each<[string, Entry[], number]>([
+    ["of an empty history are nothing", [], 0],
+    ["of a short one are all of it", [user(), ...round("a")], 0],
+    ["have their calls and results", [user(), ...round("a"), ...round("b"), ...round("c")], 4],
+    ["have what was said to them", [user(), said(), user(), user(), said(), user(), said(), user()], 2],
+  ])("%s", (_, history, from) => {
+    expect(lastRoundsFrom(history)).toBe(from);
+  });
+});
+
+describe("a result in short", () => {
+  const long = `First line.\n${"more ".repeat(100)}`;
+
+  it.each<[string, Partial<ResultEntry>, string]>([
+    ["what its tool says about it", { content: long, message: "40 rows." }, "40 rows. … (shortened)"],
+    ["its first line", { content: long }, "First line. … (shortened)"],
+    ["so much of a long line", { content: "x".repeat(1000) }, `${"x".repeat(200)} … (shortened)`],
+    [
+      "how to read the rest",
+      { content: long, handle: "h1" },
+      'First line. … (shortened; read_result { "handle": "h1" } has all of it)',
+    ],
+    [
+      "a name for what is no text",
+      { content: [{ type: "image", mediaType: "image/png" }] },
+      "[image image/png] … (shortened)",
+    ],
+    ["itself when that is shorter", { content: "Seen." }, "Seen."],
+  ])("is %s (S2-31)", (_, more, content) => {
+    expect(shortened(result("a", more))).toMatchObject({ callId: "a", name: "look", status: "ok", content });
+  });
+
+  it("is no shorter the second time, and cuts no character in two", () => {
+    const once = shortened(result("a", { content: `${"x".repeat(199)}😀${"y".repeat(100)}` }));
+    expect(shortened(once)).toBe(once);
+    expect(JSON.stringify(once)).not.toContain("\\ud83d");
+  });
+
+  it("leaves what people and the model said as it is", () => {
+    for (const entry of [user(long), said(long), summary]) expect(shortened(entry)).toBe(entry);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { Entry } from "../history.ts";
+import {
+  correct,
+  entryTokens,
+  measure,
+  noContext,
+  requestTokens,
+  textTokens,
+  tokensOf,
+} from "./context-size.ts";
+
+const said = (content: string): Entry => ({ type: "user", content });
+
+describe("the estimate of tokens", () => {
+  it.each([
+    ["nothing", "", 0],
+    ["English", "The quick brown fox jumps over it.", 9],
+    ["German", "Größere Größen überprüfen wir später.", 10],
+    ["Russian", "Быстрая лиса прыгает через него.", 15],
+    ["Chinese", "敏捷的狐狸跳过了它", 9],
+    ["Japanese", "すばやい狐", 5],
+    ["Korean", "빠른 여우", 5],
+    ["an emoji", "😀", 2],
+  ])("of %s", (_, text, tokens) => {
+    expect(textTokens(text)).toBe(tokens);
+  });
+
+  it("counts an image and a file as a constant, whatever their bytes", () => {
+    const image = (data: string): Entry => ({
+      type: "user",
+      content: [{ type: "image", mediaType: "image/png", data }],
+    });
+    expect(entryTokens(image("a"))).toBe(entryTokens(image("a".repeat(1_000_000))));
+    expect(entryTokens({ type: "user", content: [{ type: "file", mediaType: "application/pdf" }] })).toBe(
+      5004,
+    );
+  });
+
+  it("counts words, thoughts, calls and what the provider wants back", () => {
+    const text = "four".repeat(10);
+    const parts = [
+      { type: "text", text },
+      { type: "reasoning", text, opaque: text },
+      { type: "call", id: "1", name: "look", input: { text } },
+      { type: "opaque", data: text },
+    ] as const;
+    const sizes = parts.map((part) => entryTokens({ type: "assistant", parts: [part] }));
+    expect(sizes).toEqual([14, 25, 18, 15]);
+    expect(entryTokens({ type: "assistant", parts })).toBe(14 + 25 + 18 + 15 - 3 * 4);
+    expect(entryTokens({ type: "summary", text })).toBe(14);
+  });
+});
+
+describe("the size of a context", () => {
+  it("is what the provider counted last, and an estimate of what came since", () => {
+    const history = [said("a".repeat(400)), said("b".repeat(40))];
+    const state = { history, context: noContext() };
+    expect(requestTokens(state)).toBe(tokensOf(history));
+    measure(state, 2);
+    correct(state, { inputTokens: 900, outputTokens: 5 });
+    history.push(said("c".repeat(40)));
+    expect(requestTokens(state, [said("d".repeat(40))])).toBe(900 + 14 + 14);
+  });
+
+  it.each([
+    ["estimated by us", { inputTokens: 9, outputTokens: 1, estimated: true }, 1004],
+    ["too low to be true", { inputTokens: 9, outputTokens: 1 }, 251],
+  ])("does not believe a figure that is %s", (_, usage, tokens) => {
+    const state = { history: [said("a".repeat(4000))], context: noContext() };
+    measure(state, 1);
+    correct(state, usage);
+    expect(requestTokens(state)).toBe(tokens);
+  });
+});

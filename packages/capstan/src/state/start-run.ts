@@ -1,0 +1,87 @@
+import type { Fact } from "../event.ts";
+import { callsOf, plainText } from "../history.ts";
+import { addLabels, joinedLabels, noLabels } from "../labels.ts";
+import type { Policy } from "../policy.ts";
+import { addFragment } from "./citations.ts";
+import { limitHistory } from "./compact.ts";
+import { noContext } from "./context-size.ts";
+import { noUsage, type RunState, type State } from "./state.ts";
+
+/** The state of a run that begins: nothing has happened yet, and the session remembers what the policy says. */
+export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }>): RunState {
+  recall(state, fact.policy.memory);
+  for (const entry of fact.input) {
+    state.history.push(entry);
+    if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
+    // Nobody here has seen how a result or a summary came about that a client brings along.
+    if (entry.type === "result" || entry.type === "summary") {
+      const tool = entry.type === "result" ? entry.name : "summary";
+      addLabels(state.labels, ["untrusted", "private"], { tool, turn: 0, input: {} });
+    }
+    if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
+  }
+  limitHistory(state, fact.policy.historyLimit);
+  const asked = fact.input.findLast((entry) => entry.type === "user");
+  return {
+    id: fact.runId,
+    agent: fact.agent,
+    policy: fact.policy,
+    timeZone: fact.timeZone,
+    instructions: fact.instructions,
+    handoffs: [],
+    passing: undefined,
+    denied: undefined,
+    handoffCalls: new Set(),
+    question: asked,
+    query: asked ? plainText(asked.content) : "",
+    turn: 0,
+    round: undefined,
+    usage: noUsage,
+    startedAt: fact.at,
+    lastAt: fact.at,
+    waitedMs: 0,
+    waits: 0,
+    recoveries: 0,
+    steering: [],
+    approvals: new Map(),
+    nested: new Map(),
+    above: undefined,
+    waiting: false,
+    wakeAt: undefined,
+    cancelReason: undefined,
+    limit: undefined,
+    fallback: undefined,
+    warned: new Set(),
+    repeats: new Map(),
+    unknownTools: 0,
+    begun: 0,
+    toolCalls: [],
+    affected: [],
+    reasoning: [],
+    lastText: "",
+    cited: [],
+    formless: 0,
+    compactions: { count: 0, open: undefined, shortenedAt: undefined, summarisedAt: undefined },
+    done: undefined,
+  };
+}
+
+/** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
+function recall(state: State, memory: Policy["memory"]): void {
+  const { aside, run } = state;
+  if (aside) {
+    const added = run?.policy.memory === "run" ? state.history : [];
+    state.history = [...aside.history, ...added];
+    // What the session found first stays, as within a run.
+    state.fragments = new Map([...aside.fragments, ...state.fragments, ...aside.fragments]);
+    state.labels = joinedLabels(aside.labels, state.labels);
+    state.context = noContext();
+    state.aside = undefined;
+  }
+  if (memory === "session") return;
+  state.aside = { history: state.history, fragments: state.fragments, labels: state.labels };
+  state.history = [];
+  state.context = noContext();
+  state.labels = noLabels();
+  state.fragments = new Map();
+}
