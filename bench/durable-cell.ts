@@ -208,7 +208,7 @@ async function comeToWaiting(order: DurableOrder): Promise<Partial<DurableCell>>
   await approved(warm, "warm");
   await warm.close();
   const store = openStore(order);
-  await store.runs("nobody");
+  await store.listRuns("nobody");
   const before = await heapAfterCollection();
   const engine = local({ store, agents: agent });
   const startedAt = performance.now();

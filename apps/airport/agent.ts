@@ -4,7 +4,7 @@ import {
   defineAgent,
   type InstructionsInput,
   type Model,
-  type PolicyLayer,
+  type PolicyOverrides,
   systemClock,
 } from "capstan";
 import { defaultModel } from "capstan/models";
@@ -33,7 +33,7 @@ export const about = {
 } as const;
 
 /** At most ten turns, a note in the last ones, no tools in the very last; then it asks for more to go on. */
-export const policy: PolicyLayer = {
+export const policy: PolicyOverrides = {
   maxTurns: 10,
   wrapUpAt: 2,
   finalTurn: "no-tools",

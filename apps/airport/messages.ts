@@ -1,4 +1,4 @@
-import { type Entry, type Json, plainText, type ResultEntry, textOf } from "capstan";
+import { type Entry, getText, type Json, type ResultEntry, toPlainText } from "capstan";
 
 export type ToolCall = { readonly name: string; readonly args: { readonly [key: string]: Json } };
 export type ToolResult = { readonly name: string; readonly result: Json; readonly error?: string };
@@ -25,13 +25,13 @@ export function messagesOf(history: readonly Entry[]): Message[] {
 function messagesFor(entry: Entry): Message[] {
   switch (entry.type) {
     case "user":
-      return [{ role: "user", type: "user_input", content: plainText(entry.content) }];
+      return [{ role: "user", type: "user_input", content: toPlainText(entry.content) }];
     case "result":
       return [{ role: "user", type: "tool_results", content: [resultOf(entry)] }];
     case "assistant": {
       const calls = entry.parts.filter((part) => part.type === "call");
       const content = calls.map(({ name, input }) => ({ name, args: input }));
-      const text = textOf(entry);
+      const text = getText(entry);
       // What a model says beside its calls is said before they are made.
       return [
         ...(text === "" ? [] : [{ role: "assistant", type: "assistant_response", content: text } as const]),
@@ -44,6 +44,6 @@ function messagesFor(entry: Entry): Message[] {
 }
 
 function resultOf({ name, status, data, content, error }: ResultEntry): ToolResult {
-  if (status === "ok") return { name, result: data ?? plainText(content) };
-  return { name, result: null, error: error?.message ?? plainText(content) };
+  if (status === "ok") return { name, result: data ?? toPlainText(content) };
+  return { name, result: null, error: error?.message ?? toPlainText(content) };
 }

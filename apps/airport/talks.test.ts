@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { offline } from "capstan/models/offline";
-import { talksSuite } from "capstan/testing/talks-suite";
+import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
@@ -18,4 +18,4 @@ const clock = { now: () => Date.UTC(2026, 0, 15, 8) };
 const make = () =>
   airport({ model: offline(), clock, bookmarks: fileBookmarks(join(folder, String(talk++))) });
 
-talksSuite("the airport", make, talks);
+conversationSuite("the airport", make, talks);

@@ -1,7 +1,7 @@
 // A chat about the files of one folder. What it can do comes from `fileTools`; this file only decides where, with which
 // words and under which policy.
 import { fileTools } from "@capstan/tools";
-import { type Agent, defineAgent, type Model, type PolicyLayer } from "capstan";
+import { type Agent, defineAgent, type Model, type PolicyOverrides } from "capstan";
 import { defaultModel } from "capstan/models";
 import { withWords } from "./words.ts";
 import { sampleWorkspace } from "./workspace.ts";
@@ -28,7 +28,7 @@ export const about = {
 } as const;
 
 /** As long as the model wants tools it goes on, and whoever asks brings the history along. */
-export const policy: PolicyLayer = {
+export const policy: PolicyOverrides = {
   maxTurns: "unlimited",
   wrapUpAt: 0,
   finalTurn: "keep-tools",
@@ -43,7 +43,7 @@ export const policy: PolicyLayer = {
 };
 
 /** The same where people sit in front of it. */
-export const studioPolicy: PolicyLayer = { ...policy, maxTurns: 25, memory: "session" };
+export const studioPolicy: PolicyOverrides = { ...policy, maxTurns: 25, memory: "session" };
 
 const instructions = `You help with the files of one folder, the workspace. All paths are relative to it.
 Look before you answer: list, search or read, and say only what the tools told you, with the paths.

@@ -1,13 +1,13 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, type Listening, listen } from "@capstan/server";
+import { createServer, type ListeningServer, listen } from "@capstan/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "./agent.ts";
 import { slowReader } from "./testing/slow-reader.ts";
 
 let folder: string;
-let listening: Listening;
+let listening: ListeningServer;
 /** The second answer of the model is not given before this is opened. */
 let gate: PromiseWithResolvers<void>;
 

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { offline } from "capstan/models";
-import { talksSuite } from "capstan/testing/talks-suite";
+import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { files } from "./agent.ts";
 import { talks } from "./talks.ts";
@@ -20,4 +20,4 @@ function make(): ReturnType<typeof files> {
   return files({ model: offline(), root, studio: true });
 }
 
-talksSuite("the files app", make, talks);
+conversationSuite("the files app", make, talks);

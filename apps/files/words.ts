@@ -17,26 +17,26 @@ const endings: { readonly [language: string]: string } = {
 const ofLanguages: readonly ToolExample[] = Object.entries(endings).flatMap(([language, ending]) => {
   const input = { glob: `*.${ending}` };
   return [
-    { says: `list all ${language} files`, input },
-    { says: `how many ${language} files are there`, input },
-    { says: `are there any ${language} files`, input },
+    { phrase: `list all ${language} files`, input },
+    { phrase: `how many ${language} files are there`, input },
+    { phrase: `are there any ${language} files`, input },
   ];
 });
 
 const said: { readonly [tool: string]: readonly ToolExample[] } = {
   list_files: [
     ...ofLanguages,
-    { says: "what is in the {path} folder" },
-    { says: "list the files in the {path} folder" },
-    { says: "what files are in the {path} folder" },
+    { phrase: "what is in the {path} folder" },
+    { phrase: "list the files in the {path} folder" },
+    { phrase: "what files are in the {path} folder" },
   ],
   write_file: [
-    { says: "create {path} containing {content}" },
-    { says: "create {path} that says {content}" },
-    { says: "create a file called {path} that says {content}" },
-    { says: "create a file called {path} with {content}" },
-    { says: "create a file named {path} that says {content}" },
-    { says: "make a file called {path} that says {content}" },
+    { phrase: "create {path} containing {content}" },
+    { phrase: "create {path} that says {content}" },
+    { phrase: "create a file called {path} that says {content}" },
+    { phrase: "create a file called {path} with {content}" },
+    { phrase: "create a file named {path} that says {content}" },
+    { phrase: "make a file called {path} that says {content}" },
   ],
 };
 

@@ -1,4 +1,4 @@
-import { type Agent, type AgentDefinition, defineAgent, type PolicyLayer } from "capstan";
+import { type Agent, type AgentDefinition, defineAgent, type PolicyOverrides } from "capstan";
 import { defaultModel } from "capstan/models";
 import { type CatalogueOptions, catalogue } from "./catalogue.ts";
 import type { Desk } from "./command.ts";
@@ -24,7 +24,7 @@ export const about = {
 } as const;
 
 /** Five turns, tools to the end, and at the limit a failure that says so. */
-export const policy: PolicyLayer = {
+export const policy: PolicyOverrides = {
   maxTurns: 5,
   wrapUpAt: 0,
   finalTurn: "keep-tools",

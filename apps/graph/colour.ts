@@ -1,4 +1,4 @@
-import { nearest } from "capstan";
+import { suggestName } from "capstan";
 
 // The basic colours of CSS, and the ones people name most beside them.
 const words: { readonly [word: string]: string } = {
@@ -51,7 +51,7 @@ export function hexColour(said: string): { readonly hex: string } | { readonly p
   const word = plain.replace(/[\s_-]+/gu, "");
   const hex = Object.hasOwn(words, word) ? words[word] : undefined;
   if (hex) return { hex };
-  const hint = nearest(word, Object.keys(words));
+  const hint = suggestName(word, Object.keys(words));
   return {
     problem: `"${said}" is no colour that is known here.${hint} Hex values such as #0000ff always work.`,
   };

@@ -1,6 +1,6 @@
 // Which nodes and edges a command means: by ids, by names, or by a selector.
 
-import { nearest } from "capstan";
+import { suggestName } from "capstan";
 import { Refusal } from "./command.ts";
 import {
   edgesByNode,
@@ -52,7 +52,7 @@ function select<Kind>(members: readonly Member<Kind>[], source: string, what: st
   const unknown = selector.properties.find((property) => !known.includes(property));
   if (unknown !== undefined && members.length > 0)
     throw new Refusal(
-      `No ${what} has the property "${unknown}".${nearest(unknown, known)} There are: ${known.join(", ")}.`,
+      `No ${what} has the property "${unknown}".${suggestName(unknown, known)} There are: ${known.join(", ")}.`,
     );
   return members.filter(({ given }) => selector.matches(given)).map(({ member }) => member);
 }
@@ -78,6 +78,6 @@ export function nodeCalled({ nodes, title }: Network, said: string): NetworkNode
   const hint =
     similar.length > 1
       ? ` Several have it in their name: ${similar.slice(0, 5).map(nameOf).join(", ")}.`
-      : nearest(said, nodes.map(nameOf));
+      : suggestName(said, nodes.map(nameOf));
   throw new Refusal(`There is no node "${said}" in "${title}".${hint}`);
 }

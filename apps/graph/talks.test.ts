@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { offline } from "capstan/models";
-import { talksSuite } from "capstan/testing/talks-suite";
+import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { graph } from "./agent.ts";
 import { talks } from "./talks.ts";
@@ -13,4 +13,4 @@ afterAll(() => rmSync(folder, { recursive: true }));
 // All talks are held in a session of the same name: each needs views of its own.
 const ownFolder = (): string => mkdtempSync(join(folder, "talk-"));
 
-talksSuite("the graph explorer", () => graph({ model: offline(), folder: ownFolder() }), talks);
+conversationSuite("the graph explorer", () => graph({ model: offline(), folder: ownFolder() }), talks);

@@ -1,5 +1,5 @@
 import { planTool } from "@capstan/tools";
-import { type Agent, agentTool, defineAgent, type Model, type PolicyLayer, type Tool } from "capstan";
+import { type Agent, agentTool, defineAgent, type Model, type PolicyOverrides, type Tool } from "capstan";
 import { defaultModel } from "capstan/models";
 import { type Specialist, searcherInstructions } from "./instructions.ts";
 import { checkFolder, type Library, type LibraryOptions, library } from "./library/library.ts";
@@ -36,7 +36,7 @@ export const about = {
 } as const;
 
 /** Searches first, keeps its tools to the end, and at the limit falls back to one wider search. */
-export const policy: PolicyLayer = {
+export const policy: PolicyOverrides = {
   maxTurns: 10,
   wrapUpAt: 0,
   finalTurn: "keep-tools",

@@ -1,4 +1,4 @@
-import { planning } from "@capstan/tools";
+import { planInstructions } from "@capstan/tools";
 import {
   citationSection,
   constraintsSection,
@@ -6,7 +6,7 @@ import {
   dateSection,
   type Instructions,
   identitySection,
-  instructionsOf,
+  joinInstructions,
   rulesSection,
   toolsSection,
 } from "capstan";
@@ -32,11 +32,11 @@ export function searcherInstructions({
   specialists = [],
   isPlanning = false,
 }: SearcherPrompt): Instructions {
-  return instructionsOf([
+  return joinInstructions([
     dateSection,
     identitySection(identity),
     rulesSection({ toolFirst: true }),
-    isPlanning ? planning.checklist : planning.steps,
+    isPlanning ? planInstructions.checklist : planInstructions.steps,
     toolsSection,
     specialistsSection(specialists),
     contextSection(),

@@ -1,4 +1,4 @@
-import { type Event, isFact, type PolicyLayer, run } from "capstan";
+import { type Event, isFact, type PolicyOverrides, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { collect, fakeClock, type Script, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ async function app(script: Script, more: KnowledgeOptions = {}) {
   return { agent, model, summaryModel };
 }
 
-type Settings = { readonly policy?: PolicyLayer; readonly timeZone?: string; readonly context?: unknown };
+type Settings = { readonly policy?: PolicyOverrides; readonly timeZone?: string; readonly context?: unknown };
 
 async function ask(script: Script, question: string, settings: Settings = {}, more: KnowledgeOptions = {}) {
   const { agent, ...models } = await app(script, more);

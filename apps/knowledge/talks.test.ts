@@ -1,12 +1,12 @@
 import { offline } from "capstan/models/offline";
-import { talksSuite } from "capstan/testing/talks-suite";
+import { conversationSuite } from "capstan/testing/conversation-suite";
 import { knowledge } from "./agent.ts";
 import { library } from "./library/library.ts";
 import { talks } from "./talks.ts";
 
 const shelf = library({ keptIn: false });
 
-talksSuite(
+conversationSuite(
   "the search assistant",
   async () => (await knowledge({ model: offline(), library: shelf }))[0],
   talks,

@@ -1,4 +1,4 @@
-import { defineAgent, defineTool, type PolicyLayer, run } from "capstan";
+import { defineAgent, defineTool, type PolicyOverrides, run } from "capstan";
 import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import { reasoningStepsOf, traceEventsOf, traceOf } from "./trace-names.ts";
@@ -12,7 +12,7 @@ const look = defineTool({
 });
 const looking: ScriptedStep = { text: "I look.", calls: [{ name: "look", input: { query: "a" } }] };
 
-async function events(steps: ScriptedStep[], policy: PolicyLayer = {}) {
+async function events(steps: ScriptedStep[], policy: PolicyOverrides = {}) {
   const helper = defineAgent({ name: "helper", model: scriptedModel(steps), tools: [look] });
   const model = scriptedModel(steps);
   const agent = defineAgent({ name: "main", model, tools: [look], handoffs: [helper], policy });

@@ -1,5 +1,5 @@
-import { type Event, textOf } from "capstan";
-import { type ReasoningStep as Step, stepsOf } from "capstan/client";
+import { type Event, getText } from "capstan";
+import { getReasoningSteps, type ReasoningStep as Step } from "capstan/client";
 
 /** What a run did, under the names that enterprise search dashboards know: one line each, in the order it happened. */
 export type TraceEvent =
@@ -31,7 +31,7 @@ export function traceEventsOf(event: Event): readonly TraceEvent[] {
     case "message": {
       const { entry, model } = event;
       const toolCalls = entry.parts.flatMap((part) => (part.type === "call" ? [part.name] : []));
-      return [{ type: "llm_call_end", agentName, model, content: textOf(entry), toolCalls }];
+      return [{ type: "llm_call_end", agentName, model, content: getText(entry), toolCalls }];
     }
     case "tool_call_start":
       return [{ type: "tool_call_start", toolName: event.name, args: event.arguments }];
@@ -94,7 +94,7 @@ const stepTypes: { readonly [type in Step["type"]]: StepType } = {
 };
 
 export function reasoningStepsOf(events: Iterable<Event>): readonly AgentReasoningStep[] {
-  return [...events].flatMap(stepsOf).map(({ type, iteration, details, summary, aiGenerated }) => ({
+  return [...events].flatMap(getReasoningSteps).map(({ type, iteration, details, summary, aiGenerated }) => ({
     type: stepTypes[type],
     iteration,
     ...(details !== undefined && { details }),

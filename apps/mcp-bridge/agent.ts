@@ -2,7 +2,7 @@
 // is spoken to in text, so that one without tool calls of its own will do.
 import type { McpTools } from "@capstan/mcp";
 import { type WebFetchOptions, webFetch } from "@capstan/tools";
-import { type Agent, defineAgent, type Model, type PolicyLayer } from "capstan";
+import { type Agent, defineAgent, type Model, type PolicyOverrides } from "capstan";
 import { defaultModel, textDialect } from "capstan/models";
 
 export type BridgeOptions = {
@@ -27,7 +27,7 @@ export const about = {
   ],
 } as const;
 
-export const policy: PolicyLayer = {
+export const policy: PolicyOverrides = {
   maxTurns: 10,
   wrapUpAt: 0,
   finalTurn: "keep-tools",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type McpTools, mcpTools } from "@capstan/mcp";
-import { type Event, plainText, type RunOptions, run } from "capstan";
+import { type Event, type RunOptions, run, toPlainText } from "capstan";
 import { reasoningLog } from "capstan/logs";
 import { memory } from "capstan/stores/memory";
 import {
@@ -52,7 +52,7 @@ async function ask(
 /** The last words that the model was sent. */
 function lastSent(request: ScriptedRequest | undefined): string {
   const entry = request?.history.at(-1);
-  return entry?.type === "user" ? plainText(entry.content) : "";
+  return entry?.type === "user" ? toPlainText(entry.content) : "";
 }
 
 describe("scenario: a model that speaks in text", () => {

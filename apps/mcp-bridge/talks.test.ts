@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { McpTools } from "@capstan/mcp";
 import { offline } from "capstan/models";
-import { talksSuite } from "capstan/testing/talks-suite";
+import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll, beforeAll } from "vitest";
 import { bridge } from "./agent.ts";
 import { childServers } from "./child-servers.ts";
@@ -30,4 +30,4 @@ afterAll(async () => {
 });
 
 // Servers are started once: a process for every talk would take longer than all of them.
-talksSuite("the bridge", () => bridge({ model: offline(), mcp, web: internet.web }), talks);
+conversationSuite("the bridge", () => bridge({ model: offline(), mcp, web: internet.web }), talks);

@@ -10,8 +10,8 @@ import {
   type Json,
   type Model,
   type ModelRequest,
-  plainText,
   run,
+  toPlainText,
 } from "capstan";
 
 export type AcmeOptions = {
@@ -67,11 +67,11 @@ export function toRequest(model: string, request: ModelRequest): Json {
 function toMessage(entry: Entry): Json {
   switch (entry.type) {
     case "user":
-      return { from: "person", text: plainText(entry.content) };
+      return { from: "person", text: toPlainText(entry.content) };
     case "summary":
       return { from: "person", text: entry.text };
     case "result":
-      return { from: "tool", id: entry.callId, text: plainText(entry.content) };
+      return { from: "tool", id: entry.callId, text: toPlainText(entry.content) };
     case "assistant":
       return {
         from: "model",

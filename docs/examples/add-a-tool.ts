@@ -14,8 +14,8 @@ const convert = defineTool({
   }),
   // What a person might say. Models read them too, and the offline model understands sentences by them.
   examples: [
-    { says: "how much is {amount} euros in {currency}" },
-    { says: "convert {amount} euros to {currency}" },
+    { phrase: "how much is {amount} euros in {currency}" },
+    { phrase: "convert {amount} euros to {currency}" },
   ],
   effects: "none", // it changes nothing: may run side by side, be repeated, and be run again after a crash
   reads: ["public"], // it brings neither secrets nor words of strangers into the conversation

@@ -1,5 +1,5 @@
 // A whole app in one file. In apps/ each part has a file of its own: agent.ts, talks.ts, README.md.
-import { type Agent, defineAgent, defineTool, type Model, type PolicyLayer, run } from "capstan";
+import { type Agent, defineAgent, defineTool, type Model, type PolicyOverrides, run } from "capstan";
 import { defaultModel, offline } from "capstan/models";
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ export const about = {
   suggestions: ["Do you have the book Persuasion?", "Where is the book Moby-Dick?"],
 } as const;
 
-export const policy: PolicyLayer = { maxTurns: 6, onLimit: ["clarify", "best-effort"] };
+export const policy: PolicyOverrides = { maxTurns: 6, onLimit: ["clarify", "best-effort"] };
 
 const shelf = [
   { title: "Persuasion", place: "A 3" },
@@ -21,7 +21,7 @@ const findBook = defineTool({
   name: "find_book",
   description: "Finds a book on the shelf by its title",
   input: z.object({ title: z.string() }),
-  examples: [{ says: "do you have the book {title}" }, { says: "where is the book {title}" }],
+  examples: [{ phrase: "do you have the book {title}" }, { phrase: "where is the book {title}" }],
   effects: "none",
   reads: ["public"],
   execute({ title }) {
@@ -46,13 +46,13 @@ export async function library(options: { readonly model?: Model | string } = {})
 
 /** What people say, and what must come of it: written first, and from their point of view. */
 export const talks = [
-  { says: "Do you have the book Persuasion?", calls: "find_book", answers: "A 3" },
-  { says: "where is the book moby-dick", calls: "find_book", answers: "C 1" },
+  { user: "Do you have the book Persuasion?", calls: "find_book", answers: "A 3" },
+  { user: "where is the book moby-dick", calls: "find_book", answers: "C 1" },
 ] as const;
 
 const agent = await library({ model: offline() });
-for (const { says, calls, answers } of talks) {
-  const { text, toolCalls } = await run(agent, says);
+for (const { user, calls, answers } of talks) {
+  const { text, toolCalls } = await run(agent, user);
   const isRight = toolCalls.map(({ name }) => name).join() === calls && text.includes(answers);
-  console.log(`${isRight ? "ok" : "WRONG"}: ${says}`);
+  console.log(`${isRight ? "ok" : "WRONG"}: ${user}`);
 }

@@ -29,7 +29,7 @@ export function caretaker(store: Store, agents: readonly Agent[]): Caretaker {
     start: (agent, input, options) => run(agent, input, { ...options, store }),
     resume: (agent, runId, options) => resume(agent, { store, runId }, options),
     async recover() {
-      const left = await store.orphans();
+      const left = await store.listOrphans();
       return Promise.all(left.map(async ({ runId }) => resume(agents, { store, runId })));
     },
   };

@@ -4,7 +4,7 @@ import {
   dateSection,
   defineAgent,
   defineTool,
-  instructionsOf,
+  joinInstructions,
   run,
   toolsSection,
 } from "capstan";
@@ -45,7 +45,7 @@ const agent = defineAgent({
   name: "mail",
   model,
   tools: [searchMail],
-  instructions: instructionsOf([
+  instructions: joinInstructions([
     "You read mail for a busy person.",
     dateSection,
     toolsSection,

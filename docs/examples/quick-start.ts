@@ -7,7 +7,7 @@ const weather = defineTool({
   description: "Current weather of a city",
   input: z.object({ city: z.string() }),
   effects: "none",
-  examples: [{ says: "weather in {city}" }],
+  examples: [{ phrase: "weather in {city}" }],
   execute: ({ city }) => `${city}: 7 °C, light rain`,
 });
 

@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, run } from "capstan";
-import { difference, differenceText, rerun, session } from "capstan/sessions";
+import { difference, formatDifference, rerun, session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
@@ -31,4 +31,4 @@ const again = await rerun(store, { session: "weather", agent, edit: "How is it i
 console.log((await again.run).text);
 
 const after = await session(store, again.session).facts();
-console.log(differenceText(difference(before, after)));
+console.log(formatDifference(difference(before, after)));

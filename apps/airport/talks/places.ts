@@ -1,64 +1,64 @@
-import type { Talk } from "capstan/testing/talks-suite";
+import type { Conversation } from "capstan/testing/conversation-suite";
 import { metres, minutes, never } from "./telling.ts";
 
 /** Where things are, and what there is. */
-export const places: readonly Talk[] = [
+export const places: readonly Conversation[] = [
   // Two gates have the number 15: it asks which, and a short answer is enough.
   [
     {
-      says: "Where's the nearest bathroom near Gate 15?",
+      user: "Where's the nearest bathroom near Gate 15?",
       calls: [["search", { term: "Gate 15" }]],
       answers: ["Gate A15", "Gate D15", "which", "?"],
       never,
     },
     {
-      says: "D15",
+      user: "D15",
       calls: [["search", { near: {} }], ["showPOI"]],
       answers: ["Restroom Concourse D North", metres],
       never: [...never, "Concourse A"],
     },
     {
-      says: "What about coffee?",
+      user: "What about coffee?",
       calls: [["search", { near: {} }], ["showPOI"]],
       answers: ["Lighthouse Coffee", "Concourse D", metres],
       never,
     },
-    { says: "Thanks!", calls: [], answers: ["welcome"] },
+    { user: "Thanks!", calls: [], answers: ["welcome"] },
   ],
   [
-    { says: "nearest toilet to gate 15", answers: ["Gate A15", "Gate D15", "?"], never },
+    { user: "nearest toilet to gate 15", answers: ["Gate A15", "Gate D15", "?"], never },
     {
-      says: "the first one",
+      user: "the first one",
       calls: [["search", { near: {} }], ["showPOI"]],
       answers: ["Restroom Concourse A", metres],
       never,
     },
   ],
   [
-    { says: "Where is gate 15?", answers: ["Gate A15", "Gate D15", "?"], never },
-    { says: "A15 please", calls: [["showPOI"]], answers: ["Gate A15", "Concourse A"], never },
+    { user: "Where is gate 15?", answers: ["Gate A15", "Gate D15", "?"], never },
+    { user: "A15 please", calls: [["showPOI"]], answers: ["Gate A15", "Concourse A"], never },
   ],
   // Find, narrow down, lead the way: several steps, each in words.
   [
     {
-      says: "find restaurants in Terminal 3",
+      user: "find restaurants in Terminal 3",
       calls: [["search", { buildingId: "Terminal 3" }]],
       answers: ["Trattoria Molo"],
       never,
     },
-    { says: "which of them have Italian food?", answers: ["Trattoria Molo"], never },
+    { user: "which of them have Italian food?", answers: ["Trattoria Molo"], never },
     {
-      says: "directions from D2 to Trattoria Molo",
+      user: "directions from D2 to Trattoria Molo",
       calls: [["search", { term: "D2" }], ["showDirections"]],
       answers: ["Trattoria Molo", metres, minutes],
       never,
     },
   ],
   [
-    { says: "Find sushi", calls: [["search", { term: "sushi" }]], answers: ["Sakura Sushi"], never },
-    { says: "show it on the map", calls: [["showPOI"]], answers: ["Sakura Sushi"], never },
+    { user: "Find sushi", calls: [["search", { term: "sushi" }]], answers: ["Sakura Sushi"], never },
+    { user: "show it on the map", calls: [["showPOI"]], answers: ["Sakura Sushi"], never },
     {
-      says: "how do I get there from B32?",
+      user: "how do I get there from B32?",
       calls: [["search", { term: "B32" }], ["showDirections"]],
       answers: [metres, minutes],
       never,
@@ -66,56 +66,56 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "I would like a pizza",
+      user: "I would like a pizza",
       calls: [["search", { term: "pizza" }]],
       answers: ["La Scala Pizza"],
       never,
     },
-    { says: "tell me more about the first one", calls: [["getPOIDetails"]], answers: ["pizza"], never },
+    { user: "tell me more about the first one", calls: [["getPOIDetails"]], answers: ["pizza"], never },
   ],
   [
-    { says: "any vegan food?", calls: [["search"]], answers: ["Green Bowl"], never },
+    { user: "any vegan food?", calls: [["search"]], answers: ["Green Bowl"], never },
     {
-      says: "what are the opening hours of Green Bowl?",
+      user: "what are the opening hours of Green Bowl?",
       calls: [["getPOIDetails"]],
       answers: ["06:00"],
       never,
     },
   ],
-  [{ says: "Tell me about Sakura Sushi", calls: [["search"], ["getPOIDetails"]], answers: ["06:00"], never }],
-  [{ says: "when does Green Bowl close?", calls: [["search"], ["getPOIDetails"]], answers: ["22:00"] }],
+  [{ user: "Tell me about Sakura Sushi", calls: [["search"], ["getPOIDetails"]], answers: ["06:00"], never }],
+  [{ user: "when does Green Bowl close?", calls: [["search"], ["getPOIDetails"]], answers: ["22:00"] }],
   // Places by name, with slips of the pen.
   [
     {
-      says: "Where is gate B32?",
+      user: "Where is gate B32?",
       calls: [["search", { term: "gate B32" }], ["showPOI"]],
       answers: ["Gate B32", "Concourse B"],
       never,
     },
   ],
-  [{ says: "wheres the nearest resturant near D3?", answers: [metres, "Concourse D"], never }],
+  [{ user: "wheres the nearest resturant near D3?", answers: [metres, "Concourse D"], never }],
   [
     {
-      says: "Show me Gate C61 on the map",
+      user: "Show me Gate C61 on the map",
       calls: [["search", { term: "Gate C61" }], ["showPOI"]],
       answers: ["Gate C61"],
       never,
     },
   ],
-  [{ says: "where can I find a pharmcy", answers: ["Harbor Pharmacy"], never }],
-  [{ says: "Is there a lounge?", calls: [["search", { term: "lounge" }]], answers: ["Lounge"], never }],
+  [{ user: "where can I find a pharmcy", answers: ["Harbor Pharmacy"], never }],
+  [{ user: "Is there a lounge?", calls: [["search", { term: "lounge" }]], answers: ["Lounge"], never }],
   [
     {
-      says: "water near D15",
+      user: "water near D15",
       calls: [["search"], ["search", { near: {} }]],
       answers: ["Water", metres],
       never,
     },
   ],
-  [{ says: "I'm at C61, where is the closest restroom?", answers: ["Concourse C", metres], never }],
+  [{ user: "I'm at C61, where is the closest restroom?", answers: ["Concourse C", metres], never }],
   [
     {
-      says: "Where can I charge my phone near A10?",
+      user: "Where can I charge my phone near A10?",
       calls: [["search", { term: "A10" }], ["search", { near: {} }], ["showPOI"]],
       answers: ["Charging", metres],
       never,
@@ -123,7 +123,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "What is near gate D15?",
+      user: "What is near gate D15?",
       calls: [
         ["search", { term: "gate D15" }],
         ["searchNearby", {}],
@@ -134,7 +134,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "cafés before security",
+      user: "cafés before security",
       calls: [["search", { security: "before" }]],
       answers: ["before security"],
       never: [...never, "after security"],
@@ -142,7 +142,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "toilets on level 1 in Terminal 1",
+      user: "toilets on level 1 in Terminal 1",
       calls: [["search", { level: "Level 1", buildingId: "Terminal 1" }]],
       answers: ["Level 1"],
       never: [...never, "Level 2"],
@@ -150,7 +150,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "find a dentist",
+      user: "find a dentist",
       calls: [["search", { term: "dentist" }]],
       answers: [/no |not|nothing/i],
       never,
@@ -158,7 +158,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "where is gate Z99?",
+      user: "where is gate Z99?",
       calls: [["search", { term: "gate Z99" }]],
       answers: [/no |not|nothing/i],
       never: [...never, "Gate A"],
@@ -167,7 +167,7 @@ export const places: readonly Talk[] = [
   // What is asked for in one part of the airport is looked for there alone.
   [
     {
-      says: "Is there a lounge in concourse B?",
+      user: "Is there a lounge in concourse B?",
       calls: [["search", { term: "lounge", buildingId: "Concourse B" }]],
       answers: ["Nothing", "Concourse B", "Skyline Lounge (Concourse A", "Harbor Lounge (Concourse D"],
       never: [...never, "Lift", "places:"],
@@ -175,7 +175,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "find a cafe in concourse D",
+      user: "find a cafe in concourse D",
       calls: [["search", { buildingId: "Concourse D" }]],
       answers: ["Mast & Bean", "Lighthouse Coffee"],
       never: [...never, "Concourse A"],
@@ -183,7 +183,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "Where can I eat before security in terminal 2?",
+      user: "Where can I eat before security in terminal 2?",
       calls: [["search", { buildingId: "Terminal 2", security: "before" }], ["showPOI"]],
       answers: ["Captain's Table", "before security"],
       never: [...never, "Lift"],
@@ -191,7 +191,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "Is there anything to eat near D15",
+      user: "Is there anything to eat near D15",
       calls: [
         ["search", { term: "D15" }],
         ["search", { near: {} }],
@@ -202,7 +202,7 @@ export const places: readonly Talk[] = [
   ],
   [
     {
-      says: "I'm at gate A5 and need a coffee",
+      user: "I'm at gate A5 and need a coffee",
       calls: [
         ["search", { term: "gate A5" }],
         ["search", { term: "coffee", near: {} }],
@@ -214,7 +214,7 @@ export const places: readonly Talk[] = [
   // A gate that is not there: its concourse has others.
   [
     {
-      says: "where is gate B7?",
+      user: "where is gate B7?",
       calls: [["search", { term: "gate B7" }]],
       answers: ["B30 to B51", "Concourse B"],
       never,

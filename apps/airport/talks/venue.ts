@@ -1,11 +1,11 @@
-import type { Talk } from "capstan/testing/talks-suite";
+import type { Conversation } from "capstan/testing/conversation-suite";
 import { minutes, never } from "./telling.ts";
 
 /** The airport as a whole. */
-export const venue: readonly Talk[] = [
+export const venue: readonly Conversation[] = [
   [
     {
-      says: "How many terminals are there?",
+      user: "How many terminals are there?",
       calls: [["getBuildingsAndLevels"]],
       answers: ["Terminal 1", "Terminal 2", "Terminal 3"],
       never,
@@ -13,7 +13,7 @@ export const venue: readonly Talk[] = [
   ],
   [
     {
-      says: "which levels does the airport have",
+      user: "which levels does the airport have",
       calls: [["getBuildingsAndLevels"]],
       answers: ["Level 1", "Level 2"],
       never,
@@ -21,7 +21,7 @@ export const venue: readonly Talk[] = [
   ],
   [
     {
-      says: "What kinds of places can you find?",
+      user: "What kinds of places can you find?",
       calls: [["getCategories"]],
       answers: ["restroom", "cafe", "gate"],
       never,
@@ -29,23 +29,23 @@ export const venue: readonly Talk[] = [
   ],
   [
     {
-      says: "How long is the wait at security?",
+      user: "How long is the wait at security?",
       calls: [["getSecurityWaitTimes"]],
       answers: ["simulated", "Terminal 1 Checkpoint", minutes],
       never,
     },
-    { says: "which one is the fastest?", answers: ["Checkpoint"], never },
+    { user: "which one is the fastest?", answers: ["Checkpoint"], never },
   ],
-  [{ says: "security wait times please", calls: [["getSecurityWaitTimes"]], answers: ["simulated"], never }],
+  [{ user: "security wait times please", calls: [["getSecurityWaitTimes"]], answers: ["simulated"], never }],
   [
     {
-      says: "How long is the wait at terminal 2?",
+      user: "How long is the wait at terminal 2?",
       calls: [["getSecurityWaitTimes", { buildingId: "Terminal 2" }]],
       answers: ["simulated", "Terminal 2 Checkpoint", minutes],
       never: [...never, "Terminal 1"],
     },
     {
-      says: "and terminal 3?",
+      user: "and terminal 3?",
       calls: [["getSecurityWaitTimes", { buildingId: "Terminal 3" }]],
       answers: ["simulated", "Terminal 3 Checkpoint", minutes],
       never: [...never, "Terminal 2"],
@@ -53,7 +53,7 @@ export const venue: readonly Talk[] = [
   ],
   [
     {
-      says: "how many gates are there?",
+      user: "how many gates are there?",
       calls: [["getCategories", { kind: "gates" }]],
       answers: ["92"],
       never,
@@ -61,7 +61,7 @@ export const venue: readonly Talk[] = [
   ],
   [
     {
-      says: "How many gates does concourse B have?",
+      user: "How many gates does concourse B have?",
       calls: [["getCategories", { kind: "gates" }]],
       answers: ["Concourse B has 22"],
       never,

@@ -1,12 +1,12 @@
-import type { Talk } from "capstan/testing/talks-suite";
+import type { Conversation } from "capstan/testing/conversation-suite";
 import { metres, minutes, never } from "./telling.ts";
 
 /** How to get from one place to another. */
-export const ways: readonly Talk[] = [
+export const ways: readonly Conversation[] = [
   // Both ends of a way are looked up, then it is drawn.
   [
     {
-      says: "Directions from the Terminal 2 checkpoint to D15",
+      user: "Directions from the Terminal 2 checkpoint to D15",
       calls: [["search", { term: "Terminal 2 checkpoint" }], ["search", { term: "D15" }], ["showDirections"]],
       answers: ["Gate D15", metres, minutes],
       never,
@@ -14,19 +14,19 @@ export const ways: readonly Talk[] = [
   ],
   // Where a way begins is asked for, and a short answer is enough.
   [
-    { says: "How do I get to D15?", calls: [], answers: ["from … to D15", "?"], never },
+    { user: "How do I get to D15?", calls: [], answers: ["from … to D15", "?"], never },
     {
-      says: "I'm at gate C61",
+      user: "I'm at gate C61",
       calls: [["search"], ["search", { term: "D15" }], ["showDirections"]],
       answers: ["Gate C61", "Gate D15", metres, minutes],
       never,
     },
   ],
-  [{ says: "I want to go to the pharmacy", calls: [], answers: ["from … to", "pharmacy", "?"], never }],
-  [{ says: "how far is gate D15", calls: [], answers: ["gate D15 from …", "?"], never }],
+  [{ user: "I want to go to the pharmacy", calls: [], answers: ["from … to", "pharmacy", "?"], never }],
+  [{ user: "how far is gate D15", calls: [], answers: ["gate D15 from …", "?"], never }],
   [
     {
-      says: "How do I get from C80 to D15 without stairs?",
+      user: "How do I get from C80 to D15 without stairs?",
       calls: [
         ["search", { term: "C80" }],
         ["search", { term: "D15" }],
@@ -38,7 +38,7 @@ export const ways: readonly Talk[] = [
   ],
   [
     {
-      says: "step-free route from A3 to the Harbor Lounge",
+      user: "step-free route from A3 to the Harbor Lounge",
       calls: [["search", { term: "A3" }], ["search"], ["showDirections", { accessible: true }]],
       answers: ["Harbor Lounge", metres, minutes],
       never: [...never, /stairs to/i, /escalator to/i],
@@ -46,13 +46,13 @@ export const ways: readonly Talk[] = [
   ],
   [
     {
-      says: "take me from gate B32 to gate B44",
+      user: "take me from gate B32 to gate B44",
       calls: [["search"], ["search"], ["showDirections"]],
       answers: ["Gate B44", metres, minutes],
       never,
     },
     {
-      says: "and to C61?",
+      user: "and to C61?",
       calls: [["search", { term: "C61" }], ["showDirections"]],
       answers: ["Gate C61"],
       never,
@@ -60,10 +60,10 @@ export const ways: readonly Talk[] = [
   ],
   [
     {
-      says: "Show me the way from the Terminal 1 checkpoint to A12 via the Skyline Lounge",
+      user: "Show me the way from the Terminal 1 checkpoint to A12 via the Skyline Lounge",
       answers: ["Skyline Lounge", metres],
       never,
     },
   ],
-  [{ says: "How far is it from A3 to A12?", answers: ["Gate A12", metres, minutes], never }],
+  [{ user: "How far is it from A3 to A12?", answers: ["Gate A12", metres, minutes], never }],
 ];

@@ -1,4 +1,4 @@
-import { AgentError, nearest } from "capstan";
+import { AgentError, suggestName } from "capstan";
 import { distancesFrom, inWords } from "../venue/distances.ts";
 import { locationOf, type Place, placeOf, type Venue } from "../venue/venue.ts";
 
@@ -27,7 +27,7 @@ export function placeNamed(venue: Venue, name: string): Place {
   );
   const [place] = found;
   if (place && found.length === 1) return place;
-  const known = nearest(
+  const known = suggestName(
     name,
     venue.places.map((one) => one.name),
   );

@@ -20,9 +20,9 @@ export function searchNearby(concierge: Concierge): Tool {
       additionalProperties: false,
     },
     examples: [
-      { says: "what is near {poiId}" },
-      { says: "what is around {poiId}" },
-      { says: "what can I find close to {poiId}" },
+      { phrase: "what is near {poiId}" },
+      { phrase: "what is around {poiId}" },
+      { phrase: "what can I find close to {poiId}" },
     ],
     effects: "none",
     reads: ["public"],

@@ -1,20 +1,20 @@
-import type { Talk } from "capstan/testing/talks-suite";
+import type { Conversation } from "capstan/testing/conversation-suite";
 
 /** The names of languages, of folders, and other ways to ask for a new file. */
-export const otherWords: readonly Talk[] = [
+export const otherWords: readonly Conversation[] = [
   [
     {
-      says: "list all python files",
+      user: "list all python files",
       calls: [["list_files", { glob: "*.py" }]],
       answers: ["example.py"],
       never: ["Nothing is there", "sample.txt"],
     },
   ],
-  [{ says: "show me the text files", calls: [["list_files", { glob: "*.txt" }]], answers: ["sample.txt"] }],
-  [{ says: "are there any ruby files?", calls: [["list_files", { glob: "*.rb" }]], answers: ["Nothing"] }],
+  [{ user: "show me the text files", calls: [["list_files", { glob: "*.txt" }]], answers: ["sample.txt"] }],
+  [{ user: "are there any ruby files?", calls: [["list_files", { glob: "*.rb" }]], answers: ["Nothing"] }],
   [
     {
-      says: "what's in the data folder",
+      user: "what's in the data folder",
       calls: [["list_files", { path: "data" }]],
       answers: ["data/config.json"],
       never: ["sample.txt"],
@@ -22,7 +22,7 @@ export const otherWords: readonly Talk[] = [
   ],
   [
     {
-      says: "list the files in the data folder",
+      user: "list the files in the data folder",
       calls: [["list_files", { path: "data" }]],
       answers: ["data/config.json"],
       never: ["sample.txt"],
@@ -30,15 +30,15 @@ export const otherWords: readonly Talk[] = [
   ],
   [
     {
-      says: "Create a file called notes.txt that says hello world",
+      user: "Create a file called notes.txt that says hello world",
       calls: [["write_file", { path: "notes.txt", content: "hello world" }]],
       answers: ["notes.txt"],
     },
-    { says: "what's in notes.txt?", calls: [["read_file"]], answers: ["hello world"] },
+    { user: "what's in notes.txt?", calls: [["read_file"]], answers: ["hello world"] },
   ],
   [
     {
-      says: "create a.txt containing good morning",
+      user: "create a.txt containing good morning",
       calls: [["write_file", { path: "a.txt", content: "good morning" }]],
       answers: ["a.txt"],
     },
@@ -46,10 +46,10 @@ export const otherWords: readonly Talk[] = [
   // A file of that name is elsewhere; nothing is claimed about its content.
   [
     {
-      says: "What's in config.json?",
+      user: "What's in config.json?",
       answers: ["config.json", /no file|data\/config\.json/i],
       never: [/is empty/i],
     },
   ],
-  [{ says: "Replace Welcome with Goodbye in all files", never: [/^changed/i] }],
+  [{ user: "Replace Welcome with Goodbye in all files", never: [/^changed/i] }],
 ];

@@ -1,126 +1,126 @@
-import type { Talk } from "capstan/testing/talks-suite";
+import type { Conversation } from "capstan/testing/conversation-suite";
 
 const rawMessages = [/^returned \d+ (?:node|edge) samples?\.?$/i, /"success"/, /nodeIds/];
 
-const counting: readonly Talk[] = [
+const counting: readonly Conversation[] = [
   [
     {
-      says: "How many nodes are there?",
+      user: "How many nodes are there?",
       calls: [["queryGraph", { query: "nodeCount" }]],
       answers: ["20"],
       never: rawMessages,
     },
-    { says: "what about the edges?", calls: [["queryGraph", { query: "edgeCount" }]], answers: ["30"] },
+    { user: "what about the edges?", calls: [["queryGraph", { query: "edgeCount" }]], answers: ["30"] },
   ],
   [
     {
-      says: "how many edges does the graph have",
+      user: "how many edges does the graph have",
       calls: [["queryGraph", { query: "edgeCount" }]],
       answers: ["30"],
     },
   ],
-  [{ says: "hwo many ndoes are ther?", calls: [["queryGraph", { query: "nodeCount" }]], answers: ["20"] }],
-  [{ says: "What types of nodes are there?", answers: ["cat", "human", "house", "toy", "food"] }],
+  [{ user: "hwo many ndoes are ther?", calls: [["queryGraph", { query: "nodeCount" }]], answers: ["20"] }],
+  [{ user: "What types of nodes are there?", answers: ["cat", "human", "house", "toy", "food"] }],
   [
     {
-      says: "What kinds of edges exist?",
+      user: "What kinds of edges exist?",
       calls: [["queryGraph", { query: "edgeTypes" }]],
       answers: ["friend_of", "lives_in"],
     },
   ],
   [
-    { says: "How many cats are there?", answers: ["3"], never: ["20"] },
-    { says: "and how many humans?", answers: ["7"] },
+    { user: "How many cats are there?", answers: ["3"], never: ["20"] },
+    { user: "and how many humans?", answers: ["7"] },
   ],
-  [{ says: "list all edge types", calls: [["queryGraph", { query: "edgeTypes" }]], answers: ["lives_in"] }],
-  [{ says: "how many nodes and edges are there?", calls: [["queryGraph"]], answers: ["20", "30"] }],
-  [{ says: "Give me an overview of the graph", answers: ["20", "30"] }],
+  [{ user: "list all edge types", calls: [["queryGraph", { query: "edgeTypes" }]], answers: ["lives_in"] }],
+  [{ user: "how many nodes and edges are there?", calls: [["queryGraph"]], answers: ["20", "30"] }],
+  [{ user: "Give me an overview of the graph", answers: ["20", "30"] }],
 ];
 
-const looking: readonly Talk[] = [
+const looking: readonly Conversation[] = [
   [
     {
-      says: "What are some sample nodes?",
+      user: "What are some sample nodes?",
       calls: [["sampleData", { target: "nodes" }]],
       answers: ["Whiskers", "cat1", "tabby"],
       never: rawMessages,
     },
-    { says: "and some edges?", calls: [["sampleData", { target: "edges" }]], answers: ["owner_of"] },
+    { user: "and some edges?", calls: [["sampleData", { target: "edges" }]], answers: ["owner_of"] },
   ],
   [
     {
-      says: "Show me 5 sample edges",
+      user: "Show me 5 sample edges",
       calls: [["sampleData", { target: "edges", count: 5 }]],
       never: rawMessages,
     },
   ],
   [
     {
-      says: "show me two example nodes",
+      user: "show me two example nodes",
       calls: [["sampleData", { target: "nodes", count: 2 }]],
       answers: ["Mittens"],
     },
   ],
-  [{ says: "Which properties do the nodes have?", calls: [["getSchema"]], answers: ["breed", "age"] }],
-  [{ says: "Describe the schema", calls: [["getSchema"]], answers: ["cat", "breed"] }],
+  [{ user: "Which properties do the nodes have?", calls: [["getSchema"]], answers: ["breed", "age"] }],
+  [{ user: "Describe the schema", calls: [["getSchema"]], answers: ["cat", "breed"] }],
   [
     {
-      says: "Tell me about the property breed",
+      user: "Tell me about the property breed",
       calls: [["describeProperty", { property: "breed" }]],
       answers: ["tabby", "siamese"],
     },
   ],
   [
     {
-      says: "What values does age have?",
+      user: "What values does age have?",
       calls: [["describeProperty", { property: "age" }]],
       answers: ["3"],
     },
   ],
   [
     {
-      says: "Who are the neighbours of Whiskers?",
+      user: "Who are the neighbours of Whiskers?",
       calls: [["queryGraph", { query: "neighbours", node: "Whiskers" }]],
       answers: ["Ada", "Maple Cottage"],
     },
     {
-      says: "what about Mittens?",
+      user: "what about Mittens?",
       calls: [["queryGraph", { query: "neighbours", node: "Mittens" }]],
       answers: ["Ben"],
     },
   ],
   [
     {
-      says: "What is connected to Shadow?",
+      user: "What is connected to Shadow?",
       calls: [["queryGraph", { query: "neighbours" }]],
       answers: ["Chloe"],
     },
   ],
   [
     {
-      says: "How many connections does Ada have?",
+      user: "How many connections does Ada have?",
       calls: [["queryGraph", { query: "degree", node: "Ada" }]],
       answers: ["4"],
     },
   ],
 ];
 
-const finding: readonly Talk[] = [
+const finding: readonly Conversation[] = [
   [
     {
-      says: "Find all cats",
+      user: "Find all cats",
       calls: [["findNodes"]],
       answers: ["Whiskers", "Mittens", "Shadow"],
       never: rawMessages,
     },
   ],
-  [{ says: "List the humans", calls: [["findNodes"]], answers: ["Ada", "Grace"] }],
-  [{ says: "Don't change the colours, just find the cats", calls: [["findNodes"]], answers: ["Mittens"] }],
-  [{ says: "find everything named Maple", calls: [["findNodes"]], answers: ["Maple Cottage"] }],
-  [{ says: "find al the cats pls", calls: [["findNodes"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
+  [{ user: "List the humans", calls: [["findNodes"]], answers: ["Ada", "Grace"] }],
+  [{ user: "Don't change the colours, just find the cats", calls: [["findNodes"]], answers: ["Mittens"] }],
+  [{ user: "find everything named Maple", calls: [["findNodes"]], answers: ["Maple Cottage"] }],
+  [{ user: "find al the cats pls", calls: [["findNodes"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
   [
     {
-      says: "Which cats are older than 4?",
+      user: "Which cats are older than 4?",
       calls: [["findNodes"]],
       answers: ["Whiskers", "Shadow"],
       never: ["Mittens"],
@@ -128,22 +128,22 @@ const finding: readonly Talk[] = [
   ],
   [
     {
-      says: "find nodes where breed == 'persian'",
+      user: "find nodes where breed == 'persian'",
       calls: [["findNodes", { selector: "breed == 'persian'" }]],
       answers: ["Mittens"],
     },
   ],
-  [{ says: "Find the node named Shadow", calls: [["findNodes"]], answers: ["Shadow"], never: ["Mittens"] }],
+  [{ user: "Find the node named Shadow", calls: [["findNodes"]], answers: ["Shadow"], never: ["Mittens"] }],
 ];
 
 /** A position in a selector is for models; people are told in words. */
 const parserWords = [/at position/i, /expected one of/i, "nodeIds"];
 
-const naming: readonly Talk[] = [
-  [{ says: "find Whiskers", calls: [["findNodes"]], answers: ["Whiskers"], never: ["Mittens", "types"] }],
+const naming: readonly Conversation[] = [
+  [{ user: "find Whiskers", calls: [["findNodes"]], answers: ["Whiskers"], never: ["Mittens", "types"] }],
   [
     {
-      says: "find Whiskers and Mittens",
+      user: "find Whiskers and Mittens",
       calls: [["findNodes"]],
       answers: ["Whiskers", "Mittens"],
       never: ["Shadow"],
@@ -151,7 +151,7 @@ const naming: readonly Talk[] = [
   ],
   [
     {
-      says: "highlight Whiskers and Mittens",
+      user: "highlight Whiskers and Mittens",
       calls: [["findNodes"]],
       answers: ["Whiskers", "Mittens"],
       never: ["Shadow", ...parserWords],
@@ -159,21 +159,21 @@ const naming: readonly Talk[] = [
   ],
   [
     {
-      says: "tell me about Whiskers",
+      user: "tell me about Whiskers",
       calls: [["queryGraph", { query: "node", node: "Whiskers" }]],
       answers: ["cat", "tabby", "5"],
     },
   ],
-  [{ says: "how old is Whiskers?", calls: [["queryGraph", { node: "Whiskers" }]], answers: ["age 5"] }],
-  [{ says: "who is Rex?", answers: ['No nodes are called or typed "Rex"'], never: ["Ben"] }],
-  [{ says: "who owns Whiskers?", calls: [["queryGraph"]], answers: ["Ada", "owner_of"] }],
-  [{ says: "tell me about the cats", calls: [["queryGraph"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
-  [{ says: "show me the schema", calls: [["getSchema"]], answers: ["breed"] }],
-  [{ says: "show me the edges", calls: [["sampleData", { target: "edges" }]], answers: ["owner_of"] }],
-  [{ says: "who is Grace?", calls: [["queryGraph", { node: "Grace" }]], answers: ["vet"] }],
+  [{ user: "how old is Whiskers?", calls: [["queryGraph", { node: "Whiskers" }]], answers: ["age 5"] }],
+  [{ user: "who is Rex?", answers: ['No nodes are called or typed "Rex"'], never: ["Ben"] }],
+  [{ user: "who owns Whiskers?", calls: [["queryGraph"]], answers: ["Ada", "owner_of"] }],
+  [{ user: "tell me about the cats", calls: [["queryGraph"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
+  [{ user: "show me the schema", calls: [["getSchema"]], answers: ["breed"] }],
+  [{ user: "show me the edges", calls: [["sampleData", { target: "edges" }]], answers: ["owner_of"] }],
+  [{ user: "who is Grace?", calls: [["queryGraph", { node: "Grace" }]], answers: ["vet"] }],
   [
     {
-      says: "find Rex",
+      user: "find Rex",
       calls: [["findNodes"]],
       answers: ['No nodes are called or typed "Rex"', "human", "cat"],
       never: parserWords,
@@ -181,7 +181,7 @@ const naming: readonly Talk[] = [
   ],
   [
     {
-      says: "find nodes where age bigger than 4",
+      user: "find nodes where age bigger than 4",
       answers: ["No nodes are called or typed"],
       never: parserWords,
     },
@@ -189,4 +189,4 @@ const naming: readonly Talk[] = [
 ];
 
 /** Counting, looking and finding: nothing changes. */
-export const seeing: readonly Talk[] = [...counting, ...looking, ...finding, ...naming];
+export const seeing: readonly Conversation[] = [...counting, ...looking, ...finding, ...naming];

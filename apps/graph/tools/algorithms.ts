@@ -74,9 +74,9 @@ export function listAlgorithms(desk: Desk): Tool {
     input: {},
     effects: "none",
     examples: [
-      { says: "which algorithms can you run" },
-      { says: "list the algorithms" },
-      { says: "show me the algorithms" },
+      { phrase: "which algorithms can you run" },
+      { phrase: "list the algorithms" },
+      { phrase: "show me the algorithms" },
     ],
     carryOut() {
       const list = Object.entries(algorithms).map(([id, { title, about }]) => ({
@@ -108,17 +108,17 @@ export function runAlgorithm(desk: Desk): Tool {
     required: ["algorithm"],
     effects: "none",
     examples: [
-      { says: "run {algorithm}" },
-      { says: "who has the most connections", input: { algorithm: "degree" } },
-      { says: "which node has the most connections", input: { algorithm: "degree" } },
-      { says: "who is the most connected", input: { algorithm: "degree" } },
-      { says: "what is the most connected node", input: { algorithm: "degree" } },
-      { says: "which nodes are the most connected", input: { algorithm: "degree" } },
-      { says: "who is the most important", input: { algorithm: "pageRank" } },
-      { says: "which nodes are the most important", input: { algorithm: "pageRank" } },
-      { says: "how many connected components are there", input: { algorithm: "components" } },
-      { says: "shortest path from {from} to {to}", input: { algorithm: "shortestPath" } },
-      { says: "how is {from} connected to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "run {algorithm}" },
+      { phrase: "who has the most connections", input: { algorithm: "degree" } },
+      { phrase: "which node has the most connections", input: { algorithm: "degree" } },
+      { phrase: "who is the most connected", input: { algorithm: "degree" } },
+      { phrase: "what is the most connected node", input: { algorithm: "degree" } },
+      { phrase: "which nodes are the most connected", input: { algorithm: "degree" } },
+      { phrase: "who is the most important", input: { algorithm: "pageRank" } },
+      { phrase: "which nodes are the most important", input: { algorithm: "pageRank" } },
+      { phrase: "how many connected components are there", input: { algorithm: "components" } },
+      { phrase: "shortest path from {from} to {to}", input: { algorithm: "shortestPath" } },
+      { phrase: "how is {from} connected to {to}", input: { algorithm: "shortestPath" } },
     ],
     carryOut(input, { network }) {
       const algorithm = Object.hasOwn(algorithms, input.algorithm) ? algorithms[input.algorithm] : undefined;

@@ -1,5 +1,5 @@
 import type { Tool } from "capstan";
-import { nearest } from "capstan";
+import { suggestName } from "capstan";
 import { commandTool, type Desk, Refusal } from "../command.ts";
 import { nameOf, typesOf } from "../network.ts";
 import { type Picked, pickNodes } from "../pick.ts";
@@ -14,7 +14,7 @@ export function setLayout(desk: Desk): Tool {
     input: { layout: { type: "string", enum: [...layouts], description: "How to arrange the nodes" } },
     required: ["layout"],
     effects: "ui",
-    examples: [{ says: "use the {layout} layout" }, { says: "arrange the nodes in a {layout}" }],
+    examples: [{ phrase: "use the {layout} layout" }, { phrase: "arrange the nodes in a {layout}" }],
     carryOut({ layout }, { view }) {
       const others = layouts.filter((other) => other !== layout);
       const replies = others.map((other) => `Use the ${other} layout`);
@@ -34,15 +34,15 @@ export function zoomToNodes(desk: Desk): Tool {
     input: { nodeIds: nodeIdsInput, selector: selectorInput },
     effects: "ui",
     examples: [
-      { says: "zoom to them" },
-      { says: "zoom to the {type}", input: { selector: "type == '{type}'" } },
-      { says: "zoom to the node {name}", input: { selector: "name contains '{name}'" } },
-      { says: "zoom to {name}", input: { selector: "{name}" } },
-      { says: "zoom in on them" },
-      { says: "zoom in on the {type}", input: { selector: "type == '{type}'" } },
-      { says: "zoom in on {name}", input: { selector: "{name}" } },
-      { says: "focus on {name}", input: { selector: "{name}" } },
-      { says: "zoom out", input: { selector: "*" } },
+      { phrase: "zoom to them" },
+      { phrase: "zoom to the {type}", input: { selector: "type == '{type}'" } },
+      { phrase: "zoom to the node {name}", input: { selector: "name contains '{name}'" } },
+      { phrase: "zoom to {name}", input: { selector: "{name}" } },
+      { phrase: "zoom in on them" },
+      { phrase: "zoom in on the {type}", input: { selector: "type == '{type}'" } },
+      { phrase: "zoom in on {name}", input: { selector: "{name}" } },
+      { phrase: "focus on {name}", input: { selector: "{name}" } },
+      { phrase: "zoom out", input: { selector: "*" } },
     ],
     carryOut(picked, { network, view }) {
       const nodes = pickNodes(network, picked);
@@ -67,7 +67,11 @@ export function clearStyles(desk: Desk): Tool {
     description: "Takes back all colours that were given to nodes and edges, and the zoom.",
     input: {},
     effects: "ui",
-    examples: [{ says: "clear all styles" }, { says: "reset the colors" }, { says: "remove all colors" }],
+    examples: [
+      { phrase: "clear all styles" },
+      { phrase: "reset the colors" },
+      { phrase: "remove all colors" },
+    ],
     carryOut(_, { view }) {
       const affectedNodes = Object.keys(view.nodeColours);
       const affectedEdges = Object.keys(view.edgeColours);
@@ -93,12 +97,12 @@ export function openGraph(desk: Desk): Tool {
     required: ["name"],
     effects: "ui",
     examples: [
-      { says: "open the {name} graph" },
-      { says: "go back to the {name} graph" },
-      { says: "switch to {name}" },
+      { phrase: "open the {name} graph" },
+      { phrase: "go back to the {name} graph" },
+      { phrase: "switch to {name}" },
     ],
     async carryOut({ name }, { signal }) {
-      if (!names.includes(name)) throw new Refusal(`There is no graph "${name}".${nearest(name, names)}`);
+      if (!names.includes(name)) throw new Refusal(`There is no graph "${name}".${suggestName(name, names)}`);
       const network = await desk.catalogue.load(name, signal);
       const message = `Opened "${network.title}": ${network.nodes.length} nodes, ${network.edges.length} edges.`;
       const replies = ["What types of nodes are there?", "Who has the most connections?"];

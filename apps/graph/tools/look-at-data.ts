@@ -1,5 +1,5 @@
 import type { Json, Tool } from "capstan";
-import { nearest } from "capstan";
+import { suggestName } from "capstan";
 import { commandTool, type Desk, type Facts, Refusal } from "../command.ts";
 import { describedTypes, type Network, nameOf, propertiesOf } from "../network.ts";
 import { counted } from "../selection-words.ts";
@@ -22,13 +22,13 @@ export function sampleData(desk: Desk): Tool {
     },
     effects: "none",
     examples: [
-      { says: "what are some sample nodes", input: { target: "nodes" } },
-      { says: "show {count} sample nodes", input: { target: "nodes" } },
-      { says: "what are some sample edges", input: { target: "edges" } },
-      { says: "show {count} sample edges", input: { target: "edges" } },
-      { says: "show me the edges", input: { target: "edges" } },
-      { says: "show me some example nodes", input: { target: "nodes" } },
-      { says: "show {count} example nodes", input: { target: "nodes" } },
+      { phrase: "what are some sample nodes", input: { target: "nodes" } },
+      { phrase: "show {count} sample nodes", input: { target: "nodes" } },
+      { phrase: "what are some sample edges", input: { target: "edges" } },
+      { phrase: "show {count} sample edges", input: { target: "edges" } },
+      { phrase: "show me the edges", input: { target: "edges" } },
+      { phrase: "show me some example nodes", input: { target: "nodes" } },
+      { phrase: "show {count} example nodes", input: { target: "nodes" } },
     ],
     carryOut({ target: of = "nodes", count = 3 }, { network }) {
       const samples = of === "nodes" ? nodeSamples(network, count) : edgeSamples(network, count);
@@ -56,10 +56,10 @@ export function getSchema(desk: Desk): Tool {
     input: {},
     effects: "none",
     examples: [
-      { says: "describe the schema" },
-      { says: "show me the schema" },
-      { says: "which properties do the nodes have" },
-      { says: "what is in this graph" },
+      { phrase: "describe the schema" },
+      { phrase: "show me the schema" },
+      { phrase: "which properties do the nodes have" },
+      { phrase: "what is in this graph" },
     ],
     carryOut(_, { network }) {
       const { title, nodes, edges } = network;
@@ -88,9 +88,9 @@ export function describeProperty(desk: Desk): Tool {
     required: ["property"],
     effects: "none",
     examples: [
-      { says: "tell me about the property {property}" },
-      { says: "what values does {property} have" },
-      { says: "describe the property {property} of the edges", input: { target: "edges" } },
+      { phrase: "tell me about the property {property}" },
+      { phrase: "what values does {property} have" },
+      { phrase: "describe the property {property} of the edges", input: { target: "edges" } },
     ],
     carryOut({ property, target: of = "nodes" }, { network }) {
       const members = network[of];
@@ -100,7 +100,7 @@ export function describeProperty(desk: Desk): Tool {
       if (values.length === 0) {
         const known = ["type", ...propertiesOf(members)];
         throw new Refusal(
-          `No ${of} have the property "${property}".${nearest(property, known)} There are: ${known.join(", ")}.`,
+          `No ${of} have the property "${property}".${suggestName(property, known)} There are: ${known.join(", ")}.`,
         );
       }
       const message = `${values.length} of ${members.length} ${of} have "${property}".`;

@@ -21,10 +21,10 @@ export function styleEdges(desk: Desk): Tool {
     required: ["color"],
     effects: "ui",
     examples: [
-      { says: "make the edges {color}", input: { selector: "*" } },
-      { says: "color all edges {color}", input: { selector: "*" } },
-      { says: "make the {type} edges {color}", input: { selector: "type contains '{type}'" } },
-      { says: "color the {type} edges {color}", input: { selector: "type contains '{type}'" } },
+      { phrase: "make the edges {color}", input: { selector: "*" } },
+      { phrase: "color all edges {color}", input: { selector: "*" } },
+      { phrase: "make the {type} edges {color}", input: { selector: "type contains '{type}'" } },
+      { phrase: "color the {type} edges {color}", input: { selector: "type contains '{type}'" } },
     ],
     carryOut({ color, edgeIds, selector }, { network, view }) {
       const hex = hexOf(color);

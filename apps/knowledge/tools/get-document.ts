@@ -1,4 +1,4 @@
-import { defineTool, nearest, type Tool } from "capstan";
+import { defineTool, suggestName, type Tool } from "capstan";
 import type { Library } from "../library/library.ts";
 import type { Passage } from "../library/search-index.ts";
 import { contextsOf, sourcesHint, titled } from "./passages.ts";
@@ -26,11 +26,11 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
       additionalProperties: false,
     },
     examples: [
-      { says: "open the document {id}" },
-      { says: "open {id}" },
-      { says: "read the document {id}" },
-      { says: "show the section {section} of the document {id}" },
-      { says: "read the section {section} of {id}" },
+      { phrase: "open the document {id}" },
+      { phrase: "open {id}" },
+      { phrase: "read the document {id}" },
+      { phrase: "show the section {section} of the document {id}" },
+      { phrase: "read the section {section} of {id}" },
     ],
     effects: "none",
     reads: library.reads,
@@ -39,7 +39,7 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
       const [document = id, anchor] = id.split(/#(?=[^#]*$)/);
       const all = index.document(document, sources).map(titled);
       if (all.length === 0)
-        return refused(`There is no document "${document}".${nearest(document, index.documentIds())}`);
+        return refused(`There is no document "${document}".${suggestName(document, index.documentIds())}`);
       const wanted = section ?? anchor;
       const passages = wanted === undefined ? all : all.filter((passage) => isOf(passage, wanted));
       if (passages.length === 0)

@@ -1,4 +1,4 @@
-import { defineTool, nearest, type Tool } from "capstan";
+import { defineTool, suggestName, type Tool } from "capstan";
 import { contentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
 import { contextsOf, sourcesHint, titled } from "./passages.ts";
@@ -30,23 +30,23 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
       additionalProperties: false,
     },
     examples: [
-      { says: "search for {query}" },
-      { says: "search the docs for {query}" },
-      { says: "look up {query}" },
-      { says: "find documentation about {query}" },
-      { says: "find docs about {query}" },
-      { says: "find docs on {query}" },
-      { says: "show me docs about {query}" },
-      { says: "find {limit} passages about {query}" },
-      { says: "documents about {query}" },
-      { says: "what do the docs say about {query}" },
-      { says: "what is {query}" },
-      { says: "what does {query}" },
-      { says: "how do I {query}" },
-      { says: "how can I {query}" },
-      { says: "how does {query} work" },
-      { says: "explain {query}" },
-      { says: "{query}" },
+      { phrase: "search for {query}" },
+      { phrase: "search the docs for {query}" },
+      { phrase: "look up {query}" },
+      { phrase: "find documentation about {query}" },
+      { phrase: "find docs about {query}" },
+      { phrase: "find docs on {query}" },
+      { phrase: "show me docs about {query}" },
+      { phrase: "find {limit} passages about {query}" },
+      { phrase: "documents about {query}" },
+      { phrase: "what do the docs say about {query}" },
+      { phrase: "what is {query}" },
+      { phrase: "what does {query}" },
+      { phrase: "how do I {query}" },
+      { phrase: "how can I {query}" },
+      { phrase: "how does {query} work" },
+      { phrase: "explain {query}" },
+      { phrase: "{query}" },
     ],
     effects: "none",
     reads: library.reads,
@@ -70,7 +70,7 @@ function nothing(query: string, ids: readonly string[]): string {
   // Within a sentence, a short word is like some name or other by chance.
   const hint = words
     .filter((word) => words.length === 1 || word.length >= 6)
-    .map((word) => (ids.includes(word) ? "" : nearest(word, ids)))
+    .map((word) => (ids.includes(word) ? "" : suggestName(word, ids)))
     .find((said) => said !== "");
   return `Nothing was found for "${query}".${hint ?? ""}`;
 }

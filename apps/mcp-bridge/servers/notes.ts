@@ -23,7 +23,7 @@ function addReading(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
-    examples: [{ says: "what notes do I have" }, { says: "list my notes" }, { says: "show all notes" }],
+    examples: [{ phrase: "what notes do I have" }, { says: "list my notes" }, { says: "show all notes" }],
   });
   const listing = { description: "Lists all notes.", inputSchema: none, annotations: readOnlyHint };
   server.registerTool("list_notes", listing, () =>
@@ -37,15 +37,15 @@ function addReading(server: McpServer): void {
     properties: { query: { ...text, description: "Words that the note has, all of them." } },
     required: ["query"],
     examples: [
-      { says: "find notes about {query}" },
-      { says: "search my notes for {query}" },
-      { says: "what did I note about {query}" },
-      { says: "is there a note about {query}" },
-      { says: "do I have a note about {query}" },
-      { says: "what do my notes say about {query}" },
-      { says: "where is {query}" },
-      { says: "where are {query}" },
-      { says: "where did I put {query}" },
+      { phrase: "find notes about {query}" },
+      { phrase: "search my notes for {query}" },
+      { phrase: "what did I note about {query}" },
+      { phrase: "is there a note about {query}" },
+      { phrase: "do I have a note about {query}" },
+      { phrase: "what do my notes say about {query}" },
+      { phrase: "where is {query}" },
+      { phrase: "where are {query}" },
+      { phrase: "where did I put {query}" },
     ],
   });
   const searching = {
@@ -69,19 +69,19 @@ function addWriting(server: McpServer): void {
     properties: { text: { ...text, maxLength: 2_000, description: "The note." } },
     required: ["text"],
     examples: [
-      { says: "note that {text}" },
-      { says: "remember that {text}" },
-      { says: "remember to {text}" },
-      { says: "remind me to {text}" },
-      { says: "don't forget that {text}" },
-      { says: "add a note: {text}" },
-      { says: "write down {text}" },
-      { says: "jot down {text}" },
-      { says: "make a note to {text}" },
-      { says: "make a note that {text}" },
-      { says: "make a note of {text}" },
-      { says: "take a note: {text}" },
-      { says: "add a note saying {text}" },
+      { phrase: "note that {text}" },
+      { phrase: "remember that {text}" },
+      { phrase: "remember to {text}" },
+      { phrase: "remind me to {text}" },
+      { phrase: "don't forget that {text}" },
+      { phrase: "add a note: {text}" },
+      { phrase: "write down {text}" },
+      { phrase: "jot down {text}" },
+      { phrase: "make a note to {text}" },
+      { phrase: "make a note that {text}" },
+      { phrase: "make a note of {text}" },
+      { phrase: "take a note: {text}" },
+      { phrase: "add a note saying {text}" },
     ],
   });
   const adding = { description: "Adds a note.", inputSchema: note, annotations: { destructiveHint: false } };
@@ -96,12 +96,12 @@ function addWriting(server: McpServer): void {
     properties: { id: { type: "integer", description: "Of the note, as it is listed." } },
     required: ["id"],
     examples: [
-      { says: "delete note {id}" },
-      { says: "remove note {id}" },
-      { says: "forget note {id}" },
-      { says: "delete note number {id}" },
-      { says: "delete the note about {id}" },
-      { says: "remove the note about {id}" },
+      { phrase: "delete note {id}" },
+      { phrase: "remove note {id}" },
+      { phrase: "forget note {id}" },
+      { phrase: "delete note number {id}" },
+      { phrase: "delete the note about {id}" },
+      { phrase: "remove the note about {id}" },
     ],
   });
   const deleting = {

@@ -26,16 +26,16 @@ function addUnits(server: McpServer): void {
     required: ["value", "from", "to"],
     // What a person might say. Clients that do not know these skip them.
     examples: [
-      { says: "convert {value} {from} to {to}" },
-      { says: "how many {to} are {value} {from}" },
-      { says: "how much is {value} {from} in {to}" },
-      { says: "what is {value} {from} in {to}" },
-      { says: "how tall is {value} {from} in {to}" },
-      { says: "convert {value} degrees {from} to {to}" },
-      { says: "convert {value} {from} into {to}" },
-      { says: "convert {value} degrees {from} into {to}" },
-      { says: "{value} {from} in {to}" },
-      { says: "{value} {from} to {to}" },
+      { phrase: "convert {value} {from} to {to}" },
+      { phrase: "how many {to} are {value} {from}" },
+      { phrase: "how much is {value} {from} in {to}" },
+      { phrase: "what is {value} {from} in {to}" },
+      { phrase: "how tall is {value} {from} in {to}" },
+      { phrase: "convert {value} degrees {from} to {to}" },
+      { phrase: "convert {value} {from} into {to}" },
+      { phrase: "convert {value} degrees {from} into {to}" },
+      { phrase: "{value} {from} in {to}" },
+      { phrase: "{value} {from} to {to}" },
     ],
   });
   const about = "Converts between units of length, mass, volume, time, speed, data and temperature.";
@@ -83,11 +83,11 @@ function addTimes(server: McpServer): void {
     },
     required: ["place"],
     examples: [
-      { says: "what time is it in {place}" },
-      { says: "what's the time in {place}" },
-      { says: "current time in {place}" },
-      { says: "what time is it in {place} right now" },
-      { says: "what's the time in {place} right now" },
+      { phrase: "what time is it in {place}" },
+      { phrase: "what's the time in {place}" },
+      { phrase: "current time in {place}" },
+      { phrase: "what time is it in {place} right now" },
+      { phrase: "what's the time in {place} right now" },
     ],
   });
   const now = { description: "Tells what time it is now in a place.", inputSchema: place };
@@ -107,11 +107,11 @@ function addTimes(server: McpServer): void {
     },
     required: ["time", "from", "to"],
     examples: [
-      { says: "when it is {time} in {from} what time is it in {to}" },
-      { says: "if it is {time} in {from} what time is it in {to}" },
-      { says: "what is {time} in {from} for people in {to}" },
-      { says: "{time} {from} time in {to}" },
-      { says: "what is {time} {from} time in {to} on {day}" },
+      { phrase: "when it is {time} in {from} what time is it in {to}" },
+      { phrase: "if it is {time} in {from} what time is it in {to}" },
+      { phrase: "what is {time} in {from} for people in {to}" },
+      { phrase: "{time} {from} time in {to}" },
+      { phrase: "what is {time} {from} time in {to} on {day}" },
     ],
   });
   const converting = {

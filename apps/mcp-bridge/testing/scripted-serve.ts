@@ -1,7 +1,7 @@
 // The program of serve.ts with a model that says what a test can foresee: it converts 42 km with the child server, and
 // tells how many questions it has heard. Its arguments: the folder for data, and a configuration of child servers.
 import { join } from "node:path";
-import { plainText } from "capstan";
+import { toPlainText } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { bridge } from "../agent.ts";
 import { bridgeService } from "../bridge-service.ts";
@@ -12,7 +12,7 @@ const [, , data = "", file] = process.argv;
 const mcp = await childServers({ data, ...(file !== undefined && { file }) });
 
 const model = scriptedModel(({ history }) => {
-  const said = history.flatMap((entry) => (entry.type === "user" ? [plainText(entry.content)] : []));
+  const said = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
   const result = said.at(-1)?.match(/CONTENT: (.*)/)?.[1];
   const questions = said.filter((text) => !text.startsWith("TOOL_RESULT")).length;
   if (said.at(-1)?.includes("heard")) return { text: `I have heard ${questions} questions.` };

@@ -182,7 +182,7 @@ describe("names of Object.prototype", () => {
     await run(agent, "First", { session: name, runId: name, store });
     const result = await run(agent, "Second", { session: name, runId: `${name}2`, store });
     expect(result.history.map((entry) => entry.type)).toEqual(["user", "assistant", "user", "assistant"]);
-    expect(await store.sessionOf(name)).toBe(name);
+    expect(await store.findSession(name)).toBe(name);
   });
 });
 

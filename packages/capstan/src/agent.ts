@@ -3,16 +3,16 @@ import {
   checkDefinition,
   checkedElsewhere,
   checkFields,
-  nearest,
   record,
   schema,
+  suggestName,
 } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import type { ModelChain } from "./event.ts";
 import type { NumberedFragment } from "./history.ts";
 import { isRecord } from "./json.ts";
 import type { Model, ToolSpec } from "./model.ts";
-import { checkPolicy, defaultPolicy, type PolicyLayer } from "./policy.ts";
+import { checkPolicy, defaultPolicy, type PolicyOverrides } from "./policy.ts";
 import { type Schema, type SchemaInput, toSchema } from "./schema/schema.ts";
 import type { Tool } from "./tool.ts";
 
@@ -53,7 +53,7 @@ export type AgentDefinition = {
   readonly fallbackTool?: Tool;
   /** The form an answer must have. The result then has an `output` that is valid by it. */
   readonly output?: SchemaInput;
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
 };
 
 /** The tools of an agent. */
@@ -74,7 +74,7 @@ export interface Agent extends Toolset {
   readonly handoffs?: () => readonly Agent[];
   readonly fallbackTool?: Tool;
   readonly output?: Schema;
-  readonly policy: PolicyLayer;
+  readonly policy: PolicyOverrides;
 }
 
 /** The agents a run can be continued with, by name. */
@@ -138,7 +138,7 @@ function checkAgent(name: string, definition: AgentDefinition): void {
   const owner = `agent ${JSON.stringify(name)}`;
   for (const field of Object.keys(definition)) {
     const isMisplaced =
-      Object.hasOwn(defaultPolicy, field) && nearest(field, Object.keys(agentFields)) === "";
+      Object.hasOwn(defaultPolicy, field) && suggestName(field, Object.keys(agentFields)) === "";
     if (!isMisplaced) continue;
     const message = `${field} of the ${owner} belongs in its policy: write \`policy: { ${field}: … }\`.`;
     throw new AgentError("invalid_definition", message);

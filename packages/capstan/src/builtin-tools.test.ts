@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
-import type { PolicyLayer } from "./policy.ts";
+import type { PolicyOverrides } from "./policy.ts";
 import { run } from "./run/run.ts";
 import { memory } from "./stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "./testing/scripted-model.ts";
@@ -20,7 +20,7 @@ function listing(settings: Partial<Tool> = {}, returns: unknown = numbers) {
   });
 }
 
-async function reading(tool: Tool, steps: readonly ScriptedStep[], policy: PolicyLayer = {}) {
+async function reading(tool: Tool, steps: readonly ScriptedStep[], policy: PolicyOverrides = {}) {
   const model = scriptedModel([{ calls: [{ name: "list" }] }, ...steps, { text: "Done." }]);
   const result = await run(defineAgent({ name: "reader", model, tools: [tool], policy }), "Go.", {
     store: memory(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearest } from "./definition.ts";
+import { suggestName } from "./definition.ts";
 
 describe("nearest", () => {
   it.each<[string, readonly string[], string]>([
@@ -12,31 +12,31 @@ describe("nearest", () => {
     ["search", [], ""],
     ["zzzzzz", ["search", "weather"], ""],
   ])("for %j among %j gives %j", (name, known, hint) => {
-    expect(nearest(name, known)).toBe(hint);
+    expect(suggestName(name, known)).toBe(hint);
   });
 
   it("puts the closest first, and names at most three", () => {
-    expect(nearest("read_file", ["read_fils", "read_file1", "read_flies", "read_fi", "read_file"])).toBe(
+    expect(suggestName("read_file", ["read_fils", "read_file1", "read_flies", "read_fi", "read_file"])).toBe(
       ' Did you mean "read_file" or "read_fils" or "read_file1"?',
     );
   });
 
   it("shows the known name as it is written", () => {
-    expect(nearest("getpoi", ["getPOI"])).toBe(' Did you mean "getPOI"?');
+    expect(suggestName("getpoi", ["getPOI"])).toBe(' Did you mean "getPOI"?');
   });
 
   it("does not offer a short name that has nothing in common with the wanted one", () => {
-    expect(nearest("up", ["go"])).toBe("");
+    expect(suggestName("up", ["go"])).toBe("");
   });
 
   it("does not offer a long name only because it is long", () => {
-    expect(nearest("x".repeat(128), ["y".repeat(128)])).toBe("");
+    expect(suggestName("x".repeat(128), ["y".repeat(128)])).toBe("");
   });
 
   it("answers at once for a name of a megabyte (F30)", () => {
     const started = performance.now();
     expect(
-      nearest(
+      suggestName(
         "x".repeat(1_000_000),
         Array.from({ length: 100 }, (_, n) => `tool_${n}`),
       ),

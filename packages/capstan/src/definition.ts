@@ -27,7 +27,7 @@ export function checkFields(owner: string, definition: object, known: readonly s
     if (known.includes(field)) continue;
     throw new AgentError(
       "invalid_definition",
-      `Unknown field "${field}" of the ${owner}.${nearest(field, known)}`,
+      `Unknown field "${field}" of the ${owner}.${suggestName(field, known)}`,
     );
   }
 }
@@ -89,7 +89,7 @@ function asJson(value: unknown): string | undefined {
 }
 
 /** ` Did you mean "search"?` for the known names closest to a misspelt one; empty when nothing is close. */
-export function nearest(name: string, known: readonly string[]): string {
+export function suggestName(name: string, known: readonly string[]): string {
   const wanted = name.slice(0, 64).toLowerCase();
   const close = known
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.slice(0, 64).toLowerCase()) }))

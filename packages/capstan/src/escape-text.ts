@@ -5,7 +5,7 @@ const unseen =
 const spaces = /[^\S \n\t]/gu;
 
 /** The text with everything in it that cannot be seen written out, so that what a person agrees to is what there is. */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replace(unseen, written).replace(spaces, written);
 }
 
@@ -18,7 +18,7 @@ const longestShown = 4000;
 /** The arguments of a call as a person is shown them: all of it visible, and what is cut off counted. */
 export function shownInput(input: unknown): string {
   const text = JSON.stringify(input, undefined, 2) ?? "";
-  const lines = text.split("\n").map(visible).join("\n");
+  const lines = text.split("\n").map(escapeInvisible).join("\n");
   if (lines.length <= longestShown) return lines;
   return `${lines.slice(0, longestShown)}\n… and ${lines.length - longestShown} characters more`;
 }
@@ -33,6 +33,6 @@ export function seen(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .split(ordinary)
-    .map((piece, index) => (index % 2 === 1 ? piece : visible(piece)))
+    .map((piece, index) => (index % 2 === 1 ? piece : escapeInvisible(piece)))
     .join("");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
 import { AgentError } from "./errors.ts";
-import { type AssistantEntry, callsOf, textOf } from "./history.ts";
+import { type AssistantEntry, getCalls, getText } from "./history.ts";
 import type { Chunk, Model } from "./model.ts";
 import { run } from "./run/run.ts";
 import { collect } from "./testing/collect.ts";
@@ -18,8 +18,8 @@ const look = defineTool({
 
 /** What a processor of responses tells apart: thoughts, calls, words on the way, and the final words. */
 function itemsOf(entry: AssistantEntry) {
-  const calls = callsOf(entry).map(({ name, input }) => ({ name, input }));
-  const text = textOf(entry);
+  const calls = getCalls(entry).map(({ name, input }) => ({ name, input }));
+  const text = getText(entry);
   return {
     reasoning: entry.parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
     calls,

@@ -91,18 +91,18 @@ export type Entry =
   | ResultEntry
   | { readonly type: "summary"; readonly text: string };
 
-export function textOf(entry: AssistantEntry): string {
+export function getText(entry: AssistantEntry): string {
   let text = "";
   for (const part of entry.parts) if (part.type === "text") text += part.text;
   return text;
 }
 
-export function callsOf(entry: AssistantEntry): readonly CallPart[] {
+export function getCalls(entry: AssistantEntry): readonly CallPart[] {
   return entry.parts.filter((part) => part.type === "call");
 }
 
 /** Content as plain text; what is not text is named, not shown. */
-export function plainText(content: string | readonly Part[]): string {
+export function toPlainText(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
   return content
     .map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.mediaType}]`))

@@ -7,9 +7,9 @@ export {
   type InstructionsInput,
 } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
-export { nearest } from "./definition.ts";
+export { suggestName } from "./definition.ts";
 export { AgentError, type ErrorCode, type ErrorData, errorCodes } from "./errors.ts";
-export { visible } from "./escape-text.ts";
+export { escapeInvisible } from "./escape-text.ts";
 export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
 export {
   type AssistantEntry,
@@ -18,13 +18,13 @@ export {
   type Citation,
   type Entry,
   type Fragment,
+  getText,
   type NumberedFragment,
   type Part,
-  plainText,
   type ReasoningPart,
   type ResultEntry,
   type ResultStatus,
-  textOf,
+  toPlainText,
   type UiHint,
   type UserEntry,
 } from "./history.ts";
@@ -33,13 +33,13 @@ export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
 export type { HookedCall } from "./perform/io.ts";
-export { errorText } from "./perform/tool-shapes.ts";
+export { withErrorPrefix } from "./perform/tool-shapes.ts";
 export {
   type Budget,
   defaultPolicy,
-  type LimitAnswer,
+  type LimitAction,
   type Policy,
-  type PolicyLayer,
+  type PolicyOverrides,
   type Retry,
 } from "./policy.ts";
 export { contextSection } from "./prompt/context-section.ts";
@@ -48,7 +48,7 @@ export {
   constraintsSection,
   dateSection,
   identitySection,
-  instructionsOf,
+  joinInstructions,
   rulesSection,
   type StandardInstructions,
   standardInstructions,
@@ -70,7 +70,7 @@ export type {
   SchemaInput,
   StandardSchema,
 } from "./schema/schema.ts";
-export type { Lease, RunInfo, SessionInfo, Store, Told } from "./store.ts";
+export type { Lease, RunInfo, RunMessage, SessionInfo, Store } from "./store.ts";
 export {
   type Answer,
   defineTool,

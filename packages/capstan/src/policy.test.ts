@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type AgentDefinition, defineAgent } from "./agent.ts";
 import type { Event, Fact } from "./event.ts";
 import type { Fragment } from "./history.ts";
-import { checkPolicy, defaultPolicy, type Policy, type PolicyLayer, resolvePolicy } from "./policy.ts";
+import { checkPolicy, defaultPolicy, type Policy, type PolicyOverrides, resolvePolicy } from "./policy.ts";
 import type { Result } from "./run/result.ts";
 import { run } from "./run/run.ts";
 import { memory } from "./stores/memory.ts";
@@ -26,12 +26,12 @@ type Leaf = {
 }[keyof Policy];
 
 /** A layer that sets one leaf. */
-function layerOf(leaf: Leaf, value: unknown): PolicyLayer {
+function layerOf(leaf: Leaf, value: unknown): PolicyOverrides {
   const [field = "", inner] = leaf.split(".");
   return { [field]: inner === undefined ? value : { [inner]: value } };
 }
 
-function leafOf(policy: PolicyLayer, leaf: Leaf): unknown {
+function leafOf(policy: PolicyOverrides, leaf: Leaf): unknown {
   const [field = "", inner] = leaf.split(".");
   const value: unknown = Reflect.get(policy, field);
   return inner === undefined ? value : Reflect.get(value as object, inner);
@@ -47,7 +47,7 @@ type Seen = {
 
 /** One run of an agent whose tool `look` takes `toolMs` on a clock that skips waits of up to 100 seconds. */
 async function observe(
-  policy: PolicyLayer,
+  policy: PolicyOverrides,
   script: Script,
   { toolMs = 0, ...more }: Partial<AgentDefinition> & { toolMs?: number } = {},
 ): Promise<Seen> {
@@ -88,7 +88,7 @@ const turnsWith = (text: string, { requests }: Seen): number[] =>
 const waitsOf = ({ events }: Seen): number[] =>
   events.flatMap((event) => (event.type === "retry" ? [event.waitMs] : []));
 const asked = (seen: Seen): number => seen.requests.length;
-const withRetry = (retry: PolicyLayer["retry"], policy: PolicyLayer): PolicyLayer => ({
+const withRetry = (retry: PolicyOverrides["retry"], policy: PolicyOverrides): PolicyOverrides => ({
   ...policy,
   retry: { ...retry, ...policy.retry },
 });
@@ -96,7 +96,7 @@ const withRetry = (retry: PolicyLayer["retry"], policy: PolicyLayer): PolicyLaye
 /** What is seen by default, and what once the field has another value. */
 type Proof = {
   value: unknown;
-  see(policy: PolicyLayer): Promise<unknown>;
+  see(policy: PolicyOverrides): Promise<unknown>;
   byDefault: unknown;
   once: unknown;
 };
@@ -135,7 +135,7 @@ const post = defineTool({
 const isDenied = ({ type }: Fact): boolean => type === "handoff_denied";
 
 /** A run whose model asks for a handoff first, and then answers. */
-function handedOver(policy: PolicyLayer, to: string): Promise<Seen> {
+function handedOver(policy: PolicyOverrides, to: string): Promise<Seen> {
   const expert = defineAgent({ name: "expert", model: scriptedModel(() => ({ text: "So it is." })) });
   const calls = [{ name: "handoff", input: { agent: to } }];
   return observe(policy, [{ calls }, { text: "Done." }], { handoffs: [expert] });
@@ -672,11 +672,11 @@ describe("what is not a policy is refused, by name", () => {
     ],
   ])("%s", (_what, layer, message) => {
     const expected = expect.objectContaining({ code: "invalid_definition", message });
-    expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(expected);
+    expect(() => resolvePolicy(layer as PolicyOverrides)).toThrow(expected);
   });
 
   it.each([[5], ["strict"], [null], [[]]])("%j in place of a policy", (layer) => {
-    expect(() => checkPolicy(layer as PolicyLayer)).toThrow(
+    expect(() => checkPolicy(layer as PolicyOverrides)).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
         message: `A policy cannot be ${JSON.stringify(layer)}: use an object.`,
@@ -700,7 +700,7 @@ describe("what is not a policy is refused, by name", () => {
     ["a handoff of another kind", { handoff: { mode: "back" } }],
     ["more chance than there is", { retry: { jitter: 2 } }],
   ])("%s", (_what, layer) => {
-    expect(() => resolvePolicy(layer as PolicyLayer)).toThrow(
+    expect(() => resolvePolicy(layer as PolicyOverrides)).toThrow(
       expect.objectContaining({ code: "invalid_definition" }),
     );
   });
@@ -810,7 +810,7 @@ const apps = {
     memory: "session",
     requireToolFirst: false,
   },
-} as const satisfies { readonly [app: string]: PolicyLayer };
+} as const satisfies { readonly [app: string]: PolicyOverrides };
 
 type App = keyof typeof apps;
 

@@ -1,8 +1,8 @@
-import { nearest, shown } from "./definition.ts";
+import { shown, suggestName } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 
-export type LimitAnswer = "fallback-tool" | "clarify" | "best-effort" | "last-text" | "fail";
+export type LimitAction = "fallback-tool" | "clarify" | "best-effort" | "last-text" | "fail";
 
 export type Retry = {
   /** All attempts together: 2 means one repetition. */
@@ -33,7 +33,7 @@ export type Policy = {
   /** `no-tools`: the last turn has no tools, so that the model must answer. With `maxTurns: 1` that is the only turn. */
   readonly finalTurn: "no-tools" | "keep-tools";
   /** What becomes the answer when a limit ends the run without one; tried in order. */
-  readonly onLimit: readonly LimitAnswer[];
+  readonly onLimit: readonly LimitAction[];
   readonly budget: Budget;
   readonly toolExecution: "parallel" | "sequential";
   readonly maxConcurrency: number;
@@ -81,7 +81,7 @@ export type HandoffPolicy = {
 };
 
 /** A policy with gaps: what an agent, a run or an operator sets; the layer below fills the rest. */
-export type PolicyLayer = {
+export type PolicyOverrides = {
   readonly [Field in keyof Policy]?: Policy[Field] extends readonly unknown[]
     ? Policy[Field]
     : Policy[Field] extends object
@@ -117,13 +117,13 @@ export const defaultPolicy: Policy = {
 };
 
 /** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
-export function resolvePolicy(...layers: readonly (PolicyLayer | undefined)[]): Policy {
+export function resolvePolicy(...layers: readonly (PolicyOverrides | undefined)[]): Policy {
   let policy = defaultPolicy;
   for (const layer of layers.toReversed()) if (layer) policy = overlay(policy, layer);
   return policy;
 }
 
-function overlay(policy: Policy, layer: PolicyLayer): Policy {
+function overlay(policy: Policy, layer: PolicyOverrides): Policy {
   checkPolicy(layer);
   const merged: Record<string, unknown> = { ...policy };
   for (const [field, value] of Object.entries(layer)) {
@@ -194,7 +194,7 @@ const smallest: { readonly [field: string]: number } = {
 };
 
 /** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
-export function checkPolicy(layer: PolicyLayer, nameOf: NameOf = (field) => `policy.${field}`): void {
+export function checkPolicy(layer: PolicyOverrides, nameOf: NameOf = (field) => `policy.${field}`): void {
   if (!isRecord(layer))
     throw new AgentError("invalid_definition", `A policy cannot be ${shown(layer)}: use an object.`);
   checkLayer(layer, defaultPolicy, nameOf);
@@ -210,7 +210,7 @@ function checkLayer(layer: object, known: object, nameOf: NameOf): void {
     if (!Object.hasOwn(known, field)) {
       throw new AgentError(
         "invalid_definition",
-        `Unknown field ${where}.${nearest(field, Object.keys(known))}`,
+        `Unknown field ${where}.${suggestName(field, Object.keys(known))}`,
       );
     }
     const example: unknown = Reflect.get(known, field);

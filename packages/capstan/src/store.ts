@@ -15,10 +15,10 @@ export type SessionInfo = {
 };
 
 /** Which sessions to look at: those of one scope, or all when it is left out; and how much to give at most. */
-export type Scoped = { readonly scope?: string; readonly most?: number };
+export type ListOptions = { readonly scope?: string; readonly limit?: number };
 
 /** The scope of a session, such as its user: what its id has before the first `~`. */
-export function scopeOf(sessionId: string): string {
+export function getScope(sessionId: string): string {
   return sessionId.slice(0, Math.max(0, sessionId.indexOf("~")));
 }
 
@@ -35,7 +35,7 @@ export type RunInfo = {
 };
 
 /** Something said to a run from outside. The same `key` counts once, however often it is sent. */
-export type Told = { readonly key: string } & (
+export type RunMessage = { readonly key: string } & (
   | { readonly type: "steer"; readonly text: string }
   | { readonly type: "cancel"; readonly reason?: string }
   | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
@@ -44,16 +44,16 @@ export type Told = { readonly key: string } & (
 );
 
 /** A place in a session where words were found, with some of the words around them. */
-export type Found = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
+export type SearchHit = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };
 
 /** A delta and the position it was said after: behind a later fact it is out of date. */
-export type Piece = { readonly after: number; readonly delta: Delta };
+export type PositionedDelta = { readonly after: number; readonly delta: Delta };
 
 /** Of a session: there are new facts, a run has been told something, or pieces that are shown and never stored. */
-export type News =
+export type StoreNotice =
   | { readonly type: "facts" }
-  | { readonly type: "told"; readonly runId: string }
-  | { readonly type: "live"; readonly pieces: readonly Piece[] };
+  | { readonly type: "message"; readonly runId: string }
+  | { readonly type: "deltas"; readonly deltas: readonly PositionedDelta[] };
 
 /** Something small that is no session, such as a stored agent, in one of its versions. */
 export type StoredRecord = {
@@ -73,18 +73,18 @@ export type StoredRecord = {
  */
 export interface Records {
   /** The newest version. */
-  record(kind: string, id: string): Promise<StoredRecord | undefined>;
+  getRecord(kind: string, id: string): Promise<StoredRecord | undefined>;
   /** The newest version of each of a kind, by id. */
-  records(kind: string): Promise<readonly StoredRecord[]>;
+  listRecords(kind: string): Promise<readonly StoredRecord[]>;
   /** All versions, oldest first; none of one that was removed. */
-  recordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
+  listRecordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
   /**
    * Stores the next version. `expectedVersion` is the newest one that the writer knows, 0 when there must be none.
    * Rejects with `position_conflict` when it is another: of several who write at once, one wins. With `replaces` the
    * versions before it are gone with the same write.
    */
   putRecord(
-    record: { readonly kind: string; readonly id: string; readonly body: Json; readonly replaces?: true },
+    getRecord: { readonly kind: string; readonly id: string; readonly body: Json; readonly replaces?: true },
     expectedVersion: number,
   ): Promise<StoredRecord>;
   /** Removes it with all its versions. Rejects with `position_conflict` as `putRecord` does. */
@@ -104,32 +104,32 @@ export interface Store extends Records {
    */
   append(
     facts: readonly UnplacedFact[],
-    at: { readonly expected: number; readonly lease: Lease; readonly heard?: readonly string[] },
+    at: { readonly expected: number; readonly lease: Lease; readonly acknowledged?: readonly string[] },
   ): Promise<readonly Fact[]>;
   /** The facts behind position `after`, in order, at most `most` of them; none for a session that does not exist. */
   read(sessionId: string, after?: number, most?: number): Promise<readonly Fact[]>;
   /** The session a run belongs to. */
-  sessionOf(runId: string): Promise<string | undefined>;
+  findSession(runId: string): Promise<string | undefined>;
   /** Makes a session without facts; does nothing when there is one. */
   create(sessionId: string, title?: string): Promise<void>;
   /** One that was made or has facts. */
-  info(sessionId: string): Promise<SessionInfo | undefined>;
+  getSession(sessionId: string): Promise<SessionInfo | undefined>;
   /** Newest first; all of them when `most` is left out. */
-  list(options?: Scoped): Promise<readonly SessionInfo[]>;
+  list(options?: ListOptions): Promise<readonly SessionInfo[]>;
   remove(sessionId: string): Promise<void>;
   /** Gives the session a title; an empty one takes it away. */
   rename(sessionId: string, title: string): Promise<void>;
   /** The runs of a session, in the order they were started. */
-  runs(sessionId: string): Promise<readonly RunInfo[]>;
+  listRuns(sessionId: string): Promise<readonly RunInfo[]>;
   /** Runs with work to do and nobody at it: active, or waiting and told something, with no valid lease. */
-  orphans(): Promise<readonly RunInfo[]>;
+  listOrphans(): Promise<readonly RunInfo[]>;
   /** Where all these words were said or given by a tool; the best places first, fifty when `most` is left out. */
-  search(words: string, options?: Scoped): Promise<readonly Found[]>;
+  search(words: string, options?: ListOptions): Promise<readonly SearchHit[]>;
 
   /** Leaves a message for a run, for whoever has its lease. Rejects with `unknown_run`, and with `run_ended`. */
-  tell(runId: string, message: Told): Promise<void>;
+  sendMessage(runId: string, message: RunMessage): Promise<void>;
   /** What a run was told and has not heard yet, in order. */
-  told(runId: string): Promise<readonly Told[]>;
+  listMessages(runId: string): Promise<readonly RunMessage[]>;
 
   /** Takes the right to write for `ms`, or gives undefined while another owner has it. */
   lease(sessionId: string, owner: string, ms: number): Promise<Lease | undefined>;
@@ -145,13 +145,13 @@ export interface Store extends Records {
   getBlob(sessionId: string, handle: string): Promise<Blob | undefined>;
 
   /** Shows pieces to those who watch the session, here and, where the store can, in other processes. */
-  publish(sessionId: string, pieces: readonly Piece[]): void;
+  publish(sessionId: string, pieces: readonly PositionedDelta[]): void;
   /**
    * Hears of a session until the returned function is called. News may come twice, or for nothing; never too few. What was
    * published since the last facts is heard before the call returns, with deltas of one text joined; of a text whose
    * beginning the store does not have any more, nothing.
    */
-  watch(sessionId: string, hear: (news: News) => void): () => void;
+  watch(sessionId: string, hear: (news: StoreNotice) => void): () => void;
 
   /** Lets go of files and connections. */
   close(): Promise<void>;

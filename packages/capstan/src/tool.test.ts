@@ -27,7 +27,7 @@ describe("defineTool", () => {
   });
 
   it("shows its examples to the model, beside the schema", () => {
-    const examples = [{ says: "weather in {city}", input: {} }];
+    const examples = [{ phrase: "weather in {city}", input: {} }];
     const { schema } = defineTool({
       name: "weather",
       description: "Current weather",
@@ -128,10 +128,10 @@ describe("defineTool", () => {
     [{ target: "sea" }, 'target of the tool "row" cannot be "sea": use a function.'],
     [
       { examples: "weather" },
-      'examples of the tool "row" cannot be "weather": use a list of `{ says, input }`.',
+      'examples of the tool "row" cannot be "weather": use a list of `{ phrase, input }`.',
     ],
     [{ examples: ["weather"] }, 'examples of the tool "row" cannot be ["weather"]: use a list of'],
-    [{ examples: [{ says: "row", input: "now" }] }, 'examples of the tool "row" cannot be'],
+    [{ examples: [{ phrase: "row", input: "now" }] }, 'examples of the tool "row" cannot be'],
     [
       { needsApproval: 5 },
       'needsApproval of the tool "row" cannot be 5: use true, false, a reason in words, or a function.',
@@ -167,7 +167,7 @@ describe("defineTool", () => {
         description: "Rows a boat",
         input: noInput,
         output: z.object({}),
-        examples: [{ says: "row to {place}" }, { says: "row home", input: { place: "home" } }],
+        examples: [{ phrase: "row to {place}" }, { phrase: "row home", input: { place: "home" } }],
         effects: "ui",
         reads: [],
         target: () => "sea",

@@ -79,9 +79,9 @@ export type ToolReturn = {
   readonly ask?: Question;
 };
 
-/** What a person might say, with `{slots}`, and the input it means: `{ says: "weather in {city} now", input: { when: "now" } }`. */
+/** What a person might say, with `{slots}`, and the input it means: `{ phrase: "weather in {city} now", input: { when: "now" } }`. */
 export type ToolExample = {
-  readonly says: string;
+  readonly phrase: string;
   /** A slot named like an argument becomes that argument; another is written into a value as `{slot}`. */
   readonly input?: { readonly [name: string]: Json };
 };
@@ -221,7 +221,9 @@ const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Allo
 
 function isExample(value: unknown): boolean {
   return (
-    isRecord(value) && typeof value.says === "string" && (value.input === undefined || isRecord(value.input))
+    isRecord(value) &&
+    typeof value.phrase === "string" &&
+    (value.input === undefined || isRecord(value.input))
   );
 }
 

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Agent, PolicyLayer } from "capstan";
+import type { Agent, PolicyOverrides } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import { keyState } from "capstan/models";
 import type { Config } from "./config/config.ts";
@@ -62,7 +62,7 @@ export function logFolder({ config, configFile }: Pick<Project, "config" | "conf
   return resolve(configFile === undefined ? io.cwd : dirname(configFile), directory);
 }
 
-function policyOf({ policy = {} }: Config, { approve, maxTurns, budget }: WorkspaceFlags): PolicyLayer {
+function policyOf({ policy = {} }: Config, { approve, maxTurns, budget }: WorkspaceFlags): PolicyOverrides {
   const approvals = { ask: "ask", all: "allow", none: "deny" } as const;
   return {
     ...policy,

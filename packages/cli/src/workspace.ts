@@ -1,5 +1,5 @@
 import type { McpTools } from "@capstan/mcp";
-import type { Agent, JsonSchema, PolicyLayer, Store } from "capstan";
+import type { Agent, JsonSchema, PolicyOverrides, Store } from "capstan";
 import type { LocalEngine } from "capstan/engines/local";
 import type { FileLogs } from "capstan/logs/file";
 import type { Config } from "./config/config.ts";
@@ -45,7 +45,7 @@ export interface Workspace {
   /** How its model is called, for people; says so when it is the offline one. */
   readonly modelName: string;
   /** What `--approve`, `--max-turns` and `--budget` make of the policy. */
-  readonly policy: PolicyLayer;
+  readonly policy: PolicyOverrides;
   readonly store: Store;
   /**
    * Its runs are logged, belong to the folder (for `--continue`) and have the workspace's policy when they are given

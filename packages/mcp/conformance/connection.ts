@@ -4,7 +4,7 @@ import { AgentError, type Answer, type Question, type Tool, type ToolContext } f
 import type { HttpConfig } from "../src/client/config.ts";
 import { mcpTools } from "../src/client/mcp-tools.ts";
 import type { Redirect } from "../src/client/oauth/redirect.ts";
-import { tokensInMemory } from "../src/client/oauth/token-store.ts";
+import { memoryTokens } from "../src/client/oauth/token-store.ts";
 
 export type Connection = {
   /** The schema of each tool that may be called, by the server's name for it. */
@@ -35,7 +35,7 @@ export type Identity = NonNullable<HttpConfig["oauth"]>;
 export async function connect(url: string, identity: Identity = {}): Promise<Connection> {
   const mcp = await mcpTools({
     mcpServers: { [server]: { url, required: true, oauth: identity } },
-    oauth: { tokens: tokensInMemory(), redirect },
+    oauth: { tokens: memoryTokens(), redirect },
   });
   const toolNamed = (name: string): Tool => {
     const found = mcp.tools.find((tool) => tool.name === `${prefix}${name}`);

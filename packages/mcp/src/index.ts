@@ -3,7 +3,7 @@ export { type McpOptions, type McpTools, mcpTools } from "./client/mcp-tools.ts"
 export { type LoopbackOptions, loopbackRedirect } from "./client/oauth/loopback-redirect.ts";
 export type { AuthorizationRequest, Redirect } from "./client/oauth/redirect.ts";
 export { tokenFile } from "./client/oauth/token-file.ts";
-export { type Credentials, type TokenStore, tokensInMemory } from "./client/oauth/token-store.ts";
+export { type Credentials, memoryTokens, type TokenStore } from "./client/oauth/token-store.ts";
 export type { Sampling } from "./client/sampling.ts";
 export type { ServerStatus, SignIn } from "./client/server.ts";
 export {

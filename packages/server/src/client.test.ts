@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool, type Event, isFact, type Store } from "capstan";
 import {
+  buildView,
   type Client,
   type ConnectionState,
   createClient,
@@ -8,13 +9,12 @@ import {
   type Health,
   type RunDetails,
   type StartedRun,
-  viewOf,
 } from "capstan/client";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { createServer, type ServerOptions } from "./create-server.ts";
-import { type Listening, listen } from "./listen.ts";
+import { type ListeningServer, listen } from "./listen.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { runAnswerRoutes } from "./routes/run-answers.ts";
@@ -28,7 +28,7 @@ import type { RunView } from "./runs/run-view.ts";
 import type { Started } from "./runs/start-run.ts";
 import { slowAgent } from "./testing/slow-agent.ts";
 
-const open: Listening[] = [];
+const open: ListeningServer[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((listening) => listening.close(0)));
 });
@@ -36,7 +36,7 @@ afterEach(async () => {
 async function serve(
   options: Partial<ServerOptions> = {},
   port = 0,
-): Promise<{ listening: Listening; client: Client }> {
+): Promise<{ listening: ListeningServer; client: Client }> {
   const server = createServer({ agents: [slowAgent(() => undefined)], ...options });
   const listening = await listen(server, { port });
   open.push(listening);
@@ -149,7 +149,7 @@ describe("the client and the server", () => {
 
 describe("a listener of a server that leaves", () => {
   /** Serves the same store again, on the same port. */
-  async function replace(listening: Listening, store: Store): Promise<void> {
+  async function replace(listening: ListeningServer, store: Store): Promise<void> {
     await listening.close(2000);
     await serve({ store }, listening.port);
   }
@@ -166,7 +166,7 @@ describe("a listener of a server that leaves", () => {
     const heard = await listened;
     const stored = await store.read(sessionId);
     expect(heard.filter(isFact)).toEqual(stored);
-    expect(viewOf(heard)).toEqual(viewOf(stored));
+    expect(buildView(heard)).toEqual(buildView(stored));
     expect(heard.at(-1)).toMatchObject({ type: "done", status: "done" });
     const [lost] = states.filter((state) => state.type === "lost");
     expect(lost?.error.code).toBe("draining");
@@ -185,7 +185,7 @@ describe("a watched session of a server", () => {
     await expect.poll(() => watch.view().status, inTime).toBe("done");
     const [run] = await client.runs.list({ sessionId: id });
     const facts = (await all(client.runs.events(run?.runId ?? ""))).filter(isFact);
-    expect(watch.view()).toEqual(viewOf(facts));
+    expect(watch.view()).toEqual(buildView(facts));
     expect(facts.filter(({ type }) => type === "steered")).toHaveLength(1);
     watch.close();
   });

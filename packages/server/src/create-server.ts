@@ -1,9 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { McpTools } from "@capstan/mcp";
-import { type Agent, AgentError, type Event, type Model, type PolicyLayer, type Store } from "capstan";
-import { limitsOf, type PolicyLimits, type StoredAgentsOptions, storedAgents } from "capstan/agents";
+import { type Agent, AgentError, type Event, type Model, type PolicyOverrides, type Store } from "capstan";
+import {
+  type PolicyLimits,
+  resolvePolicyLimits,
+  type StoredAgentsOptions,
+  storedAgents,
+} from "capstan/agents";
 import { local } from "capstan/engines/local";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { allowance } from "./access/allowance.ts";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
@@ -12,7 +17,7 @@ import { room } from "./access/room.ts";
 import { signIns } from "./access/sign-ins.ts";
 import { spending } from "./access/spending.ts";
 import type { UserLimits } from "./access/user-limits.ts";
-import type { Introductions } from "./agents/about-server.ts";
+import type { AgentProfiles } from "./agents/about-server.ts";
 import { agentParts } from "./agents/agent-parts.ts";
 import type { Deployment } from "./deployment.ts";
 import { dispatch } from "./dispatch.ts";
@@ -47,11 +52,11 @@ export type ServerOptions = GuardOptions & {
   /** What a request may choose as `model`; left out, nothing but each agent's own. */
   readonly models?: readonly (string | Model)[];
   /** How agents are shown to people: by name. */
-  readonly about?: Introductions;
+  readonly about?: AgentProfiles;
   /** The MCP servers whose tools the agents use, to be looked after by people. Whoever has started them ends them. */
   readonly mcp?: McpTools;
   /** For every run. */
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** The loosest policy that a request may ask for. */
   readonly policyLimits?: PolicyLimits;
   /** Of each user; a key may have others. */
@@ -65,7 +70,7 @@ export type ServerOptions = GuardOptions & {
   /** The folder with the files of a user interface, which is served at `/`. */
   readonly studio?: { readonly folder: string };
   /** What tools and instructions are given as `context`; by default the caller. */
-  readonly context?: (caller: RunOf) => unknown;
+  readonly context?: (caller: RunOwner) => unknown;
   /** Masked in all that leaves a run. */
   readonly secrets?: readonly string[];
   /** Sees every event of every run here: for logs. */
@@ -77,7 +82,7 @@ export type ServerOptions = GuardOptions & {
 };
 
 /** Who a run is for. */
-export type RunOf = { readonly user: string; readonly sessionId: string };
+export type RunOwner = { readonly user: string; readonly sessionId: string };
 
 /** A server without a listener: requests come in by `fetch`. */
 export interface Server {
@@ -139,7 +144,7 @@ export function createServer(options: ServerOptions): Server {
 type Ground = { readonly store: Store; readonly keys: ApiKeys; readonly leaving: AbortSignal };
 
 function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deployment {
-  const { agents: coded, policy, context = (of: RunOf) => of, maxRuns = 500, apiKey } = options;
+  const { agents: coded, policy, context = (of: RunOwner) => of, maxRuns = 500, apiKey } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const agents = storedAgents({ ...options.storedAgents, store, coded });
   const models = modelChoices(options.models ?? []);
@@ -152,7 +157,7 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
   function onEvent(event: Event): void {
     if (event.type === "done" && event.parentRunId === undefined)
       spent
-        .add(scopeOf(event.sessionId), { ...event.usage, cost: event.cost })
+        .add(getScope(event.sessionId), { ...event.usage, cost: event.cost })
         .catch((thrown) => report(thrown));
     const failure = failureIn(event);
     if (failure) report(failure, failureId(event.runId));
@@ -176,9 +181,9 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
       agents: finder.find,
       maxRuns,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
-      resumeWith({ sessionId }) {
+      getResumeOptions({ sessionId }) {
         atWork.takenUp(sessionId);
-        return optionsFor({ scope: scopeOf(sessionId), sessionId });
+        return optionsFor({ scope: getScope(sessionId), sessionId });
       },
     }),
     agents,
@@ -189,7 +194,7 @@ function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deplo
     mcpTools: options.mcp,
     mcpCalls: calls,
     models,
-    policyLimits: limitsOf(options.policyLimits),
+    policyLimits: resolvePolicyLimits(options.policyLimits),
     assertRoom: room({ maxRuns, runs: () => allowed.taken("runs"), memory: options.memoryInUse }),
     passing: passing({ ...counted, optionsFor }),
     mcp: mountedMcp({ ...counted, agents: coded, store, context, secrets, onEvent, onError: report }),

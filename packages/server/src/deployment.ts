@@ -1,11 +1,11 @@
 import type { McpTools } from "@capstan/mcp";
-import type { Agent, PolicyLayer, ResumeOptions, Store } from "capstan";
+import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
 import type { Allowance } from "./access/allowance.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { Spending } from "./access/spending.ts";
-import type { Introductions } from "./agents/about-server.ts";
+import type { AgentProfiles } from "./agents/about-server.ts";
 import type { AgentParts } from "./agents/agent-parts.ts";
 import type { McpCalls } from "./mcp-servers/mcp-calls.ts";
 import type { MountedMcp } from "./protocols/mcp-service.ts";
@@ -26,7 +26,7 @@ export type Deployment = {
   readonly mcpTools: McpTools | undefined;
   readonly mcpCalls: McpCalls;
   /** How agents are shown to people. */
-  readonly introductions: Introductions;
+  readonly introductions: AgentProfiles;
   /** What stored agents can be made of. */
   readonly agentParts: AgentParts;
   readonly agents: StoredAgents;
@@ -36,7 +36,7 @@ export type Deployment = {
   findAgent(name: string): Promise<Agent | undefined>;
   /** The models that requests may choose from. */
   readonly models: ModelChoices;
-  readonly policy: PolicyLayer | undefined;
+  readonly policy: PolicyOverrides | undefined;
   /** The loosest policy that a request may ask for. */
   readonly policyLimits: PolicyLimits;
   readonly allowance: Allowance;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AgentError } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import type { z } from "zod";
 import type { Authenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
@@ -54,13 +54,14 @@ async function assertOwned(
   for (const values of [params, query, body] as (Values | undefined)[]) {
     const { sessionId, runId, otherRunId } = values ?? {};
     if (typeof sessionId === "string") {
-      const isTheirs = scopeOf(sessionId) === caller.scope && (await store.info(sessionId)) !== undefined;
+      const isTheirs =
+        getScope(sessionId) === caller.scope && (await store.getSession(sessionId)) !== undefined;
       if (!isTheirs) throw new AgentError("not_found", `There is no session "${sessionId}".`);
     }
     for (const run of [runId, otherRunId]) {
       if (typeof run !== "string") continue;
-      const found = await store.sessionOf(run);
-      if (found === undefined || scopeOf(found) !== caller.scope)
+      const found = await store.findSession(run);
+      if (found === undefined || getScope(found) !== caller.scope)
         throw new AgentError("unknown_run", `There is no run "${run}".`);
     }
   }

@@ -92,8 +92,8 @@ it("a step that takes too long is left for another process, and the run is not l
   one.child.kill("SIGINT");
   expect(await one.ended).toBe(0);
   const store = sqlite(fileOf());
-  const sessionId = (await store.sessionOf(runId)) ?? "";
-  expect(await store.runs(sessionId)).toMatchObject([{ runId, state: "active" }]);
+  const sessionId = (await store.findSession(runId)) ?? "";
+  expect(await store.listRuns(sessionId)).toMatchObject([{ runId, state: "active" }]);
   await store.close();
 });
 

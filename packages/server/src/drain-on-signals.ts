@@ -1,4 +1,4 @@
-import type { Listening } from "./listen.ts";
+import type { ListeningServer } from "./listen.ts";
 
 export type DrainOptions = {
   /** How long what is under way may take; 25 s when left out. */
@@ -12,7 +12,7 @@ export type DrainOptions = {
  * From now on a signal to stop makes the server leave in peace: no new work, streams are told, runs are put down, and the
  * process ends with 0. A second one ends it at once. The returned function takes that back.
  */
-export function drainOnSignals(listening: Listening, options: DrainOptions = {}): () => void {
+export function drainOnSignals(listening: ListeningServer, options: DrainOptions = {}): () => void {
   const { signals = ["SIGTERM", "SIGINT"], patienceMs, afterwards } = options;
   let isLeaving = false;
 

@@ -49,7 +49,7 @@ async function made(user: string, input: string): Promise<Ids> {
   const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input }, headers[user])).json();
   for (let state = ""; state !== "waiting"; ) {
     await new Promise((resolve) => setTimeout(resolve, 2));
-    state = (await store.runs(sessionId))[0]?.state ?? "";
+    state = (await store.listRuns(sessionId))[0]?.state ?? "";
   }
   const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: input });
   return { runId, otherRunId: runId, sessionId, callId: "c1", handle, turn: "1" };
@@ -80,9 +80,9 @@ async function everythingOfAda(): Promise<unknown> {
   const { sessionId, runId, handle } = ada;
   return structuredClone([
     await store.read(sessionId),
-    await store.info(sessionId),
-    await store.runs(sessionId),
-    await store.told(runId),
+    await store.getSession(sessionId),
+    await store.listRuns(sessionId),
+    await store.listMessages(runId),
     await store.getBlob(sessionId, handle),
     await store.list({ scope: "ada" }),
   ]);

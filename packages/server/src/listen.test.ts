@@ -2,10 +2,10 @@ import { connect } from "node:net";
 import { memory } from "capstan/stores/memory";
 import { afterEach, expect, it, vi } from "vitest";
 import { createServer, type Server, type ServerOptions } from "./create-server.ts";
-import { type Listening, type ListenOptions, listen } from "./listen.ts";
+import { type ListeningServer, type ListenOptions, listen } from "./listen.ts";
 import { helloAgent } from "./testing/hello-agent.ts";
 
-const open: Listening[] = [];
+const open: ListeningServer[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
   for (const one of open.splice(0)) await one.close(0);
@@ -15,7 +15,7 @@ function make(options: Partial<ServerOptions> = {}): Server {
   return createServer({ agents: [helloAgent()], ...options });
 }
 
-async function start(options: ListenOptions = {}, server: Server = make()): Promise<Listening> {
+async function start(options: ListenOptions = {}, server: Server = make()): Promise<ListeningServer> {
   const listening = await listen(server, { port: 0, ...options });
   open.push(listening);
   return listening;

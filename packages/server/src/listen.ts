@@ -19,7 +19,7 @@ export type ListenOptions = {
 };
 
 /** A server that can be reached. */
-export interface Listening {
+export interface ListeningServer {
   readonly url: string;
   readonly port: number;
   /**
@@ -36,7 +36,7 @@ const lastWordsMs = 1000;
 const backlog = 4096;
 
 /** Opens a port for a server. Rejects with `invalid_definition` when it is in use, or open to others without a key. */
-export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
+export async function listen(server: Server, options: ListenOptions = {}): Promise<ListeningServer> {
   const { port = defaultPort, host = "127.0.0.1" } = options;
   if (!isLoopback(host) && !(await server.keys.areNeeded())) {
     const message = `Anybody who reaches ${host} could use this server: set a key (apiKey, or CAPSTAN_API_KEY), or listen on 127.0.0.1.`;

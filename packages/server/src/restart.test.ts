@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Event, type Fact, isFact } from "capstan";
-import { type Client, type ConnectionState, createClient, emptyView, reduce, viewOf } from "capstan/client";
+import {
+  buildView,
+  type Client,
+  type ConnectionState,
+  createClient,
+  emptyView,
+  reduce,
+} from "capstan/client";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ServeOrder } from "./testing/serve-process.ts";
@@ -93,7 +100,7 @@ it("after kill -9 in mid-run its listeners come back by themselves, and hear eve
     const listener = heard[index];
     expect(listener?.heard.filter(isFact)).toEqual(stored);
     expect(listener?.doubled).toEqual([]);
-    expect(viewOf(listener?.heard ?? [])).toEqual(viewOf(stored));
+    expect(buildView(listener?.heard ?? [])).toEqual(buildView(stored));
     expect(stored.at(-1)).toMatchObject({ type: "done", status: "done" });
     // The kills must have hit something.
     expect(stored.filter(({ type }) => type === "recovered").length).toBeGreaterThan(0);
@@ -164,6 +171,6 @@ it("calls that a page or a person must answer wait over a restart, and are answe
   });
   expect(readFileSync(order.canary, "utf8").match(/^pay /gm)).toHaveLength(1);
   await expect.poll(() => watch.view().status, { timeout: 6000 }).toBe("done");
-  expect(watch.view()).toEqual(viewOf(await storedFacts(onScreen.sessionId)));
+  expect(watch.view()).toEqual(buildView(await storedFacts(onScreen.sessionId)));
   watch.close();
 }, 60_000);

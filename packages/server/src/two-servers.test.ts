@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Event, isFact } from "capstan";
-import { type Client, createClient, emptyView, reduce, viewOf } from "capstan/client";
+import { buildView, type Client, createClient, emptyView, reduce } from "capstan/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type PostgresServer,
@@ -78,7 +78,7 @@ describe.skipIf(!postgresFolder())("two servers on one Postgres", () => {
       // Words come while they are said: here all of them, there those that a fact has not overtaken.
       expect(livesOf(near).filter((text) => text === words)).toHaveLength(3);
       expect(livesOf(distant).filter((text) => words.startsWith(text)).length).toBeGreaterThan(4);
-      expect(viewOf(distant)).toEqual(viewOf(near.filter(isFact)));
+      expect(buildView(distant)).toEqual(buildView(near.filter(isFact)));
     });
 
     it(`shown through ${there} from the first word of a message to one who comes in the middle`, async () => {

@@ -1,7 +1,7 @@
 export { type FileToolsOptions, fileTools } from "./file-tools.ts";
 export type { Quota } from "./files/allowance.ts";
 export type { FileLimits } from "./files/workspace.ts";
-export { type PlanItem, planning, planTool, trackPlan } from "./plan-tool.ts";
+export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
 export { checkPublicUrl } from "./web/check-url.ts";
 export type { GuardOptions } from "./web/guard.ts";
 export {

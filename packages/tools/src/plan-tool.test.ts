@@ -1,7 +1,7 @@
 import { defineAgent, defineTool, type Json, type Outcome, run } from "capstan";
 import { collect, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
-import { type PlanItem, planning, planTool, trackPlan } from "./plan-tool.ts";
+import { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
 
 const items = (...statuses: PlanItem["status"][]): PlanItem[] =>
   statuses.map((status, index) => ({ text: `step ${index + 1}`, status }));
@@ -56,7 +56,9 @@ describe("the plan tool", () => {
 
 describe("planning in instructions", () => {
   it("says how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
-    const { agent, model } = agentOf([done], "found", { instructions: `You help.\n\n${planning.steps}` });
+    const { agent, model } = agentOf([done], "found", {
+      instructions: `You help.\n\n${planInstructions.steps}`,
+    });
     await run(agent, "Go.");
     const { instructions = "" } = model.requests[0] ?? {};
     const places = ["information", "Choose the tools", "is it enough", "put the answer together"].map(
@@ -67,7 +69,7 @@ describe("planning in instructions", () => {
   });
 
   it("has a variant with a list of sub-tasks, to be updated after every call (S3-44)", () => {
-    expect(planning.checklist).toMatch(
+    expect(planInstructions.checklist).toMatch(
       /sub-tasks[\s\S]*choose the tools[\s\S]*After every tool call[\s\S]*answer together/,
     );
   });

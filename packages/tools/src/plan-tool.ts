@@ -48,7 +48,7 @@ export function planTool(): Tool {
 }
 
 /** What to put into an agent's instructions so that it plans; nothing does so by itself. */
-export const planning: { readonly steps: string; readonly checklist: string } = {
+export const planInstructions: { readonly steps: string; readonly checklist: string } = {
   steps: [
     "How to proceed:",
     "1. Work out which information the request needs.",

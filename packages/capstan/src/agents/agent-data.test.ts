@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resolvePolicy } from "../policy.ts";
 import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
-import { limitsOf } from "./policy-limits.ts";
+import { resolvePolicyLimits } from "./policy-limits.ts";
 
 const known: Known = {
   tools: ["search", "get_document"],
@@ -10,7 +10,7 @@ const known: Known = {
   models: ["openai/gpt-5-mini", "scripted"],
   coded: ["assistant"],
   agents: ["assistant", "people"],
-  limits: limitsOf({ maxTurns: 20 }),
+  limits: resolvePolicyLimits({ maxTurns: 20 }),
 };
 const whole: AgentData = {
   format: 1,

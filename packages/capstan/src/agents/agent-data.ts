@@ -1,8 +1,8 @@
-import { nearest } from "../definition.ts";
+import { suggestName } from "../definition.ts";
 import { AgentError, describeThrown } from "../errors.ts";
-import { visible } from "../escape-text.ts";
+import { escapeInvisible } from "../escape-text.ts";
 import { isRecord } from "../json.ts";
-import { checkPolicy, type PolicyLayer } from "../policy.ts";
+import { checkPolicy, type PolicyOverrides } from "../policy.ts";
 import { beyond, type PolicyLimits } from "./policy-limits.ts";
 
 /** An agent as data: what a person can make, store, send and change without code. */
@@ -22,7 +22,7 @@ export type AgentData = {
   readonly sources?: readonly string[];
   /** The agents that it may hand off to, coded or stored, by name. */
   readonly handoffs?: readonly string[];
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
 };
 
 /** What the data of an agent may name. */
@@ -80,7 +80,7 @@ function* problemsOf(value: unknown, known: Known): Generator<string> {
     return yield `format must be 1, not ${shown(value.format)}: another form needs another version of the program`;
   for (const field of Object.keys(value))
     if (!(fields as readonly string[]).includes(field))
-      yield `Unknown field ${shown(field)}.${nearest(field, fields)}`;
+      yield `Unknown field ${shown(field)}.${suggestName(field, fields)}`;
   yield* nameProblems(value.name, known);
   for (const field of ["description", "prompt"] as const)
     if (value[field] !== undefined && typeof value[field] !== "string") yield `${field} must be a text`;
@@ -97,7 +97,8 @@ function* nameProblems(name: unknown, { coded }: Known): Generator<string> {
   if (typeof name !== "string" || !name.trim()) return yield "name is missing: an agent needs a name";
   if (name.length > longestName) yield `name has ${name.length} characters, and ${longestName} are allowed`;
   if (name.trim() !== name) yield "name must not begin or end with a space";
-  if (visible(name) !== name) yield `name has characters that cannot be seen: ${visible(shown(name))}`;
+  if (escapeInvisible(name) !== name)
+    yield `name has characters that cannot be seen: ${escapeInvisible(shown(name))}`;
   if (coded.includes(name)) yield `name: ${shown(name)} is the name of a coded agent: choose another`;
 }
 
@@ -114,7 +115,7 @@ function* modelProblems(model: unknown, { models }: Known): Generator<string> {
     else if (!models && !/^[^\s/]+\/\S+$/.test(name))
       yield `model: ${shown(name)} is not a model: write it as provider/model`;
     else if (models && !models.includes(name))
-      yield `model: stored agents may not use ${shown(name)}.${nearest(name, models)} They may use ${models.join(", ")}`;
+      yield `model: stored agents may not use ${shown(name)}.${suggestName(name, models)} They may use ${models.join(", ")}`;
 }
 
 type Naming = { readonly one: string; readonly known: readonly string[] };
@@ -128,7 +129,7 @@ function* listProblems(field: string, value: unknown, { one, known }: Naming): G
     if (typeof name !== "string") yield `${where} must be a name, not ${shown(name)}`;
     else if (value.indexOf(name) !== index) yield `${where}: ${shown(name)} is named twice`;
     else if (!known.includes(name))
-      yield `${where}: there is no ${one} named ${shown(name)} here.${nearest(name, known)}`;
+      yield `${where}: there is no ${one} named ${shown(name)} here.${suggestName(name, known)}`;
   }
 }
 

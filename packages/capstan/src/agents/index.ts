@@ -1,5 +1,5 @@
 export type { AgentData } from "./agent-data.ts";
-export { limitsOf, type PolicyLimits, policyWithin } from "./policy-limits.ts";
+export { clampPolicy, type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 export {
   type ListedAgent,
   type StoredAgent,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
-import { beyond, limitsOf, within } from "./policy-limits.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import { beyond, resolvePolicyLimits, within } from "./policy-limits.ts";
 
 const amount = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant("unlimited" as const));
 const gate = fc.constantFrom("strict", "default", "off");
@@ -18,7 +18,7 @@ const layer = fc.record(
     ),
   },
   { requiredKeys: [] },
-) as fc.Arbitrary<PolicyLayer>;
+) as fc.Arbitrary<PolicyOverrides>;
 
 const order = ["strict", "deny", "default", "ask", "off", "allow"];
 const rank = (value: unknown) =>
@@ -28,7 +28,7 @@ describe("the limits of a stored agent's policy", () => {
   it("hold for whatever it asks, and for what it does not say (A105)", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
-        const limits = limitsOf(given);
+        const limits = resolvePolicyLimits(given);
         const policy = resolvePolicy(within(asked, limits));
         expect(rank(policy.gate)).toBeLessThanOrEqual(rank(limits.gate));
         expect(rank(policy.approvals)).toBeLessThanOrEqual(rank(limits.approvals));
@@ -43,7 +43,7 @@ describe("the limits of a stored agent's policy", () => {
   it("leave alone what is stricter or not limited", () => {
     fc.assert(
       fc.property(layer, layer, (asked, given) => {
-        const limits = limitsOf(given);
+        const limits = resolvePolicyLimits(given);
         fc.pre(beyond(asked, limits).length === 0);
         const [before, after] = [resolvePolicy(asked), resolvePolicy(within(asked, limits))];
         if (asked.gate) expect(after.gate).toBe(before.gate);
@@ -55,23 +55,27 @@ describe("the limits of a stored agent's policy", () => {
   });
 
   it("without a word keep the gate and the approvals at their defaults, and nothing else", () => {
-    const asked: PolicyLayer = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
-    expect(beyond(asked, limitsOf())).toEqual([
+    const asked: PolicyOverrides = { gate: "off", approvals: "allow", maxTurns: "unlimited" };
+    expect(beyond(asked, resolvePolicyLimits())).toEqual([
       'policy.gate cannot be "off": the loosest that is allowed here is "default"',
       'policy.approvals cannot be "allow": the loosest that is allowed here is "ask"',
     ]);
-    expect(within(asked, limitsOf())).toEqual({ gate: "default", approvals: "ask", maxTurns: "unlimited" });
-    expect(within({}, limitsOf())).toEqual({});
+    expect(within(asked, resolvePolicyLimits())).toEqual({
+      gate: "default",
+      approvals: "ask",
+      maxTurns: "unlimited",
+    });
+    expect(within({}, resolvePolicyLimits())).toEqual({});
   });
 
   it("may be looser than the defaults, when whoever runs it says so", () => {
-    const limits = limitsOf({ gate: "off", approvals: "allow" });
+    const limits = resolvePolicyLimits({ gate: "off", approvals: "allow" });
     expect(beyond({ gate: "off", approvals: "allow" }, limits)).toEqual([]);
     expect(resolvePolicy(within({}, limits))).toMatchObject({ gate: "default", approvals: "ask" });
   });
 
   it("fill in what a budget does not say", () => {
-    const limits = limitsOf({ budget: { tokens: 1000, cost: 1 } });
+    const limits = resolvePolicyLimits({ budget: { tokens: 1000, cost: 1 } });
     expect(within({ budget: { tokens: 10, seconds: 5 } }, limits)).toEqual({
       budget: { tokens: 10, seconds: 5, cost: 1 },
     });
@@ -81,7 +85,7 @@ describe("the limits of a stored agent's policy", () => {
   });
 
   it("are refused when they are none, with the nearest name", () => {
-    const limits = (given: object) => () => limitsOf(given);
+    const limits = (given: object) => () => resolvePolicyLimits(given);
     expect(limits({ maxTurn: 3 })).toThrow(
       'Unknown field "maxTurn" of the policy limits. Did you mean "maxTurns"',
     );

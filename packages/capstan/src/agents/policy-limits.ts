@@ -1,11 +1,11 @@
 import { checkFields } from "../definition.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { checkPolicy, defaultPolicy, overlaid, type PolicyLayer } from "../policy.ts";
+import { checkPolicy, defaultPolicy, overlaid, type PolicyOverrides } from "../policy.ts";
 
 /** The loosest that the policy of a stored agent may be. Without a word, `gate` is limited to `default` and `approvals` to `ask`. */
 export type PolicyLimits = Pick<
-  PolicyLayer,
+  PolicyOverrides,
   "gate" | "approvals" | "maxTurns" | "maxConcurrency" | "toolTimeoutMs" | "budget"
 >;
 
@@ -17,14 +17,14 @@ const limitable: readonly string[] = [
 const strictestFirst: Values = { gate: ["strict", "default", "off"], approvals: ["deny", "ask", "allow"] };
 
 /** The limits in force. Throws `invalid_definition` for what is none. */
-export function limitsOf(given: PolicyLimits = {}): PolicyLimits {
+export function resolvePolicyLimits(given: PolicyLimits = {}): PolicyLimits {
   checkFields("policy limits", given, limitable);
   checkPolicy(given);
   return overlaid<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, given);
 }
 
 /** The policy that somebody else asks for. Throws `invalid_input` for what is none, or goes beyond the limits. */
-export function policyWithin(asked: unknown, limits: PolicyLimits): PolicyLayer {
+export function clampPolicy(asked: unknown, limits: PolicyLimits): PolicyOverrides {
   if (!isRecord(asked)) throw new AgentError("invalid_input", "A policy is an object.");
   try {
     checkPolicy(asked);
@@ -37,7 +37,7 @@ export function policyWithin(asked: unknown, limits: PolicyLimits): PolicyLayer 
 }
 
 /** What a policy asks for beyond its limits, in words. */
-export function beyond(policy: PolicyLayer, limits: PolicyLimits): string[] {
+export function beyond(policy: PolicyOverrides, limits: PolicyLimits): string[] {
   return compared(policy, limits)
     .filter(({ asked, isLooser }) => asked !== undefined && isLooser)
     .map(
@@ -47,7 +47,7 @@ export function beyond(policy: PolicyLayer, limits: PolicyLimits): string[] {
 }
 
 /** The policy, no looser than its limits: also where it says nothing and the default would be. */
-export function within(policy: PolicyLayer, limits: PolicyLimits): PolicyLayer {
+export function within(policy: PolicyOverrides, limits: PolicyLimits): PolicyOverrides {
   const limited: { [field: string]: unknown } = { ...policy };
   for (const { path, limit, isLooser } of compared(policy, limits)) {
     const [field = "", inner] = path;

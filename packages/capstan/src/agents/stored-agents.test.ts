@@ -84,7 +84,7 @@ describe("stored agents", () => {
       const lost = outcomes.find((outcome) => outcome.status === "rejected");
       expect(lost?.reason).toMatchObject({ code: "position_conflict" });
     }
-    expect(await store.recordVersions("agent", "a")).toHaveLength(3);
+    expect(await store.listRecordVersions("agent", "a")).toHaveLength(3);
   });
 
   it("cannot take the name of a coded one, nor change or remove it", async () => {
@@ -143,7 +143,7 @@ describe("stored agents", () => {
     await expect(agents.importAgent(JSON.stringify(data("a")), 1)).rejects.toMatchObject({
       code: "position_conflict",
     });
-    expect(await store.records("agent")).toEqual([]);
+    expect(await store.listRecords("agent")).toEqual([]);
   });
 
   it("are data and never code: a function is refused, not dropped", async () => {

@@ -1,11 +1,11 @@
 import type { Agent, ModelChoice } from "../agent.ts";
-import { nearest } from "../definition.ts";
+import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Records, StoredRecord } from "../store.ts";
 import { type AgentData, agentProblem, checkedAgentData, type Known } from "./agent-data.ts";
 import { buildTeam } from "./build-team.ts";
-import { limitsOf, type PolicyLimits } from "./policy-limits.ts";
+import { type PolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 import { registryOf, type ToolRegistry } from "./tool-registry.ts";
 
 /** What stored agents are made of, and how far they may go. */
@@ -68,11 +68,11 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   const coded = codedByName(options.coded ?? []);
   const registry = registryOf(options.tools ?? []);
   const models = options.models && modelsByName(options.models);
-  const limits = limitsOf(options.policyLimits);
+  const limits = resolvePolicyLimits(options.policyLimits);
 
   /** What is there at this instant: an agent and those it hands off to are of the same moment. */
   async function look(): Promise<{ records: ReadonlyMap<string, StoredRecord>; known: Known }> {
-    const records = new Map((await store.records(kind)).map((record) => [record.id, record]));
+    const records = new Map((await store.listRecords(kind)).map((record) => [record.id, record]));
     const known: Known = {
       tools: [...registry.keys()],
       sources: options.sources ?? [],
@@ -85,8 +85,8 @@ export function storedAgents(options: StoredAgentsOptions): StoredAgents {
   }
 
   async function versionOf(name: string, version: number | undefined): Promise<StoredRecord | undefined> {
-    if (version === undefined) return store.record(kind, name);
-    return (await store.recordVersions(kind, name)).find((record) => record.version === version);
+    if (version === undefined) return store.getRecord(kind, name);
+    return (await store.listRecordVersions(kind, name)).find((record) => record.version === version);
   }
 
   async function write(value: unknown, expectedVersion: number, given: StoredAgent["source"]) {
@@ -186,7 +186,7 @@ function inCodeOnly(name: string): AgentError {
 function unknown(name: string, { agents }: Known, version?: number): AgentError {
   const message = agents.includes(name)
     ? `The agent ${JSON.stringify(name)} has no version ${version}.`
-    : `There is no stored agent named ${JSON.stringify(name)}.${nearest(name, agents)}`;
+    : `There is no stored agent named ${JSON.stringify(name)}.${suggestName(name, agents)}`;
   return new AgentError("unknown_agent", message);
 }
 

@@ -11,7 +11,7 @@ import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { type ClientOptions, createClient } from "./create-client.ts";
 import type { ConnectionState } from "./follow-events.ts";
-import { reduce, viewOf } from "./reduce.ts";
+import { buildView, reduce } from "./reduce.ts";
 import { emptyView } from "./session-view.ts";
 import type { Fetch } from "./world.ts";
 
@@ -125,7 +125,7 @@ function expectWhole(heard: readonly Event[], all = events): void {
     const { text } = view.live;
     if (!said.some((words) => words.startsWith(text))) expect(text).toBe("the beginning of a message");
   }
-  if (JSON.stringify(view) !== JSON.stringify(viewOf(all))) expect(view).toEqual(viewOf(all));
+  if (JSON.stringify(view) !== JSON.stringify(buildView(all))) expect(view).toEqual(buildView(all));
 }
 
 describe("a listener", () => {

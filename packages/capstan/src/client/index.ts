@@ -1,8 +1,8 @@
 export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type { ConnectionState, FollowOptions } from "./follow-events.ts";
-export { type ReasoningStep, reasoningSteps, stepsOf } from "./reasoning-steps.ts";
-export { reduce, reduceAll, viewOf } from "./reduce.ts";
+export { getReasoningSteps, type ReasoningStep, reasoningSteps } from "./reasoning-steps.ts";
+export { buildView, reduce, reduceAll } from "./reduce.ts";
 export type { Difference, RunRecords, SentTurn, WireName } from "./run-records.ts";
 export type {
   Approval,
@@ -41,6 +41,6 @@ export type {
   SessionsClient,
 } from "./sessions-client.ts";
 export { nextStage, type Stage, stageOf } from "./stage.ts";
-export { type StreamMode, streamView, viewedAs } from "./stream-view.ts";
+export { filterEvent, type StreamMode, streamView } from "./stream-view.ts";
 export type { SessionWatch, WatchState } from "./watch-session.ts";
 export type { Fetch } from "./world.ts";

@@ -7,7 +7,7 @@ import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { reasoningSteps, stepsOf } from "./reasoning-steps.ts";
+import { getReasoningSteps, reasoningSteps } from "./reasoning-steps.ts";
 
 const look = defineTool({
   name: "look",
@@ -55,7 +55,7 @@ describe("reasoningSteps", () => {
     const live = await events();
     const steps = reasoningSteps(live);
     expect(reasoningSteps(live.filter(isFact))).toEqual(steps);
-    expect(live.flatMap(stepsOf)).toEqual(steps);
+    expect(live.flatMap(getReasoningSteps)).toEqual(steps);
   });
 
   it("have the summary of a turn that a model made, marked so, and what went wrong (S3-46)", () => {

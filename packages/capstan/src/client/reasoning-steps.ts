@@ -1,5 +1,5 @@
 import type { Event } from "../event.ts";
-import { type AssistantPart, plainText } from "../history.ts";
+import { type AssistantPart, toPlainText } from "../history.ts";
 
 /** What was done and why, for people to read. It drives nothing and never goes back to a model. */
 export type ReasoningStep = {
@@ -29,12 +29,12 @@ export type ReasoningStep = {
 /** The steps of these events, live or stored: deltas add none. */
 export function reasoningSteps(events: Iterable<Event>): ReasoningStep[] {
   const steps: ReasoningStep[] = [];
-  for (const event of events) steps.push(...stepsOf(event));
+  for (const event of events) steps.push(...getReasoningSteps(event));
   return steps;
 }
 
 /** The steps that one more event adds. */
-export function stepsOf(event: Event): readonly ReasoningStep[] {
+export function getReasoningSteps(event: Event): readonly ReasoningStep[] {
   const { agent, turn: iteration } = event;
   const step = (type: ReasoningStep["type"], about: Partial<ReasoningStep>): ReasoningStep[] => [
     { type, iteration, agent, ...about },
@@ -54,7 +54,7 @@ export function stepsOf(event: Event): readonly ReasoningStep[] {
     case "tool_call_result": {
       const { id: callId, name, status, result, message, error } = event;
       const summary = `${name}: ${error?.message ?? message ?? status}`;
-      return step("tool-result", { callId, details: plainText(result), summary: inOneLine(summary) });
+      return step("tool-result", { callId, details: toPlainText(result), summary: inOneLine(summary) });
     }
     case "approval_required":
       return step("waiting", { callId: event.callId, summary: inOneLine(event.reason) });

@@ -9,7 +9,7 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { meddler, newWorld, plannedAgent, play, runPlan } from "../testing/run-plan.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { reduce, viewOf } from "./reduce.ts";
+import { buildView, reduce } from "./reduce.ts";
 import { emptyView, type SessionView } from "./session-view.ts";
 
 const look = defineTool({
@@ -52,7 +52,7 @@ describe("reduce", () => {
       { text: "Seen [1], not [2]." },
     );
     const about = { type: "assistant", runId: "r", agent: "a" };
-    expect(viewOf(events)).toEqual({
+    expect(buildView(events)).toEqual({
       ...emptyView,
       seq: events.findLast(isFact)?.seq,
       status: "done",
@@ -107,7 +107,7 @@ describe("reduce", () => {
     const model = scriptedModel([{ calls }, { text: "Done." }]);
     const running = run(defineAgent({ name: "a", model, tools: [ask, client] }), "Go", { store: memory() });
     const first = await collect(running);
-    const waiting = viewOf(first.events);
+    const waiting = buildView(first.events);
     expect(waiting.status).toBe("waiting");
     expect(waiting.pending).toEqual([
       expect.objectContaining({ callId: "a", name: "ask", needs: "approval", reason: "It writes." }),
@@ -120,7 +120,7 @@ describe("reduce", () => {
   });
 
   it("tells an answer that is not the model's, and why the run did not end well", async () => {
-    const view = viewOf(await eventsOf({ error: "content_filter" }));
+    const view = buildView(await eventsOf({ error: "content_filter" }));
     expect(view.status).toBe("failed");
     expect(view.error?.code).toBe("content_filter");
     expect(view.entries.at(-1)).toMatchObject({ type: "assistant", text: expect.stringMatching(/filter/) });
@@ -135,7 +135,7 @@ describe("reduce", () => {
       view.entries.map((entry) =>
         entry.type === "user" ? entry.content : entry.type === "assistant" ? entry.text : entry.code,
       );
-    expect(texts(viewOf([...first.events, ...second.events]))).toEqual(["1", "One.", "2", "Two."]);
+    expect(texts(buildView([...first.events, ...second.events]))).toEqual(["1", "One.", "2", "Two."]);
     const third = await collect(
       run(agent("Three."), [...second.result.history, { type: "user", content: "3" }], {
         store,
@@ -143,7 +143,7 @@ describe("reduce", () => {
         policy: { memory: "client" },
       }),
     );
-    expect(texts(viewOf([...first.events, ...second.events, ...third.events]))).toEqual([
+    expect(texts(buildView([...first.events, ...second.events, ...third.events]))).toEqual([
       ...["1", "One.", "2", "Two.", "3", "Three."],
     ]);
   });
@@ -160,13 +160,13 @@ describe("reduce", () => {
       people.join(running);
       const { events } = await play(plan, running);
       const facts = events.filter(isFact);
-      const view = viewOf(events);
-      expect(viewOf(facts)).toEqual(view);
-      expect(viewOf(events.filter((event) => isFact(event) || coins.next().value))).toEqual(view);
-      expect(viewOf([...events.slice(0, events.length / 2), ...facts])).toEqual(view);
+      const view = buildView(events);
+      expect(buildView(facts)).toEqual(view);
+      expect(buildView(events.filter((event) => isFact(event) || coins.next().value))).toEqual(view);
+      expect(buildView([...events.slice(0, events.length / 2), ...facts])).toEqual(view);
       // Wherever the run rests, nothing is left of what was live.
       for (const [at, fact] of facts.entries())
-        if (fact.type === "waiting") expect(viewOf(facts.slice(0, at + 1)).live).toEqual(emptyView.live);
+        if (fact.type === "waiting") expect(buildView(facts.slice(0, at + 1)).live).toEqual(emptyView.live);
     });
     await assert(property, { numRuns: 60 });
   });

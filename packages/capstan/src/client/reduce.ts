@@ -4,7 +4,7 @@ import { type CallView, type EntryView, emptyView, nothingLive, type SessionView
 import { type AssistantView, assistantView, entriesOf, heardView, pendingOf } from "./view-entries.ts";
 
 /** The view after these events. */
-export function viewOf(events: Iterable<Event>): SessionView {
+export function buildView(events: Iterable<Event>): SessionView {
   return reduceAll(emptyView, events);
 }
 

@@ -1,7 +1,7 @@
 import type { Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { ToolSpec } from "../model.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { Difference } from "../sessions/difference.ts";
 import type { Connection } from "./connection.ts";
 import type { StartedRun } from "./runs-client.ts";
@@ -41,7 +41,7 @@ export interface RunRecords {
   /** The history at the end of a run: entries, or messages of a provider. */
   messages(runId: string, options?: InFormat): Promise<readonly Json[]>;
   /** Runs again what a run was asked, in a fork of its session. */
-  rerun(runId: string, options?: { readonly policy?: PolicyLayer }): Promise<StartedRun>;
+  rerun(runId: string, options?: { readonly policy?: PolicyOverrides }): Promise<StartedRun>;
   /** How two runs differ. */
   difference(left: string, right: string): Promise<Difference>;
 }

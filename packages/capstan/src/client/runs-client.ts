@@ -1,7 +1,7 @@
 import type { Event, Fact } from "../event.ts";
 import type { Part } from "../history.ts";
 import type { Json } from "../json.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { PendingCall } from "../rules/pending-calls.ts";
 import type { Result } from "../run/result.ts";
 import type { RunInfo } from "../store.ts";
@@ -20,7 +20,7 @@ export type RunRequest = {
   /** The conversation it belongs to; a new one when left out. */
   readonly sessionId?: string;
   /** Stricter than the server's own. */
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** In which the run tells dates, such as `Europe/Oslo`; that of this machine when left out. */
   readonly timeZone?: string;
   /** The same key starts one run, however often it is asked for; one of its own when left out. */

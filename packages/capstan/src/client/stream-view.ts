@@ -5,11 +5,11 @@ export type StreamMode = "all" | "per-turn" | "final";
 
 /** The same events for a viewer that wants less of the text while it is being written. Facts always pass. */
 export async function* streamView(events: AsyncIterable<Event>, mode: StreamMode): AsyncGenerator<Event> {
-  for await (const event of events) yield* viewedAs(event, mode);
+  for await (const event of events) yield* filterEvent(event, mode);
 }
 
 /** What a viewer is shown for one event. */
-export function viewedAs(event: Event, mode: StreamMode): readonly Event[] {
+export function filterEvent(event: Event, mode: StreamMode): readonly Event[] {
   if (mode === "all") return [event];
   if (event.type === "content_delta" || event.type === "message_restart") return [];
   if (event.type !== "message" || event.parentRunId !== undefined) return [event];

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type AssistantEntry, callsOf, type ResultEntry, textOf } from "../history.ts";
+import { type AssistantEntry, getCalls, getText, type ResultEntry } from "../history.ts";
 import type { CallView, EntryView, PendingView } from "./session-view.ts";
 
 export type AssistantView = Extract<EntryView, { type: "assistant" }>;
@@ -43,9 +43,9 @@ function saidIn(
   results: readonly ResultEntry[],
 ): Pick<AssistantView, "text" | "reasoning" | "calls"> {
   return {
-    text: textOf(entry),
+    text: getText(entry),
     reasoning: entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")).join(""),
-    calls: callsOf(entry).map(({ id, name, input }) => {
+    calls: getCalls(entry).map(({ id, name, input }) => {
       const result = results.find(({ callId }) => callId === id);
       return { id, name, input, ...endOf(result) };
     }),

@@ -6,7 +6,7 @@ import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createClient } from "./create-client.ts";
-import { reduce, reduceAll, viewOf } from "./reduce.ts";
+import { buildView, reduce, reduceAll } from "./reduce.ts";
 import { emptyView } from "./session-view.ts";
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -61,7 +61,7 @@ describe("a watched session", () => {
     const before = calls;
     server.say(events);
     await soon();
-    expect(watch.view()).toEqual(viewOf(events));
+    expect(watch.view()).toEqual(buildView(events));
     expect(watch.view()).toBe(watch.view());
     expect(watch.facts()).toEqual(events.filter(isFact));
     expect(watch.state()).toEqual({ type: "open" });
@@ -144,18 +144,18 @@ describe("reduce", () => {
     })) as Event[];
     for (const events of [long, many]) {
       const before = performance.now();
-      const view = viewOf(events);
+      const view = buildView(events);
       const ms = performance.now() - before;
       expect(view.live.text.length + view.entries.length).toBeGreaterThan(5000);
       expect(ms).toBeLessThan(1000);
-      expect(events.slice(0, 1000).reduce(reduce, emptyView)).toEqual(viewOf(events.slice(0, 1000)));
+      expect(events.slice(0, 1000).reduce(reduce, emptyView)).toEqual(buildView(events.slice(0, 1000)));
     }
   });
 
   it("changes no view that it has given, one by one or many at once", async () => {
     const events = await eventsOf("It is there.");
     for (let cut = 0; cut <= events.length; cut++) {
-      const before = viewOf(events.slice(0, cut));
+      const before = buildView(events.slice(0, cut));
       const copy = structuredClone(before);
       expect(reduceAll(before, events.slice(cut))).toEqual(events.reduce(reduce, emptyView));
       expect(before).toEqual(copy);
@@ -165,7 +165,7 @@ describe("reduce", () => {
   it("says nothing about what it does not know", async () => {
     const events = await eventsOf("abc");
     const news = { type: "smell", runId: "r", sessionId: "s", agent: "a", turn: 1 } as unknown as Event;
-    const view = viewOf(events.slice(0, 3));
+    const view = buildView(events.slice(0, 3));
     expect(reduce(view, news)).toBe(view);
     const fact = { ...news, seq: view.seq + 1, at: 0, id: "i" } as unknown as Event;
     expect(reduce(view, fact)).toEqual({ ...view, seq: view.seq + 1 });
@@ -174,7 +174,7 @@ describe("reduce", () => {
   it("drops what was being said when the process that said it is gone, and to one who has come back", async () => {
     const events = await eventsOf("Hello there");
     const at = events.findIndex(({ type }) => type === "content_delta") + 2;
-    const half = viewOf(events.slice(0, at));
+    const half = buildView(events.slice(0, at));
     expect(half.live.text).toBe("Hello ");
     const { runId, sessionId, agent, turn } = events[at] as Event;
     const origin = { runId, sessionId, agent, turn };

@@ -139,12 +139,12 @@ async function lookAfter(trial: Trial, isOver: { readonly value: boolean }): Pro
 
 async function lookAt(trial: Trial, runId: string): Promise<void> {
   const { store, open } = trial;
-  const [info] = await store.runs(runId);
+  const [info] = await store.listRuns(runId);
   if (info?.state === "ended") open.delete(runId);
   if (info?.state !== "waiting") return;
   const waiting = (await store.read(runId)).findLast((fact) => fact.type === "waiting");
   for (const callId of waiting?.callIds ?? [])
-    await store.tell(runId, { key: `yes ${callId}`, type: "approve", callId });
+    await store.sendMessage(runId, { key: `yes ${callId}`, type: "approve", callId });
 }
 
 function topUp(trial: Trial): void {
@@ -180,7 +180,7 @@ async function settle(trial: Trial): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {
     for (const { id } of await trial.store.list()) {
-      const [info] = await trial.store.runs(id);
+      const [info] = await trial.store.listRuns(id);
       if (info && info.state !== "ended") trial.open.add(id);
     }
     if (trial.open.size === 0) return;

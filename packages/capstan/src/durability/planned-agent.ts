@@ -1,6 +1,6 @@
 import { type Agent, defineAgent } from "../agent.ts";
 import { sleep, systemClock } from "../clock.ts";
-import { type Entry, plainText } from "../history.ts";
+import { type Entry, toPlainText } from "../history.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import type { Reach } from "./breakpoints.ts";
@@ -65,7 +65,7 @@ export function plannedAgent(world: World): Agent {
 
 function questionOf(history: readonly Entry[]): string {
   const question = history.find((entry) => entry.type === "user");
-  return plainText(question?.content ?? "");
+  return toPlainText(question?.content ?? "");
 }
 
 /** What the model knows of its calls. */

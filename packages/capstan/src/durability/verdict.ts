@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { callsOf } from "../history.ts";
+import { getCalls } from "../history.ts";
 import { isRepeatable } from "../tool.ts";
 import type { CanaryLine } from "./canary.ts";
 import { kinds } from "./planned-agent.ts";
@@ -130,7 +130,7 @@ function callProblems(runId: string, facts: readonly Fact[], { witness, count, i
   const problems: string[] = [];
   const calls = new Map(
     facts
-      .flatMap((fact) => (fact.type === "message" ? callsOf(fact.entry) : []))
+      .flatMap((fact) => (fact.type === "message" ? getCalls(fact.entry) : []))
       .map((call) => [call.id, call]),
   );
   const byKey = Map.groupBy(witness.executions, ({ key }) => key);

@@ -14,7 +14,7 @@ async function approve(runId: string): Promise<void> {
   const facts = await shop.store.read(runId);
   for (const fact of facts)
     if (fact.type === "approval_required")
-      await shop.store.tell(runId, { key: "yes", type: "approve", callId: fact.callId });
+      await shop.store.sendMessage(runId, { key: "yes", type: "approve", callId: fact.callId });
 }
 
 /** A run that waits for a person, and whose process is gone. */
@@ -75,7 +75,7 @@ describe("runs that wait for a person", { timeout: 60_000 }, () => {
     other.start({ runId: "own", plan: [["slow_look"], ["slow_look"], ["slow_look"], ["slow_look"]] });
     await shop.until("own", "done");
     expect(await shop.store.read("r")).toEqual(facts);
-    expect(await shop.store.told("r")).toHaveLength(1);
+    expect(await shop.store.listMessages("r")).toHaveLength(1);
     await shop.worker();
     expect((await shop.until("r", "done")).at(-1)).toMatchObject({ text: "Calls: ok ok" });
   });

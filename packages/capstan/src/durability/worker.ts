@@ -51,7 +51,7 @@ function work(order: WorkerOrder): void {
     agents: agent,
     leaseMs: order.leaseMs,
     owner: `worker ${process.pid}`,
-    resumeWith: () => ({ hooks }),
+    getResumeOptions: () => ({ hooks }),
   });
 
   function start({ runId, plan }: WorkerRequest): void {

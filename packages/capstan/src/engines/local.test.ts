@@ -61,13 +61,13 @@ function mortal(store: Store): { readonly store: Store; kill(): void } {
       renew: guard(store.renew),
       release: guard(store.release),
       lease: guard(store.lease),
-      orphans: guard(store.orphans),
+      listOrphans: guard(store.listOrphans),
     },
   };
 }
 
 async function factsOf(store: Store, runId: string): Promise<readonly Fact[]> {
-  return store.read((await store.sessionOf(runId)) ?? "");
+  return store.read((await store.findSession(runId)) ?? "");
 }
 
 describe("a run on the local engine", () => {
@@ -95,7 +95,7 @@ describe("a run on the local engine", () => {
     const agent = defineAgent({ name: "talker", model });
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Talk.", { runId: "run_1" });
-    await vi.waitFor(async () => expect(await store.sessionOf("run_1")).toBeDefined(), 5_000);
+    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 5_000);
     let text = "";
     for await (const event of engine.open("run_1")) if (event.type === "content_delta") text += event.delta;
     expect(text).toBe("one two three");
@@ -112,8 +112,8 @@ describe("a run that waits", () => {
     expect(waiting.status).toBe("waiting");
     const elsewhere = engineOn(store, agentWith(removing(removed)));
     const approval = { key: "click", type: "approve", callId: waiting.pending[0]?.callId ?? "" } as const;
-    await elsewhere.tell(waiting.runId, approval);
-    await elsewhere.tell(waiting.runId, approval);
+    await elsewhere.send(waiting.runId, approval);
+    await elsewhere.send(waiting.runId, approval);
     expect(await elsewhere.open(waiting.runId)).toMatchObject({ status: "done", text: "It says: Removed." });
     expect(removed).toHaveLength(1);
   });
@@ -137,13 +137,13 @@ describe("a run that waits", () => {
     const agent = agentWith(removing([]));
     const engine = engineOn(store, agent);
     const { runId } = await engine.run(agent, "Remove it.");
-    await engine.tell(runId, { key: "odd", type: "approve", callId: "nobody" });
+    await engine.send(runId, { key: "odd", type: "approve", callId: "nobody" });
     await vi.waitFor(async () => {
       const facts = await factsOf(store, runId);
       expect(facts.some((fact) => fact.type === "warning" && fact.code === "message_ignored")).toBe(true);
       expect(facts.at(-1)?.type).toBe("waiting");
     });
-    expect(await store.told(runId)).toEqual([]);
+    expect(await store.listMessages(runId)).toEqual([]);
   });
 
   it("can be cancelled from elsewhere", async () => {
@@ -167,11 +167,11 @@ describe("a run at work", () => {
     await vi.waitFor(async () =>
       expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
     );
-    await engineOn(store, agentWith(slow)).tell("run_1", { key: "k", type: "steer", text: "Be short." });
+    await engineOn(store, agentWith(slow)).send("run_1", { key: "k", type: "steer", text: "Be short." });
     going.resolve("Went.");
     const result = await started;
     expect(result.history).toContainEqual({ type: "user", content: "Be short." });
-    expect(await store.told("run_1")).toEqual([]);
+    expect(await store.listMessages("run_1")).toEqual([]);
   });
 
   it("is cancelled from elsewhere in the middle of a call", async () => {
@@ -240,7 +240,7 @@ describe("a run whose model asks for a long time of patience", () => {
     const next = engineOn(store, defineAgent({ name: "a", model: model(true) }), {
       clock,
       leaseMs,
-      resumeWith: () => ({ clock }),
+      getResumeOptions: () => ({ clock }),
     });
     await clock.advance(1_800_000);
     expect([asked, (await factsOf(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
@@ -290,7 +290,7 @@ describe("a run whose process is gone", () => {
         },
       }),
     );
-    await vi.waitFor(async () => expect(await store.sessionOf("run_1")).toBeDefined(), 5_000);
+    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 5_000);
     expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "It says: Seen." });
     expect(keys).toEqual(["run_1/call_1_0", "run_1/call_1_0"]);
     expect(await factsOf(store, "run_1")).toContainEqual(
@@ -338,7 +338,7 @@ describe("a run whose process is gone", () => {
     const next = engineOn(store, agent, {
       leaseMs: 100,
       maxRuns: 2,
-      resumeWith({ runId }) {
+      getResumeOptions({ runId }) {
         if (runId === "run_1") throw new Error("There is no such tenant any more.");
         taken.push(runId);
         working.add(runId);
@@ -347,7 +347,7 @@ describe("a run whose process is gone", () => {
       },
     });
     await vi.waitFor(
-      async () => expect((await store.orphans()).map(({ runId }) => runId)).toEqual(["run_1"]),
+      async () => expect((await store.listOrphans()).map(({ runId }) => runId)).toEqual(["run_1"]),
       8_000,
     );
     expect(new Set(taken)).toEqual(new Set(["run_2", "run_3", "run_4"]));
@@ -379,7 +379,7 @@ describe("a run whose process is gone", () => {
     }
     const result = await engineOn(store, agent).open("run_1");
     expect(result).toMatchObject({ status: "failed", error: { code: "quarantined" } });
-    expect(await store.orphans()).toEqual([]);
+    expect(await store.listOrphans()).toEqual([]);
   });
 
   it("refuses what the first process writes when it wakes up again, and stops its tools (F74, F75)", async () => {

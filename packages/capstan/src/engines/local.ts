@@ -9,7 +9,7 @@ import type { Result } from "../run/result.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
-import type { RunInfo, Store, Told } from "../store.ts";
+import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { checkTold, storedResult, storedRun, storedTurn } from "./stored-run.ts";
 
 export type { TurnRequest };
@@ -30,7 +30,7 @@ export type LocalOptions = {
   /** While it works on so many runs it takes over no more; 500 when left out. What it is told, it always hears. */
   readonly maxRuns?: number;
   /** What runs need that were begun elsewhere: their `context`, hooks and secrets are not stored. */
-  readonly resumeWith?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
+  readonly getResumeOptions?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
 };
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
@@ -40,18 +40,22 @@ export interface LocalEngine {
   /** A run in the store, whoever is at work on it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run;
   /** What has come of a run so far, without waiting for it: `waiting` is also one that is at work. */
-  look(runId: string): Promise<Result>;
+  getResult(runId: string): Promise<Result>;
   /** What the model was sent in a turn of a run, made again from the facts. Asks no model. Rejects with `not_found`. */
-  turn(runId: string, turn: number, given?: Pick<ResumeOptions, "context" | "secrets">): Promise<TurnRequest>;
+  getTurnRequest(
+    runId: string,
+    getTurnRequest: number,
+    given?: Pick<ResumeOptions, "context" | "secrets">,
+  ): Promise<TurnRequest>;
   /** Runs again in a fork, as a run that is looked after like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
    * Rejects when the run, as it stands, would not heed the message: with `unknown_call`, `approval_conflict`, `run_ended`,
    * or `invalid_input` for an answer that the schema of its question does not allow.
    */
-  check(runId: string, message: Told): Promise<void>;
+  checkMessage(runId: string, message: RunMessage): Promise<void>;
   /** Tells a run something, and takes it up when nobody is at work on it. Resolves when it is stored. */
-  tell(runId: string, message: Told): Promise<void>;
+  send(runId: string, message: RunMessage): Promise<void>;
   /** Takes over runs whose process is gone, and gives their ids. Also called by itself, at the start and then often. */
   recover(): Promise<readonly string[]>;
   /** Puts down what it works on, after the step that is under way, and gives it to whoever comes. */
@@ -98,7 +102,7 @@ export function local(options: LocalOptions): LocalEngine {
     sleeping.delete(info.runId);
     const agents = await teamOf(info.agent);
     if (!agents) return false;
-    const given = (await options.resumeWith?.(info)) ?? {};
+    const given = (await options.getResumeOptions?.(info)) ?? {};
     if (leaving.signal.aborted || active.has(info.runId)) return false;
     const isRecovery = info.state === "active" && !dropped.delete(info.runId);
     const from = { store, runId: info.runId };
@@ -109,7 +113,7 @@ export function local(options: LocalOptions): LocalEngine {
 
   async function recover(): Promise<readonly string[]> {
     const taken: string[] = [];
-    for (const info of await store.orphans()) {
+    for (const info of await store.listOrphans()) {
       if (active.size >= (options.maxRuns ?? defaultMaxRuns)) break;
       // One that cannot be taken over now must not keep the others waiting.
       if (await take(info).catch(() => false)) taken.push(info.runId);
@@ -117,9 +121,9 @@ export function local(options: LocalOptions): LocalEngine {
     return taken;
   }
 
-  async function tell(runId: string, message: Told): Promise<void> {
-    await store.tell(runId, message);
-    const orphan = (await store.orphans()).find((info) => info.runId === runId);
+  async function tell(runId: string, message: RunMessage): Promise<void> {
+    await store.sendMessage(runId, message);
+    const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
     if (orphan) await take(orphan);
   }
 
@@ -138,7 +142,7 @@ export function local(options: LocalOptions): LocalEngine {
     open: (runId) => storedRun({ store, teamOf, runId, tell: (message) => tell(runId, message) }),
     ...looking(store, teamOf),
     rerun: async (given) => rerun(store, { ...given, agent: usable(given.agent), shared, begun: track }),
-    tell,
+    send: tell,
     recover,
     async close() {
       stopLooking();
@@ -149,11 +153,14 @@ export function local(options: LocalOptions): LocalEngine {
 }
 
 /** What can be seen of runs, whoever is at work on them. */
-function looking(store: Store, teamOf: Roster["teamOf"]): Pick<LocalEngine, "look" | "turn" | "check"> {
+function looking(
+  store: Store,
+  teamOf: Roster["teamOf"],
+): Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage"> {
   return {
-    look: (runId) => storedResult({ store, teamOf, runId }),
-    turn: (runId, turn, given = {}) => storedTurn({ store, teamOf, runId }, turn, given),
-    check: (runId, message) => checkTold({ store, teamOf, runId }, message),
+    getResult: (runId) => storedResult({ store, teamOf, runId }),
+    getTurnRequest: (runId, turn, given = {}) => storedTurn({ store, teamOf, runId }, turn, given),
+    checkMessage: (runId, message) => checkTold({ store, teamOf, runId }, message),
   };
 }
 

@@ -17,16 +17,20 @@ import { maskingOf } from "../secrets/masking.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { fold } from "../state/apply.ts";
 import type { RunState, State } from "../state/state.ts";
-import type { Store, Told } from "../store.ts";
+import type { RunMessage, Store } from "../store.ts";
 
 type Place = {
   readonly store: Store;
   teamOf(agent: string): Promise<readonly Agent[] | undefined>;
   readonly runId: string;
 };
-type Stored = Place & { tell(message: Told): Promise<void> };
+type Stored = Place & { tell(message: RunMessage): Promise<void> };
 
-type Body = Told extends infer Message ? (Message extends Told ? Omit<Message, "key"> : never) : never;
+type Body = RunMessage extends infer Message
+  ? Message extends RunMessage
+    ? Omit<Message, "key">
+    : never
+  : never;
 
 const longMs = 3_600_000;
 
@@ -36,7 +40,7 @@ export function storedRun({ store, teamOf, runId, tell }: Stored): Run {
   let said: Promise<void> = Promise.resolve();
 
   function say(body: Body): Run {
-    const message = { ...body, key: newId("told_") } as Told;
+    const message = { ...body, key: newId("told_") } as RunMessage;
     said = said.then(() => tell(message));
     said.catch(() => undefined);
     return handle;
@@ -86,7 +90,7 @@ export async function storedTurn(
   turn: number,
   { context, secrets = [] }: Pick<ResumeOptions, "context" | "secrets">,
 ): Promise<TurnRequest> {
-  const facts = await store.read((await store.sessionOf(runId)) ?? "");
+  const facts = await store.read((await store.findSession(runId)) ?? "");
   const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
   if (!start) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
   const agents = agentsByName((await teamOf(start.agent)) ?? []);
@@ -95,7 +99,7 @@ export async function storedTurn(
 }
 
 /** Throws what the run, as it is now, would hold against the message. */
-export async function checkTold(place: Place, told: Told): Promise<void> {
+export async function checkTold(place: Place, told: RunMessage): Promise<void> {
   const { agents, run } = await storedState(place);
   const message = messageOf(told, agents);
   await message.check?.(run);
@@ -105,7 +109,7 @@ export async function checkTold(place: Place, told: Told): Promise<void> {
 type StoredState = { readonly agents: Agents; readonly state: State; readonly run: RunState };
 
 async function storedState({ store, teamOf, runId }: Place): Promise<StoredState> {
-  const sessionId = (await store.sessionOf(runId)) ?? "";
+  const sessionId = (await store.findSession(runId)) ?? "";
   const facts = await store.read(sessionId);
   const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
   const isNext = (fact: Fact) =>
@@ -122,7 +126,7 @@ async function storedState({ store, teamOf, runId }: Place): Promise<StoredState
 
 /** A run that was told something and still waits is not at rest: somebody is about to hear it. */
 async function heard(store: Store, runId: string): Promise<void> {
-  const sessionId = (await store.sessionOf(runId)) ?? "";
+  const sessionId = (await store.findSession(runId)) ?? "";
   let bell = Promise.withResolvers<void>();
   const unwatch = store.watch(sessionId, () => {
     bell.resolve();
@@ -131,9 +135,10 @@ async function heard(store: Store, runId: string): Promise<void> {
   try {
     for (;;) {
       const next = bell.promise;
-      if ((await store.told(runId)).length === 0) return;
+      if ((await store.listMessages(runId)).length === 0) return;
       // What came too late is heard by nobody.
-      if ((await store.runs(sessionId)).some((run) => run.runId === runId && run.state === "ended")) return;
+      if ((await store.listRuns(sessionId)).some((run) => run.runId === runId && run.state === "ended"))
+        return;
       await next;
     }
   } finally {

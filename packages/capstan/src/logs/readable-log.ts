@@ -1,5 +1,5 @@
 import { type Event, type Fact, isFact } from "../event.ts";
-import { plainText, textOf } from "../history.ts";
+import { getText, toPlainText } from "../history.ts";
 import { type Shown, shown } from "./shown.ts";
 
 export type ReadableLogOptions = {
@@ -31,7 +31,7 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
     case "turn_start":
       return `Turn ${fact.turn}/${fact.maxTurns} of ${show.name(fact.agent)}`;
     case "message": {
-      const text = textOf(fact.entry);
+      const text = getText(fact.entry);
       return `Message of ${show.name(fact.model)} in ${fact.ms} ms (${fact.finish})${text && `: ${show.text(text)}`}`;
     }
     case "model_failed":
@@ -64,7 +64,7 @@ function wordsOf(fact: Fact, show: Shown): string | undefined {
     case "handoff_return":
       return `Return from ${show.name(fact.from)} to ${show.name(fact.to)}: ${fact.error ? problem(fact.error, show) : show.text(fact.text)}`;
     case "steered":
-      return `Steered: ${show.text(plainText(fact.entry.content))}`;
+      return `Steered: ${show.text(toPlainText(fact.entry.content))}`;
     case "recovered":
       return `Taken up again by ${show.name(fact.owner)}`;
     case "cancel_requested":
@@ -88,12 +88,12 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
 function inputOf({ input }: FactOf<"run_start">): string {
   const last = input.findLast((entry) => entry.type === "user");
-  return last ? plainText(last.content) : "";
+  return last ? toPlainText(last.content) : "";
 }
 
 function resultOf(fact: FactOf<"tool_call_result">, show: Shown): string {
   const tries = fact.attempts > 1 ? ` after ${attempts(fact.attempts)}` : "";
-  const content = fact.error ? problem(fact.error, show) : show.text(plainText(fact.result));
+  const content = fact.error ? problem(fact.error, show) : show.text(toPlainText(fact.result));
   return `${show.name(fact.name)} ${fact.status} in ${fact.ms} ms${tries}: ${content}`;
 }
 

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { RunState } from "../state/state.ts";
-import type { News, Store, Told } from "../store.ts";
+import type { RunMessage, Store, StoreNotice } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { inbox } from "./inbox.ts";
 import { type Mailbox, openMailbox } from "./inbox-sync.ts";
 
 /** A mailbox on a store whose answers are given by hand, and what it has brought. */
-function mailboxOn(looks: (() => Promise<readonly Told[]>)[]): {
+function mailboxOn(looks: (() => Promise<readonly RunMessage[]>)[]): {
   mailbox: Mailbox;
   brought(): Promise<readonly string[]>;
   ring(): void;
 } {
   const box = inbox();
-  let hear: (news: News) => void = () => undefined;
+  let hear: (news: StoreNotice) => void = () => undefined;
   const store: Store = {
     ...memory(),
-    told: async () => (await looks.shift()?.()) ?? [],
+    listMessages: async () => (await looks.shift()?.()) ?? [],
     watch(_, heard) {
       hear = heard;
       return () => undefined;
@@ -32,15 +32,15 @@ function mailboxOn(looks: (() => Promise<readonly Told[]>)[]): {
   return {
     mailbox,
     brought: async () => (await box.take({ id: "r" } as RunState)).keys,
-    ring: () => hear({ type: "told", runId: "r" }),
+    ring: () => hear({ type: "message", runId: "r" }),
   };
 }
 
-const steer: Told = { key: "k", type: "steer", text: "Hurry." };
+const steer: RunMessage = { key: "k", type: "steer", text: "Hurry." };
 
 describe("a mailbox", () => {
   it("brings nothing once it is closed: others may have heard it since (F84)", async () => {
-    const late = Promise.withResolvers<readonly Told[]>();
+    const late = Promise.withResolvers<readonly RunMessage[]>();
     const { mailbox, brought } = mailboxOn([() => late.promise]);
     const look = mailbox.pull();
     mailbox.close();

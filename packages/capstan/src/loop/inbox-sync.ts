@@ -1,5 +1,5 @@
 import type { Agents } from "../agent.ts";
-import type { Store, Told } from "../store.ts";
+import type { RunMessage, Store } from "../store.ts";
 import { answering, cancelling, type Inbox, type Message, resolving, steering } from "./inbox.ts";
 
 export type MailboxOptions = {
@@ -27,7 +27,7 @@ export function openMailbox({ store, sessionId, runId, agents, inbox, abort }: M
   let isBehind = false;
 
   async function pull(): Promise<void> {
-    for (const told of await store.told(runId)) {
+    for (const told of await store.listMessages(runId)) {
       // A look that comes back late has seen what others have heard since.
       if (!isOpen || known.has(told.key) || inbox.isClosed()) continue;
       known.add(told.key);
@@ -37,7 +37,7 @@ export function openMailbox({ store, sessionId, runId, agents, inbox, abort }: M
   }
 
   const unwatch = store.watch(sessionId, (news) => {
-    if (news.type !== "told" || news.runId !== runId) return;
+    if (news.type !== "message" || news.runId !== runId) return;
     pull().catch(() => {
       isBehind = true;
     });
@@ -60,11 +60,11 @@ export function openMailbox({ store, sessionId, runId, agents, inbox, abort }: M
 const defaultReason = "The run was cancelled.";
 
 /** What it means to the run. */
-export function messageOf(told: Told, agents: Agents): Message {
+export function messageOf(told: RunMessage, agents: Agents): Message {
   return { ...contentOf(told, agents), key: told.key };
 }
 
-function contentOf(told: Told, agents: Agents): Message {
+function contentOf(told: RunMessage, agents: Agents): Message {
   switch (told.type) {
     case "steer":
       return steering(told.text);

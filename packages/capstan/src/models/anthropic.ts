@@ -6,7 +6,7 @@ import { priced } from "./priced.ts";
 
 /** Anthropic's models. The key is `ANTHROPIC_API_KEY` (or a token, `ANTHROPIC_AUTH_TOKEN`), unless given. */
 export function anthropic(options: ClientOptions): Model {
-  const { model, stream, fetch, patience, circuit, headers } = options;
+  const { model, stream, fetch, timeouts, circuit, headers } = options;
   const base = options.baseURL ?? environment("ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com";
   return httpModel({
     id: `anthropic/${model}`,
@@ -14,7 +14,7 @@ export function anthropic(options: ClientOptions): Model {
     settings: settingsOf(options),
     stream,
     fetch,
-    patience,
+    timeouts,
     circuit,
     price: priced({ provider: "anthropic", model, prices: options.prices }),
     url: () => joinedUrl(base, "/v1/messages"),

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { CircuitOptions } from "./circuit.ts";
-import type { Patience } from "./patience.ts";
+import type { Timeouts } from "./patience.ts";
 import type { PriceList } from "./priced.ts";
 import type { WireSettings } from "./wire.ts";
 
@@ -15,7 +15,7 @@ export type ClientOptions = Omit<WireSettings, "stream"> & {
   readonly headers?: { readonly [name: string]: string };
   /** False asks for whole answers. */
   readonly stream?: boolean;
-  readonly patience?: Partial<Patience>;
+  readonly timeouts?: Partial<Timeouts>;
   /** When a provider that keeps failing is left alone for a while; false: never. */
   readonly circuit?: CircuitOptions | false;
   /** In US dollars per million tokens, by `provider/model`. They go before the known ones. */

@@ -3,5 +3,5 @@ import { openAiChatEncoder } from "../testing/wire-encoders.ts";
 import { compatible } from "./compatible.ts";
 
 modelSuite("compatible", openAiChatEncoder, (baseURL) =>
-  compatible({ model: "any", baseURL, patience: { idleMs: 80 } }),
+  compatible({ model: "any", baseURL, timeouts: { idleMs: 80 } }),
 );

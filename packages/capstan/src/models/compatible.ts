@@ -14,7 +14,7 @@ export type CompatibleOptions = ClientOptions & {
 
 /** Any server that speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Groq and others. */
 export function compatible(options: CompatibleOptions): Model {
-  const { model, apiKey, baseURL, stream, fetch, patience, circuit, headers, quirks = {} } = options;
+  const { model, apiKey, baseURL, stream, fetch, timeouts, circuit, headers, quirks = {} } = options;
   const provider = options.provider ?? (URL.canParse(baseURL) ? new URL(baseURL).hostname : "compatible");
   return httpModel({
     id: `${provider}/${model}`,
@@ -22,7 +22,7 @@ export function compatible(options: CompatibleOptions): Model {
     settings: settingsOf(options),
     stream,
     fetch,
-    patience,
+    timeouts,
     circuit,
     price: priced({ provider, model, prices: options.prices }),
     url: () => joinedUrl(baseURL, "/chat/completions"),

@@ -15,7 +15,7 @@ export type GeminiOptions = ClientOptions & {
 
 /** Google's models. The key is `GEMINI_API_KEY`, then `GOOGLE_API_KEY`, unless given; Vertex takes a token. */
 export function gemini(options: GeminiOptions): Model {
-  const { model, apiKey, stream, fetch, patience, circuit, headers, vertex } = options;
+  const { model, apiKey, stream, fetch, timeouts, circuit, headers, vertex } = options;
   const base =
     options.baseURL ?? (vertex ? vertexBase(vertex) : "https://generativelanguage.googleapis.com/v1beta");
   const provider = vertex ? "vertex" : "gemini";
@@ -25,7 +25,7 @@ export function gemini(options: GeminiOptions): Model {
     settings: settingsOf(options),
     stream,
     fetch,
-    patience,
+    timeouts,
     circuit,
     price: priced({ provider, model, prices: options.prices }),
     url: (streams) =>

@@ -280,7 +280,7 @@ describe("a provider that is silent", () => {
           init.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
         ),
       ]);
-    expect(await failureOf({ respond, patience: { firstByteMs: 20 } })).toMatchObject({
+    expect(await failureOf({ respond, timeouts: { firstByteMs: 20 } })).toMatchObject({
       code: "model_timeout",
       retryable: true,
     });
@@ -291,7 +291,7 @@ describe("a provider that is silent", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(streamed.slice(0, 60));
     });
-    const failure = await failureOf({ url: () => server, patience: { idleMs: 40 } });
+    const failure = await failureOf({ url: () => server, timeouts: { idleMs: 40 } });
     expect(failure).toMatchObject({
       code: "model_timeout",
       message: expect.stringContaining("in mid-answer"),

@@ -5,7 +5,7 @@ import { type BatchQueue, batchQueue } from "./batch-queue.ts";
 import { type Circuit, type CircuitOptions, circuit } from "./circuit.ts";
 import { circuitKey } from "./circuit-key.ts";
 import { failedReply, networkFailure } from "./http-failure.ts";
-import { type Patience, patient, type Waiting } from "./patience.ts";
+import { patient, type Timeouts, type Waiting } from "./patience.ts";
 import { post } from "./post.ts";
 import type { Priced } from "./priced.ts";
 import type { Wire, WireSettings } from "./wire.ts";
@@ -22,7 +22,7 @@ export type HttpModelOptions = {
   readonly fetch?: typeof fetch | undefined;
   /** Adds the cost to what was used. */
   readonly price?: Priced | undefined;
-  readonly patience?: Partial<Patience> | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
   /** False asks a provider that is down again and again. */
   readonly circuit?: CircuitOptions | false | undefined;
 };
@@ -32,7 +32,7 @@ export function httpModel(options: HttpModelOptions): Model {
   return {
     id: options.id,
     stream(request, { signal }) {
-      const waiting = patient(signal, options.patience);
+      const waiting = patient(signal, options.timeouts);
       const said = batchQueue(waiting.abandon);
       converse(options, { request, waiting, said }).then(
         () => said.end(),

@@ -1,4 +1,4 @@
-import { nearest } from "../definition.ts";
+import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { environment, keyFrom } from "./client-options.ts";
@@ -84,7 +84,7 @@ export function ollamaHost(): string {
 
 function unknownProvider(provider: string, model: string): AgentError {
   const providers = [...others, ...Object.keys(compatibleServers)];
-  const hint = provider ? nearest(provider, providers) : ` Write the model as "provider/${model}".`;
+  const hint = provider ? suggestName(provider, providers) : ` Write the model as "provider/${model}".`;
   const message = `There is no provider ${JSON.stringify(provider)}.${hint} Known: ${providers.join(", ")}.`;
   return new AgentError("model_not_found", message);
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { callsOf, type Entry, textOf } from "../history.ts";
+import { type Entry, getCalls, getText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Model, ModelRequest, ToolSpec } from "../model.ts";
 import { standardInstructions } from "../prompt/prompt.ts";
@@ -27,9 +27,9 @@ const map: readonly ToolSpec[] = [
     {
       required: ["term"],
       examples: [
-        { says: "nearest {term} near {near}", input: {} },
-        { says: "where is the nearest {term}", input: {} },
-        { says: "find {term} near {near}", input: {} },
+        { phrase: "nearest {term} near {near}", input: {} },
+        { phrase: "where is the nearest {term}", input: {} },
+        { phrase: "find {term} near {near}", input: {} },
       ],
     },
   ),
@@ -48,14 +48,14 @@ const graph: readonly ToolSpec[] = [
   spec(
     ["countElements", "Counts the elements of the graph."],
     { kind: { type: "string", enum: ["nodes", "edges"] } },
-    { required: ["kind"], examples: [{ says: "how many {kind} are there", input: {} }] },
+    { required: ["kind"], examples: [{ phrase: "how many {kind} are there", input: {} }] },
   ),
   spec(
     ["findNodes", "Find nodes by a selector."],
     { selector: { ...text, description: "Such as type == cat" } },
     {
       required: ["selector"],
-      examples: [{ says: "find all {type}", input: { selector: 'type == "{type}"' } }],
+      examples: [{ phrase: "find all {type}", input: { selector: 'type == "{type}"' } }],
     },
   ),
   spec(
@@ -66,7 +66,7 @@ const graph: readonly ToolSpec[] = [
   spec(
     ["styleByType", "Style all nodes of a type."],
     { type: text, color: text },
-    { required: ["type", "color"], examples: [{ says: "style all {type} {color}", input: {} }] },
+    { required: ["type", "color"], examples: [{ phrase: "style all {type} {color}", input: {} }] },
   ),
   spec(["sampleData", "Gives some sample nodes."], { count: { type: "integer", default: 5 } }),
   spec(
@@ -81,12 +81,12 @@ const files: readonly ToolSpec[] = [
   spec(
     ["read_file", "Reads a file."],
     { path: text },
-    { required: ["path"], examples: [{ says: "what's in {path}", input: {} }] },
+    { required: ["path"], examples: [{ phrase: "what's in {path}", input: {} }] },
   ),
   spec(
     ["search_files", "Searches for a text in all files."],
     { query: text },
-    { required: ["query"], examples: [{ says: "search for {query} in all files", input: {} }] },
+    { required: ["query"], examples: [{ phrase: "search for {query} in all files", input: {} }] },
   ),
   spec(["write_file", "Writes a file."], { path: text, content: text }, { required: ["path", "content"] }),
 ];
@@ -279,7 +279,7 @@ describe("what it makes of what was said before", () => {
       { value: { type: "number" }, from: text, to: text },
       {
         required: ["value", "from", "to"],
-        examples: [{ says: "convert {value} {from} to {to}", input: {} }],
+        examples: [{ phrase: "convert {value} {from} to {to}", input: {} }],
       },
     );
     const history = [
@@ -367,7 +367,7 @@ describe("the steps of a run", () => {
   });
 
   it("a pasted page does not make it slow", async () => {
-    const examples = [{ says: "go {a} by {b} via {c} end", input: {} }];
+    const examples = [{ phrase: "go {a} by {b} via {c} end", input: {} }];
     const go = spec(["go", "Goes."], { a: text, b: text, c: text }, { examples });
     const start = performance.now();
     await callsFor([go], user(`go ${"by via word ".repeat(3000)}`));
@@ -684,7 +684,7 @@ describe("whole runs", () => {
         type: "object",
         properties: { query: { type: "string" } },
         required: ["query"],
-        examples: [{ says: "{query}", input: {} }],
+        examples: [{ phrase: "{query}", input: {} }],
       },
       effects: "none",
       execute: () => ({
@@ -712,7 +712,7 @@ describe("whole runs", () => {
       policy: { retry: { maxAttempts: 1 } },
     });
     expect(result.text).toBe("That did not work. The station is closed.");
-    const calls = result.history.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+    const calls = result.history.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
     expect(calls).toHaveLength(1);
   });
 
@@ -721,6 +721,6 @@ describe("whole runs", () => {
       policy: { maxTurns: 2 },
     });
     const last = result.history.at(-1);
-    expect(last?.type === "assistant" && textOf(last)).toContain("Whiskers");
+    expect(last?.type === "assistant" && getText(last)).toContain("Whiskers");
   });
 });

@@ -20,7 +20,7 @@ export type OfflineOptions = {
 
 /**
  * The offline model: rules, not AI. The same request always gives the same answer, and nothing in an answer is made up:
- * it calls the tool whose examples (`examples: [{ says, input }]` in the tool's JSON Schema) or words fit, and answers
+ * it calls the tool whose examples (`examples: [{ phrase, input }]` in the tool's JSON Schema) or words fit, and answers
  * from the results. What it cannot do, it says. It speaks the text dialect to whoever speaks it.
  */
 export function offline(options: OfflineOptions = {}): Model {

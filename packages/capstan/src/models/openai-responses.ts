@@ -9,8 +9,8 @@ import {
   type CallPart,
   type Entry,
   type Part,
-  plainText,
   type ResultEntry,
+  toPlainText,
 } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
@@ -124,7 +124,7 @@ function contentOf(content: string | readonly Part[]): string | readonly Item[] 
 }
 
 function inputPart(part: Part): Item {
-  const note = { type: "input_text", text: plainText([part]).toWellFormed() };
+  const note = { type: "input_text", text: toPlainText([part]).toWellFormed() };
   if (part.type === "text") return note;
   const { mediaType, data } = part;
   const inline = data === undefined || data.startsWith("data:") ? data : `data:${mediaType};base64,${data}`;
@@ -213,7 +213,7 @@ function resultItem({ callId, content, error }: ResultEntry, asked: AssistantEnt
   const call = asked?.parts.find((part): part is CallPart => part.type === "call" && part.id === callId);
   const { caller } = recordOf(ownData(responsesName, call?.opaque)) ?? {};
   const isText = typeof content === "string" || content.every((part) => part.type === "text");
-  const text = isText ? plainText(content).toWellFormed() || (error?.message ?? "") : undefined;
+  const text = isText ? toPlainText(content).toWellFormed() || (error?.message ?? "") : undefined;
   return {
     type: "function_call_output",
     call_id: asked ? callIdOf(asked, callId) : sentId(callId),

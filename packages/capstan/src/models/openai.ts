@@ -12,7 +12,7 @@ export type OpenAiOptions = ClientOptions & {
 
 /** OpenAI's models. The key is `OPENAI_API_KEY`, the address `OPENAI_BASE_URL`, unless given. */
 export function openai(options: OpenAiOptions): Model {
-  const { api = "responses", model, apiKey, stream, fetch, patience, circuit, headers } = options;
+  const { api = "responses", model, apiKey, stream, fetch, timeouts, circuit, headers } = options;
   const base = options.baseURL ?? environment("OPENAI_BASE_URL") ?? "https://api.openai.com/v1";
   const path = api === "responses" ? "/responses" : "/chat/completions";
   return httpModel({
@@ -21,7 +21,7 @@ export function openai(options: OpenAiOptions): Model {
     settings: settingsOf(options),
     stream,
     fetch,
-    patience,
+    timeouts,
     circuit,
     price: priced({ provider: "openai", model, prices: options.prices }),
     url: () => joinedUrl(base, path),

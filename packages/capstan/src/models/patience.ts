@@ -1,14 +1,14 @@
 import { AgentError } from "../errors.ts";
 
 /** How long a model is waited for. */
-export type Patience = {
+export type Timeouts = {
   /** Until the first byte of the answer. */
   readonly firstByteMs: number;
   /** Between two reads. */
   readonly idleMs: number;
 };
 
-const usual: Patience = { firstByteMs: 120_000, idleMs: 60_000 };
+const usual: Timeouts = { firstByteMs: 120_000, idleMs: 60_000 };
 
 export type Waiting = {
   /** Aborted by the caller's signal and by silence. */
@@ -23,7 +23,7 @@ export type Waiting = {
 };
 
 /** Real time, not the run's clock: it is about a connection, and ends a wait that nobody else can see. */
-export function patient(signal: AbortSignal, wanted: Partial<Patience> = {}): Waiting {
+export function patient(signal: AbortSignal, wanted: Partial<Timeouts> = {}): Waiting {
   const { firstByteMs, idleMs } = { ...usual, ...wanted };
   const controller = new AbortController();
   let failure: AgentError | undefined;

@@ -3,7 +3,7 @@ import { toolOf } from "../builtin-tools.ts";
 import type { ToolEffect } from "../effect.ts";
 import { errorData } from "../errors.ts";
 import { foreignLabels, joinedLabels } from "../labels.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { lineage, readsIn } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 import type { Outcome, Reads, Tool } from "../tool.ts";
@@ -12,7 +12,11 @@ import { failed, interrupted } from "./outcome.ts";
 import { isDeadline } from "./until-aborted.ts";
 
 /** What a tool returns that wants an agent to answer its call. */
-export type AgentRequest = { readonly agent: Agent; readonly prompt: string; readonly policy: PolicyLayer };
+export type AgentRequest = {
+  readonly agent: Agent;
+  readonly prompt: string;
+  readonly policy: PolicyOverrides;
+};
 
 /** Tools that come and go can make an agent its own tool. */
 const deepest = 8;

@@ -1,7 +1,7 @@
 import type { ModelEffect } from "../effect.ts";
 import { describeThrown, type ErrorData, errorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { type AssistantEntry, textOf } from "../history.ts";
+import { type AssistantEntry, getText } from "../history.ts";
 import type { Model } from "../model.ts";
 import type { State } from "../state/state.ts";
 import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
@@ -122,7 +122,7 @@ async function finishedMessage({
   const { parts, checks, repairs } = await checkCalls(said, agent, io);
   const entry: AssistantEntry = { type: "assistant", parts };
   const output =
-    agent.output && message.calls.size === 0 ? await readOutput(textOf(entry), agent.output) : undefined;
+    agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
   const { usage, warnings } = usageOf(message, io.state);
   const ms = io.clock.now() - startedAt;
   const about = { model: model.id, usage, ms, finish, ...(checks && { checks }), ...(output && { output }) };

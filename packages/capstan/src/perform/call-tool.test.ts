@@ -8,7 +8,7 @@ import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -48,7 +48,7 @@ function held(name: string, settings: Partial<ToolDefinition<object>> = {}) {
 }
 
 /** An agent whose model makes these calls at once and then answers. */
-function calling(calls: readonly ScriptedCall[], tools: readonly Tool[], policy: PolicyLayer = {}) {
+function calling(calls: readonly ScriptedCall[], tools: readonly Tool[], policy: PolicyOverrides = {}) {
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const agent = defineAgent({ name: "helper", model, tools, policy });
   const clock = fakeClock();

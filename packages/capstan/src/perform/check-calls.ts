@@ -1,6 +1,6 @@
 import type { Agent } from "../agent.ts";
 import { toolOf } from "../builtin-tools.ts";
-import { nearest } from "../definition.ts";
+import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
@@ -120,7 +120,10 @@ export function unknownTool(name: string, agent: Agent): ErrorData {
   const known = [...agent.tools.keys()];
   const shown = JSON.stringify(name.slice(0, 128));
   const all = known.length > 0 ? ` The tools are: ${known.slice(0, 20).join(", ")}.` : " There are no tools.";
-  return errorData("unknown_tool", `Unknown tool: no tool is named ${shown}.${nearest(name, known) || all}`);
+  return errorData(
+    "unknown_tool",
+    `Unknown tool: no tool is named ${shown}.${suggestName(name, known) || all}`,
+  );
 }
 
 /** `input` is an object, or the raw text of arguments that are not one. */

@@ -1,5 +1,5 @@
-import { visible } from "../escape-text.ts";
-import { type Entry, plainText } from "../history.ts";
+import { escapeInvisible } from "../escape-text.ts";
+import { type Entry, toPlainText } from "../history.ts";
 import { type Labels, labelsOf, type Source } from "../labels.ts";
 import type { Policy } from "../policy.ts";
 import { hasEffect, type Tool } from "../tool.ts";
@@ -44,7 +44,7 @@ export function gate(gated: Gated): Verdict {
 /** From labels and arguments alone: nothing that the model or a stranger has written says what a person is asked. */
 function reasonOf({ labels, tool, target }: Gated): string {
   const does = tool.effects === "send" ? "reaches the outside" : "changes something";
-  const where = target === undefined ? "" : ` (${visible(target)})`;
+  const where = target === undefined ? "" : ` (${escapeInvisible(target)})`;
   const untrusted = `after text that is not to be trusted was read by ${placesOf(labels.untrusted)}`;
   const known = labels.private.length > 0 ? `, and private data by ${placesOf(labels.private)}` : "";
   return `"${tool.name}" ${does}${where} ${untrusted}${known}.`;
@@ -53,7 +53,7 @@ function reasonOf({ labels, tool, target }: Gated): string {
 function placesOf(sources: readonly Source[]): string {
   const places = sources
     .slice(0, 2)
-    .map(({ tool, turn, input }) => `${tool} in turn ${turn} with ${visible(input)}`);
+    .map(({ tool, turn, input }) => `${tool} in turn ${turn} with ${escapeInvisible(input)}`);
   return places.join(", ") + (sources.length > 2 ? " and others" : "");
 }
 
@@ -65,7 +65,7 @@ export function isNamedBy(history: readonly Entry[], target: string): boolean {
   const wanted = normal(target);
   return history.some(
     (entry) =>
-      entry.type === "user" && tokensOf(plainText(entry.content)).some((token) => normal(token) === wanted),
+      entry.type === "user" && tokensOf(toPlainText(entry.content)).some((token) => normal(token) === wanted),
   );
 }
 

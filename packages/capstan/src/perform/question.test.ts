@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import type { Json } from "../json.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
@@ -38,7 +38,7 @@ function asker(questions: readonly Question[], settings: Partial<Tool> = {}) {
 
 const oneCall: readonly ScriptedCall[] = [{ id: "c1", name: "book" }];
 
-function agentWith(tools: readonly Tool[], calls = oneCall, policy: PolicyLayer = {}) {
+function agentWith(tools: readonly Tool[], calls = oneCall, policy: PolicyOverrides = {}) {
   const model = scriptedModel(({ history }) =>
     history.some(({ type }) => type === "result") ? { text: "Done." } : { calls },
   );
@@ -344,7 +344,7 @@ describe("a question that nobody could answer", () => {
     const { tool: fallbackTool } = asker([{ message: "Which?" }]);
     const model = scriptedModel([{ text: "", calls: [{ name: "look" }] }]);
     const look = defineTool({ name: "look", description: "Looks", input, execute: () => "seen" });
-    const policy: PolicyLayer = { maxTurns: 1, finalTurn: "keep-tools", onLimit: ["fallback-tool"] };
+    const policy: PolicyOverrides = { maxTurns: 1, finalTurn: "keep-tools", onLimit: ["fallback-tool"] };
     const agent = defineAgent({ name: "a", model, tools: [look], fallbackTool, policy });
     const result = await run(agent, "Go.", options());
     expect(result.status).toBe("limit");

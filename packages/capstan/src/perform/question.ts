@@ -1,6 +1,6 @@
 import type { ToolEffect } from "../effect.ts";
 import { AgentError, shortened } from "../errors.ts";
-import { shownInput, visible } from "../escape-text.ts";
+import { escapeInvisible, shownInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
 import { labelsOf } from "../labels.ts";
@@ -52,7 +52,7 @@ export async function asking(
     name,
     input,
     shown: shownInput(input),
-    reason: visible(shortened(question.message)),
+    reason: escapeInvisible(shortened(question.message)),
     digest: await digestOf(runIdOf(io), tool, { id: callId, input, asked: [number, question] }),
     question,
     number,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../agent.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 
 const output = z.object({ city: z.string(), days: z.number().int(), note: z.string().default("none") });
 
-function answering(script: readonly ScriptedStep[], policy: PolicyLayer = {}) {
+function answering(script: readonly ScriptedStep[], policy: PolicyOverrides = {}) {
   const model = scriptedModel(script);
   const agent = defineAgent({ name: "planner", model, instructions: "Plan.", output, policy });
   return { model, agent };

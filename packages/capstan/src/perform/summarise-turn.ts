@@ -1,7 +1,7 @@
 import type { TurnSummaryEffect } from "../effect.ts";
 import { describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { callsOf, plainText, textOf } from "../history.ts";
+import { getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import type { Round } from "../state/state.ts";
 import { assembly } from "./assemble.ts";
@@ -42,9 +42,9 @@ export async function summariseTurn(
 
 function requestFor(round: Round | undefined): ModelRequest {
   const message = round?.message ?? { type: "assistant", parts: [] };
-  const said = textOf(message).trim();
-  const calls = callsOf(message).map(({ id, name, input }) => {
-    const result = plainText(round?.calls.get(id)?.result?.content ?? "");
+  const said = getText(message).trim();
+  const calls = getCalls(message).map(({ id, name, input }) => {
+    const result = toPlainText(round?.calls.get(id)?.result?.content ?? "");
     return `called ${name} with ${shortened(JSON.stringify(input))}: ${shortened(result)}`;
   });
   const done = said === "" ? calls : [`said: ${shortened(said)}`, ...calls];

@@ -1,7 +1,7 @@
 import type { SummaryEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { callsOf, type Entry, plainText, textOf } from "../history.ts";
+import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import { type Assembly, assembly } from "./assemble.ts";
 import { cutText } from "./cut.ts";
@@ -104,18 +104,18 @@ function lengthOf(lines: readonly string[]): number {
 function lineOf(entry: Entry, most: number): string {
   switch (entry.type) {
     case "user":
-      return JSON.stringify({ from: "person", text: cutText(plainText(entry.content), most) });
+      return JSON.stringify({ from: "person", text: cutText(toPlainText(entry.content), most) });
     case "summary":
       return JSON.stringify({ from: "summary", text: entry.text });
     case "result": {
       const { name, status, content } = entry;
-      return JSON.stringify({ from: "tool", name, status, text: cutText(plainText(content), most) });
+      return JSON.stringify({ from: "tool", name, status, text: cutText(toPlainText(content), most) });
     }
     case "assistant": {
-      const calls = callsOf(entry).map(
+      const calls = getCalls(entry).map(
         ({ name, input, raw }) => `${name} ${cutText(raw ?? JSON.stringify(input), longestCall)}`,
       );
-      const text = cutText(textOf(entry), most);
+      const text = cutText(getText(entry), most);
       return JSON.stringify({ from: "assistant", text, ...(calls.length > 0 && { calls }) });
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContext } from "../tool.ts";
 import { outcomeOf } from "./outcome.ts";
-import { errorText } from "./tool-shapes.ts";
+import { withErrorPrefix } from "./tool-shapes.ts";
 
 const context = {} as ToolContext;
 const contexts = [{ id: "d1", content: "…", source: { title: "Page" }, confidence: 0.9 }];
@@ -215,7 +215,7 @@ describe("an error that is only marked as one", () => {
 
 describe("a tool that says in its text that it failed", () => {
   it("is taken at its word when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
-    const read = errorText((path: string) => `Error: no file ${path}`);
+    const read = withErrorPrefix((path: string) => `Error: no file ${path}`);
     expect(outcomeOf(await read("a.txt", context))).toEqual({
       status: "error",
       content: "Error: no file a.txt",
@@ -230,16 +230,19 @@ describe("a tool that says in its text that it failed", () => {
     "",
     "fine",
   ])("gives any other text as it is: %j (S1-14)", async (text) => {
-    expect(await errorText(async () => text)({}, context)).toBe(text);
+    expect(await withErrorPrefix(async () => text)({}, context)).toBe(text);
   });
 
   it("gives any other value as it is, and is given its input and context (S1-14)", async () => {
-    const execute = errorText((input: { a: number }, given) => ({ input, given }));
+    const execute = withErrorPrefix((input: { a: number }, given) => ({ input, given }));
     expect(await execute({ a: 1 }, context)).toEqual({ input: { a: 1 }, given: context });
   });
 
   it("has words for an error without any", async () => {
-    expect(await errorText(() => "Error:")({}, context)).toEqual({ error: "Error:", content: "Error:" });
+    expect(await withErrorPrefix(() => "Error:")({}, context)).toEqual({
+      error: "Error:",
+      content: "Error:",
+    });
   });
 
   it("is not believed when it is not wrapped: a file may begin so (D-11)", () => {

@@ -51,7 +51,7 @@ export function asToolReturn(returned: unknown): ToolReturn | undefined {
  * For tools that say in their text that they failed: a text that begins with `Error:` becomes a failure, whose text the
  * model reads as it is. Only for tools known to do so: a file may begin with that word, too.
  */
-export function errorText<Input, Output>(
+export function withErrorPrefix<Input, Output>(
   execute: (input: Input, context: ToolContext) => Output | Promise<Output>,
 ): (input: Input, context: ToolContext) => Promise<Output | ToolReturn> {
   return async (input, context) => {

@@ -1,4 +1,4 @@
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { ResultSize } from "../policy.ts";
 import type { Outcome } from "../tool.ts";
@@ -21,7 +21,7 @@ export async function withinSize(
   const { content } = rest;
   if (binary) {
     const handle = await blobs.put({ mediaType: binary.mediaType, data: binary.bytes });
-    return { ...rest, content: `${plainText(content)} Kept as ${handle}.`, handle };
+    return { ...rest, content: `${toPlainText(content)} Kept as ${handle}.`, handle };
   }
   if (typeof content !== "string") return outcome;
   const isHeavy = data !== undefined && JSON.stringify(data).length > mostDataInLog;

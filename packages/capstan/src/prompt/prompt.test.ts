@@ -10,7 +10,7 @@ import {
   constraintsSection,
   dateSection,
   identitySection,
-  instructionsOf,
+  joinInstructions,
   rulesSection,
   standardInstructions,
   toolsSection,
@@ -108,7 +108,7 @@ describe("standardInstructions", () => {
       citationSection,
       dateSection,
     ];
-    expect(await render(instructionsOf(sections), { tools: [], context: "Kari" })).toBe(
+    expect(await render(joinInstructions(sections), { tools: [], context: "Kari" })).toBe(
       "You are Xyne.\n\nSpeak Norwegian.\n\nThe user is Kari.\n\nIt is Thursday 1 January 2026 at 09:00 (UTC).",
     );
   });

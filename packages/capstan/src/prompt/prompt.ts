@@ -13,7 +13,7 @@ export type StandardInstructions = {
  * tools, what has been found so far, the agent's own constraints, and how to cite.
  */
 export function standardInstructions(identity: string, options: StandardInstructions = {}): Instructions {
-  return instructionsOf([
+  return joinInstructions([
     dateSection,
     identitySection(identity),
     rulesSection(options),
@@ -25,7 +25,7 @@ export function standardInstructions(identity: string, options: StandardInstruct
 }
 
 /** Instructions from sections, in this order. A section is a text, or a function of the turn; an empty one is left out. */
-export function instructionsOf(sections: readonly Instructions[]): Instructions {
+export function joinInstructions(sections: readonly Instructions[]): Instructions {
   return async (input) => {
     const texts = await Promise.all(
       sections.map((section) => (typeof section === "string" ? section : section(input))),

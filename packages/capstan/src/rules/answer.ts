@@ -1,5 +1,5 @@
 import type { FactBody } from "../event.ts";
-import { plainText, textOf } from "../history.ts";
+import { getText, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { RunState } from "../state/state.ts";
 import { returnTo } from "./handoffs.ts";
@@ -13,7 +13,7 @@ export const answer: Rule = (view) => {
   const { agent, run } = view;
   const { round } = run;
   if (!round?.message || round.calls.size > 0) return undefined;
-  const text = textOf(round.message).trim();
+  const text = getText(round.message).trim();
   if (round.finish === "content_filter") return filtered(view, text);
   if (run.steering.length > 0 && !isLastTurn(run, run.turn)) return undefined;
   const evaded = evadedTools(view);
@@ -117,7 +117,7 @@ function everyCallFailed(run: RunState): boolean {
 
 function failureNote(run: RunState): string {
   const failures = [...(run.round?.calls.values() ?? [])].map(
-    ({ part, result }) => `- ${part.name}: ${plainText(result?.content ?? "").slice(0, 200)}`,
+    ({ part, result }) => `- ${part.name}: ${toPlainText(result?.content ?? "").slice(0, 200)}`,
   );
   return `All tools have failed:\n${failures.join("\n")}\nAnswer from what you know, and say that you could not look it up.`;
 }

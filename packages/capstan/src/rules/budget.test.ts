@@ -3,7 +3,7 @@ import { defineAgent } from "../agent.ts";
 import { sleep } from "../clock.ts";
 import type { Fact } from "../event.ts";
 import type { Usage } from "../model.ts";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
@@ -18,7 +18,7 @@ type Parts = { script?: Script; usage?: Usage | null; toolMs?: number; tools?: T
 
 /** A model that never stops calling, on a clock that moves by `toolMs` in each call. */
 async function runWith(
-  policy: PolicyLayer,
+  policy: PolicyOverrides,
   { script, usage, toolMs = 0, tools }: Parts = {},
 ): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
   const clock = fakeClock();
@@ -54,7 +54,7 @@ const codesOf = (facts: readonly Fact[]) =>
   );
 
 describe("a spent budget", () => {
-  it.each<[string, PolicyLayer["budget"] & object, Parts, number, string]>([
+  it.each<[string, PolicyOverrides["budget"] & object, Parts, number, string]>([
     ["tokens", { tokens: 60 }, {}, 4, "The budget of 60 tokens is used up."],
     [
       "cost",
@@ -72,7 +72,7 @@ describe("a spent budget", () => {
     expect(facts.at(-2)).toMatchObject({ type: "limit_reached", code: `budget_${kind}`, message, turns });
   });
 
-  it.each<[string, PolicyLayer["budget"] & object, Parts]>([
+  it.each<[string, PolicyOverrides["budget"] & object, Parts]>([
     ["budget_tokens", { tokens: 100 }, {}],
     ["budget_cost", { cost: 1 }, { usage: { inputTokens: 1, outputTokens: 1, cost: 0.15 } }],
     ["budget_seconds", { seconds: 100 }, { toolMs: 15_000 }],
@@ -349,14 +349,14 @@ describe("usage that cannot be believed", () => {
 });
 
 describe("the figures of a budget", () => {
-  const stateAt = async (budget: PolicyLayer["budget"] & object) => {
+  const stateAt = async (budget: PolicyOverrides["budget"] & object) => {
     const { facts } = await runWith({ maxTurns: 1, finalTurn: "keep-tools" }, { toolMs: 2000 });
     const { run: state } = fold("s", facts);
     if (!state) throw new Error("There is no run.");
     return { ...state, warned: new Set<string>(), policy: resolvePolicy({ budget }) };
   };
 
-  it.each<[PolicyLayer["budget"] & object, string | undefined]>([
+  it.each<[PolicyOverrides["budget"] & object, string | undefined]>([
     [{}, undefined],
     [{ tokens: 16 }, undefined],
     [{ tokens: 15 }, "budget_tokens"],
@@ -369,7 +369,7 @@ describe("the figures of a budget", () => {
     expect(spentBudget(await stateAt(budget))?.code).toBe(code);
   });
 
-  it.each<[PolicyLayer["budget"] & object, string[]]>([
+  it.each<[PolicyOverrides["budget"] & object, string[]]>([
     [{}, []],
     [{ tokens: 19 }, []],
     [{ tokens: 18 }, ["budget_tokens_near"]],

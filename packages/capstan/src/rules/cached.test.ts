@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -12,7 +12,7 @@ type Setting = {
   cacheMs?: number;
   needsApproval?: boolean;
   failsAt?: number;
-  policy?: PolicyLayer;
+  policy?: PolicyOverrides;
   clock?: FakeClock;
 };
 

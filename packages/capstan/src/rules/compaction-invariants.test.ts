@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { agentsByName, defineAgent } from "../agent.ts";
 import { type Effect, intentOf } from "../effect.ts";
 import type { FactBody } from "../event.ts";
-import { callsOf, type Entry } from "../history.ts";
+import { type Entry, getCalls } from "../history.ts";
 import { factId } from "../ids.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
 import type { Result } from "../run/result.ts";
@@ -86,7 +86,7 @@ function planned(plan: Plan, sent: (readonly Entry[])[] = []) {
 /** After the rounds since the person spoke last; the last rounds and those words are always there. */
 function nextRound(history: readonly Entry[]): number {
   const since = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
-  const calls = since.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+  const calls = since.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return Number(calls.at(-1)?.input.round ?? -1) + 1;
 }
 
@@ -99,7 +99,7 @@ function expectValid(history: readonly Entry[]): void {
     if (entry.type === "result") expect(entry.callId).toBe(open.shift());
     else {
       expect(open).toEqual([]);
-      open = entry.type === "assistant" ? callsOf(entry).map(({ id }) => id) : [];
+      open = entry.type === "assistant" ? getCalls(entry).map(({ id }) => id) : [];
     }
   }
   expect(open).toEqual([]);

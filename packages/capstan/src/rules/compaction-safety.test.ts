@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Entry } from "../history.ts";
 import type { Model, ModelRequest } from "../model.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -43,7 +43,7 @@ const reading = scriptedModel(({ history }) => {
   return { calls: [{ name, input: { of: `${calls}` } }], usage: null };
 });
 
-async function attacked(policy: PolicyLayer) {
+async function attacked(policy: PolicyOverrides) {
   const deeds: Deeds = [];
   const about = { store: memory(), session: "s", clock: fakeClock({ skipUpToMs: 5000 }) };
   const tools = smallWorld(deeds, { web_page: page, handbook: chapter });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Agent, type AgentDefinition, defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import type { Entry } from "../history.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import { type RunOptions, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -367,7 +367,7 @@ describe("an agent that is a tool", () => {
 const nothing = { description: "Nothing.", input: anything, effects: "none", reads: [] } as const;
 
 describe("a handoff that stays", () => {
-  const policy: PolicyLayer = { handoff: { mode: "transfer" } };
+  const policy: PolicyOverrides = { handoff: { mode: "transfer" } };
 
   it("is answered at once, and the specialist ends the run; the next run begins with its own agent (C-18)", async () => {
     const { main, models } = team(

@@ -1,5 +1,5 @@
 import type { FallbackInput } from "../agent.ts";
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { RunState, ToolCallRecord } from "../state/state.ts";
 import { isRepeatable } from "../tool.ts";
@@ -77,7 +77,7 @@ export function triedSoFar(run: RunState): string[] {
 }
 
 export function preview(call: ToolCallRecord): string {
-  const text = plainText(call.result).replace(/\s+/g, " ").trim();
+  const text = toPlainText(call.result).replace(/\s+/g, " ").trim();
   return text.length > longestPreview ? `${text.slice(0, longestPreview).toWellFormed()}…` : text;
 }
 
@@ -98,7 +98,7 @@ export function fallbackTool({ agent, run }: View, reason: string): FallbackAnsw
   if (!tool) return { type: "none" };
   if (run.fallback?.result) {
     const { status, result } = run.fallback.result;
-    const text = plainText(result).trim();
+    const text = toPlainText(result).trim();
     return status === "ok" && text ? { type: "text", text } : { type: "none" };
   }
   const begun = run.fallback?.attempt ?? 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
 import type { Fact, ToolOffer } from "../event.ts";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
@@ -17,7 +17,7 @@ const look = defineTool({
 });
 
 /** The first decision of a run. */
-function firstDecision(policy: PolicyLayer, definition: Partial<AgentDefinition> = {}) {
+function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinition> = {}) {
   const agent = defineAgent({ name: "helper", model: scriptedModel([]), tools: [look], ...definition });
   const start: Fact = {
     type: "run_start",
@@ -55,7 +55,7 @@ describe("the next turn", () => {
     });
   });
 
-  it.each<[PolicyLayer, ToolOffer]>([
+  it.each<[PolicyOverrides, ToolOffer]>([
     [{}, "offered"],
     [{ maxTurns: 1 }, "withdrawn"],
     [{ maxTurns: 1, finalTurn: "keep-tools" }, "offered"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import type { LimitAnswer } from "../policy.ts";
+import type { LimitAction } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -35,7 +35,7 @@ const speaking = (n: number): ScriptedStep => ({ ...mute(n), text: `Working on $
 
 /** A run that meets its limit of two turns. */
 async function atLimit(
-  onLimit: readonly LimitAnswer[],
+  onLimit: readonly LimitAction[],
   { step = mute, ...more }: Partial<AgentDefinition> & { step?: (n: number) => ScriptedStep } = {},
 ): Promise<{ facts: Fact[]; result: Result }> {
   const agent = defineAgent({
@@ -53,7 +53,7 @@ const effort =
 const question = /^I'm sorry, .* I tried look, .* Could you tell me a little more/;
 
 describe("the answer at a limit", () => {
-  it.each<[LimitAnswer[], string, RegExp]>([
+  it.each<[LimitAction[], string, RegExp]>([
     [["best-effort"], "limit", effort],
     [["clarify"], "limit", question],
     [["fail"], "failed", /^Maximum tool iterations reached$/],

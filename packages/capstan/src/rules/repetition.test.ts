@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -16,7 +16,7 @@ const look = defineTool({
 
 async function runWith(
   script: Script,
-  { policy = {}, tools = [look] }: { policy?: PolicyLayer; tools?: Tool[] } = {},
+  { policy = {}, tools = [look] }: { policy?: PolicyOverrides; tools?: Tool[] } = {},
 ): Promise<{ model: ScriptedModel; result: Result; nudged: number[] }> {
   const model = scriptedModel(script);
   const agent = defineAgent({ name: "helper", model, tools, policy });

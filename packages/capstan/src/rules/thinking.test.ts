@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
@@ -14,7 +14,11 @@ const look = defineTool({
 });
 
 /** Whether the model was asked to think, turn by turn. */
-async function thinkingIn(query: string, policy: PolicyLayer, script: ScriptedStep[]): Promise<boolean[]> {
+async function thinkingIn(
+  query: string,
+  policy: PolicyOverrides,
+  script: ScriptedStep[],
+): Promise<boolean[]> {
   const model = scriptedModel(script);
   await run(defineAgent({ name: "helper", model, tools: [look], policy }), query, { store: memory() });
   return model.requests.map(({ thinking }) => thinking);

@@ -3,7 +3,7 @@ import { agentsByName, defineAgent } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import type { Fact } from "../event.ts";
 import type { Model } from "../model.ts";
-import { type PolicyLayer, type Retry, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, type Retry, resolvePolicy } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { resume, run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
@@ -36,7 +36,7 @@ function tracedTools(clock: Clock) {
   return { log, tools: [make("read", "none"), make("plain"), make("write", "state"), make("draw", "ui")] };
 }
 
-async function trace(names: readonly string[], policy: PolicyLayer = {}) {
+async function trace(names: readonly string[], policy: PolicyOverrides = {}) {
   const clock = fakeClock();
   const { log, tools } = tracedTools(clock);
   const calls = names.map((name, n) => ({ name, input: { n, ms: 3 * (names.length - n) } }));
@@ -80,7 +80,7 @@ describe("the order of calls", () => {
 });
 
 /** A tool that fails as it is told, and the attempts it got. */
-async function attemptsAt(tool: Partial<Tool>, failure: () => unknown, policy: PolicyLayer = {}) {
+async function attemptsAt(tool: Partial<Tool>, failure: () => unknown, policy: PolicyOverrides = {}) {
   let attempts = 0;
   const flaky = defineTool({
     name: "flaky",
@@ -170,7 +170,7 @@ describe("retries", () => {
 });
 
 describe("a tool's own settings", () => {
-  const start = (policy: PolicyLayer) => {
+  const start = (policy: PolicyOverrides) => {
     const model = scriptedModel([{ text: "-" }]);
     const agent = defineAgent({ name: "helper", model });
     const fact = {

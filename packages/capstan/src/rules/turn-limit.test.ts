@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -20,7 +20,7 @@ const restless = (_request: ScriptedRequest, index: number): ScriptedStep => ({
 });
 
 async function runWith(
-  policy: PolicyLayer,
+  policy: PolicyOverrides,
   script: Script = restless,
 ): Promise<{ model: ScriptedModel; facts: Fact[]; result: Result }> {
   const model = scriptedModel(script);

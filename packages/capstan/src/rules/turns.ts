@@ -1,6 +1,6 @@
 import type { ModelEffect } from "../effect.ts";
 import type { ModelChain, ToolOffer } from "../event.ts";
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import type { RunState } from "../state/state.ts";
 import { makeRoom } from "./compaction.ts";
 import { isHandingOver, returnEmpty } from "./handoffs.ts";
@@ -102,7 +102,7 @@ const mostRead = 2000;
 export function wantsThinking(run: RunState): boolean {
   if (run.policy.thinking !== "auto") return run.policy.thinking === "on";
   if (isDeliberate(run.query)) return true;
-  if (run.steering.some(({ content }) => isDeliberate(plainText(content)))) return true;
+  if (run.steering.some(({ content }) => isDeliberate(toPlainText(content)))) return true;
   return hasTrouble(run);
 }
 

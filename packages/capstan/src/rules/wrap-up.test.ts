@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
@@ -20,7 +20,7 @@ const look = defineTool({
 });
 
 /** What a model that uses tools for as long as it has any is sent, turn by turn. */
-async function sentTo(policy: PolicyLayer): Promise<{ note: string; tools: number }[]> {
+async function sentTo(policy: PolicyOverrides): Promise<{ note: string; tools: number }[]> {
   const model = scriptedModel(({ tools }, index) =>
     tools.length === 0 || index === 29
       ? { text: "Final." }

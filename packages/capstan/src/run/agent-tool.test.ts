@@ -129,7 +129,7 @@ describe("an agent as a tool", () => {
     expect(facts.filter((fact) => fact.type === "turn_start").map((fact) => fact.maxTurns)).toEqual([
       10, 5, 5, 10,
     ]);
-    expect((await store.runs("s")).map((info) => info.runId)).toEqual(["r"]);
+    expect((await store.listRuns("s")).map((info) => info.runId)).toEqual(["r"]);
   });
 
   it("sees nothing but its prompt, and has its own instructions and tools (S3-34)", async () => {

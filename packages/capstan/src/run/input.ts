@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import { callsOf, type Entry, type Part, type TextPart } from "../history.ts";
+import { type Entry, getCalls, type Part, type TextPart } from "../history.ts";
 import { isRecord } from "../json.ts";
 
 /** A message as chat APIs write it. A `system` message is allowed first and takes the place of the instructions. */
@@ -68,7 +68,7 @@ function checkCalls(entries: readonly Entry[]): void {
       continue;
     }
     if (open.length > 0) break;
-    open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+    open = entry.type === "assistant" ? getCalls(entry).map((call) => call.id) : [];
   }
   if (open.length > 0) throw refused("A call has no result behind it", open[0]);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { type Entry, plainText } from "../history.ts";
+import { type Entry, toPlainText } from "../history.ts";
 import type { Model } from "../model.ts";
 import { memory } from "../stores/memory.ts";
 import { defineTool } from "../tool.ts";
@@ -40,7 +40,7 @@ it("a long run has one history, which is never copied, and of large results only
   expect(result).toMatchObject({ status: "done", turns: turns + 1 });
   expect(histories.size).toBe(1);
   const kept = result.history.reduce(
-    (sum, entry) => sum + (entry.type === "result" ? plainText(entry.content).length : 0),
+    (sum, entry) => sum + (entry.type === "result" ? toPlainText(entry.content).length : 0),
     0,
   );
   expect(kept).toBeLessThanOrEqual(turns * 16_500);

@@ -74,7 +74,7 @@ describe("a nested run that needs a person", () => {
       { callId: nestedId, name: "remove", needs: "approval", runId: "r~call_1_0", agent: "helper" },
     ]);
     expect(removed).toEqual([]);
-    expect(await store.runs("s")).toMatchObject([{ runId: "r", state: "waiting" }]);
+    expect(await store.listRuns("s")).toMatchObject([{ runId: "r", state: "waiting" }]);
     expect(await handle.approve(nestedId)).toMatchObject({ status: "done", text: "It says: Gone." });
     expect(removed).toEqual([`r~call_1_0 ${nestedId}`]);
     const facts = await store.read("s");
@@ -162,11 +162,11 @@ describe("a nested run that needs a person", () => {
     const engine = local({ store, agents: agent, leaseMs: 300 });
     engines.push(engine);
     await engine.run(agent, "Go.", { session: "s", runId: "r" });
-    expect(await store.orphans()).toEqual([]);
+    expect(await store.listOrphans()).toEqual([]);
     const opened = engine.open("r");
     expect(await opened.approve(nestedId)).toMatchObject({ status: "done", text: "It says: Gone." });
-    expect(await store.told("r")).toEqual([]);
-    expect((await store.runs("s")).map((info) => `${info.runId} ${info.state}`)).toEqual(["r ended"]);
+    expect(await store.listMessages("r")).toEqual([]);
+    expect((await store.listRuns("s")).map((info) => `${info.runId} ${info.state}`)).toEqual(["r ended"]);
     const events: Event[] = [];
     for await (const event of opened) events.push(event);
     expect(events.filter(isFact)).toEqual(await store.read("s"));
@@ -185,7 +185,7 @@ describe("a nested run that needs a person", () => {
     if (!lease) throw new Error("taken");
     await after.append(facts.slice(0, heard), { expected: 0, lease });
     await after.release(lease);
-    expect((await after.orphans()).map((info) => info.runId)).toEqual(["r"]);
+    expect((await after.listOrphans()).map((info) => info.runId)).toEqual(["r"]);
     const engine = local({ store: after, agents: agent, leaseMs: 300 });
     engines.push(engine);
     expect(await engine.open("r")).toMatchObject({ status: "done", text: "It says: Gone." });

@@ -144,7 +144,7 @@ async function walk(walking: Walk): Promise<Result> {
   const { runId, store, shared } = opening;
   await stretch(walking);
   // Whoever told it something meanwhile has found it taken, and relies on us.
-  while (shared && !state.run?.done && (await store.told(runId)).length > 0) {
+  while (shared && !state.run?.done && (await store.listMessages(runId)).length > 0) {
     try {
       await stretch(walking);
     } catch (thrown) {

@@ -1,6 +1,6 @@
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import { labelsOf } from "../labels.ts";
 import type { Model } from "../model.ts";
 import { gather } from "../perform/gather.ts";
@@ -71,7 +71,7 @@ async function untrustedText(call: () => unknown, { signal }: ToolContext): Prom
     const returned = await call();
     if (questionOf(returned)) return undefined; // a stranger's words are not put before a person either
     const outcome = outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes }));
-    return outcome.status === "ok" ? plainText(outcome.content) : undefined;
+    return outcome.status === "ok" ? toPlainText(outcome.content) : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { sleep } from "../clock.ts";
 import type { Event, Fact } from "../event.ts";
-import { plainText, type ResultEntry } from "../history.ts";
+import { type ResultEntry, toPlainText } from "../history.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
@@ -666,7 +666,7 @@ describe("tools that the client runs", () => {
     await started;
     await started.answer("p1", `${"blue ".repeat(10_000)}hunter2hunter2`);
     const shown = model.requests[1]?.history.at(-1);
-    expect(shown?.type === "result" && plainText(shown.content).length).toBeLessThan(17_000);
+    expect(shown?.type === "result" && toPlainText(shown.content).length).toBeLessThan(17_000);
     const result = (await store.read("s")).find((fact) => fact.type === "tool_call_result");
     expect(result?.handle).toBeDefined();
     const kept = await store.getBlob("s", result?.handle ?? "");
@@ -913,7 +913,7 @@ describe("an onEvent hook that throws", () => {
         isLast ? [] : ["hook_failed"],
       ]);
       expect(result).toMatchObject({ status: "done", text: "Done." });
-      expect(plainText(result.history.map((entry) => entry.type).join())).toBe(
+      expect(toPlainText(result.history.map((entry) => entry.type).join())).toBe(
         "user,assistant,result,assistant",
       );
       expect(calls()).toBe(place);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent, type InstructionsInput } from "../agent.ts";
 import { sleep } from "../clock.ts";
 import type { Fact } from "../event.ts";
-import { callsOf, type Entry, plainText, type ResultEntry, textOf } from "../history.ts";
+import { type Entry, getCalls, getText, type ResultEntry, toPlainText } from "../history.ts";
 import { fromGenerate, type Generate } from "../models/from-generate.ts";
 import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
@@ -32,17 +32,17 @@ function seedMessages(history: readonly Entry[]): { role: string; type: string; 
   const messages: { role: string; type: string; content: unknown[] | string }[] = [];
   for (const entry of history) {
     if (entry.type === "user")
-      messages.push({ role: "user", type: "user_input", content: plainText(entry.content) });
+      messages.push({ role: "user", type: "user_input", content: toPlainText(entry.content) });
     else if (entry.type === "assistant") {
-      const calls = callsOf(entry).map(({ name, input }) => ({ name, args: input }));
+      const calls = getCalls(entry).map(({ name, input }) => ({ name, args: input }));
       messages.push(
         calls.length > 0
           ? { role: "assistant", type: "tool_calls", content: calls }
-          : { role: "assistant", type: "assistant_response", content: textOf(entry) },
+          : { role: "assistant", type: "assistant_response", content: getText(entry) },
       );
     } else if (entry.type === "result") {
       const last = messages.at(-1);
-      const result = { name: entry.name, result: plainText(entry.content) };
+      const result = { name: entry.name, result: toPlainText(entry.content) };
       if (last?.type === "tool_results" && Array.isArray(last.content)) last.content.push(result);
       else messages.push({ role: "user", type: "tool_results", content: [result] });
     }
@@ -53,12 +53,12 @@ function seedMessages(history: readonly Entry[]): { role: string; type: string; 
 /** S2's turns of a conversation. */
 function conversationTurns(history: readonly Entry[]): unknown[] {
   return history.map((entry) => {
-    if (entry.type === "user") return { role: "user", content: plainText(entry.content) };
+    if (entry.type === "user") return { role: "user", content: toPlainText(entry.content) };
     if (entry.type === "result")
-      return { role: "tool", toolCallId: entry.callId, content: plainText(entry.content) };
+      return { role: "tool", toolCallId: entry.callId, content: toPlainText(entry.content) };
     if (entry.type === "summary") return { role: "assistant", content: entry.text };
-    const toolCalls = callsOf(entry).map(({ id, name }) => ({ id, name }));
-    return { role: "assistant", content: textOf(entry) || null, ...(toolCalls.length > 0 && { toolCalls }) };
+    const toolCalls = getCalls(entry).map(({ id, name }) => ({ id, name }));
+    return { role: "assistant", content: getText(entry) || null, ...(toolCalls.length > 0 && { toolCalls }) };
   });
 }
 
@@ -278,7 +278,7 @@ describe("the loop", () => {
     ]);
     const { facts, result } = await collect(run(defineAgent({ name: "a", model, tools: [racing] }), "Find"));
     expect(
-      facts.flatMap((fact) => (fact.type === "tool_call_result" ? [plainText(fact.result)] : [])),
+      facts.flatMap((fact) => (fact.type === "tool_call_result" ? [toPlainText(fact.result)] : [])),
     ).toEqual(["value 2", "value 1", "value 0"]);
     expect(seedMessages(result.history).slice(1, 3)).toEqual([
       {
@@ -486,7 +486,7 @@ describe("tools and answers", () => {
     const model = scriptedModel((request) => {
       const found = request.history.find((entry): entry is ResultEntry => entry.type === "result");
       if (!found) return { calls: [{ name: "sampleData" }] };
-      const { data } = JSON.parse(plainText(found.content)) as typeof samples;
+      const { data } = JSON.parse(toPlainText(found.content)) as typeof samples;
       return { text: data.nodes.map((node) => `${node.name} (${node.id})`).join(", ") };
     });
     const result = await run(defineAgent({ name: "a", model, tools: [sampleData] }), "Show me some nodes");
@@ -645,7 +645,7 @@ describe("several runs in one session", () => {
   };
   const texts = (history: readonly Entry[] = []) =>
     history.map((entry) =>
-      entry.type === "assistant" ? textOf(entry) : entry.type === "user" ? plainText(entry.content) : "",
+      entry.type === "assistant" ? getText(entry) : entry.type === "user" ? toPlainText(entry.content) : "",
     );
 
   it("the next question sees the whole conversation (S0-18)", async () => {
@@ -995,7 +995,7 @@ describe("turns", () => {
     ]);
     await run(defineAgent({ name: "a", model, tools: [look] }), "Find");
     for (const { history } of model.requests) {
-      const calls = history.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+      const calls = history.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
       const results = history.filter((entry): entry is ResultEntry => entry.type === "result");
       expect(results.map((result) => result.callId)).toEqual(calls.map((call) => call.id));
       expect(new Set(calls.map((call) => call.id)).size).toBe(calls.length);
@@ -1229,7 +1229,7 @@ describe("reasoning", () => {
         case "tool_call_start":
           return [{ type: "ToolExecuting", iteration: fact.turn, details: fact.name }];
         case "tool_call_result":
-          return [{ type: "ToolResult", iteration: fact.turn, details: plainText(fact.result) }];
+          return [{ type: "ToolResult", iteration: fact.turn, details: toPlainText(fact.result) }];
         case "done":
           return [{ type: "Synthesis", iteration: fact.turn, details: fact.text }];
         default:

@@ -4,7 +4,7 @@ import type { Fact, FactBody } from "../event.ts";
 import { newId } from "../ids.ts";
 import { canonical, type Json } from "../json.ts";
 import { environment } from "../models/client-options.ts";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { maskingOf } from "../secrets/masking.ts";
 import type { State } from "../state/state.ts";
@@ -19,7 +19,7 @@ export type RunOptions = ResumeOptions & {
   readonly session?: string;
   /** Where facts go; by default one store in the memory of this process. */
   readonly store?: Store;
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** The user's, for dates in instructions. By default the machine's. */
   readonly timeZone?: string;
   readonly runId?: string;
@@ -62,7 +62,7 @@ type Named = {
 
 /** The same id is the same run, and is not performed again. It is not another one. */
 async function assertSame({ runId, session, store, input }: Named, secrets: readonly string[] = []) {
-  const known = await store.sessionOf(runId);
+  const known = await store.findSession(runId);
   if (known === undefined) return;
   const start = (await store.read(known)).find((fact) => fact.runId === runId);
   const said = { input: readInput(input).entries };
@@ -130,7 +130,7 @@ function stored(store: Store, runId: string): Source {
     store,
     runId,
     async find() {
-      const sessionId = await store.sessionOf(runId);
+      const sessionId = await store.findSession(runId);
       if (sessionId === undefined) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
       return sessionId;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import type { Fact } from "../event.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -62,7 +62,11 @@ const cases = Object.entries(carriers).flatMap(([carrier, told]) =>
   Object.entries(wanted).map(([aim, words]) => ({ carrier, aim, ...told(words) })),
 );
 
-type Attack = { readonly contents: Contents; readonly plan: readonly Call[]; readonly policy?: PolicyLayer };
+type Attack = {
+  readonly contents: Contents;
+  readonly plan: readonly Call[];
+  readonly policy?: PolicyOverrides;
+};
 
 async function attacked({ contents, plan, policy = {} }: Attack) {
   const deeds: Deeds = [];

@@ -1,4 +1,4 @@
-import { nearest } from "../definition.ts";
+import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord } from "../json.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -28,7 +28,7 @@ export function parametersToJsonSchema(record: ParameterRecord, owner: string): 
   const required: string[] = [];
   for (const [name, parameter] of Object.entries(record)) {
     if (!typeNames.includes(parameter.type)) {
-      const hint = nearest(parameter.type, typeNames) || ` The types are ${typeNames.join(", ")}.`;
+      const hint = suggestName(parameter.type, typeNames) || ` The types are ${typeNames.join(", ")}.`;
       const message = `The parameter "${name}" of ${owner} has the unknown type "${parameter.type}".${hint}`;
       throw new AgentError("invalid_definition", message);
     }

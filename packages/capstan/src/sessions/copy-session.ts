@@ -31,7 +31,7 @@ export async function writeCopy(store: Store, copy: Copy): Promise<void> {
     await store.rename(id, title);
   } catch (problem) {
     // Its blobs may be there already.
-    if (!(await store.info(id))) await store.remove(id);
+    if (!(await store.getSession(id))) await store.remove(id);
     throw problem;
   } finally {
     await store.release(lease);
@@ -40,7 +40,7 @@ export async function writeCopy(store: Store, copy: Copy): Promise<void> {
 
 /** Refuses an id that is taken. */
 export async function assertFree(store: Store, id: string): Promise<void> {
-  if (await store.info(id))
+  if (await store.getSession(id))
     throw new AgentError("invalid_input", `There is already a session "${id}": choose another id.`);
 }
 

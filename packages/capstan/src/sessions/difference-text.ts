@@ -5,7 +5,7 @@ import type { LineChange } from "./line-difference.ts";
 import { wordedDuration } from "./worded.ts";
 
 /** A difference of two runs for people: `-` is the left one, `+` the right one. */
-export function differenceText(difference: Difference): string {
+export function formatDifference(difference: Difference): string {
   const { question, turns, answer, status, models, inputTokens, outputTokens, cost, ms } = difference;
   const lines = [
     ...(question ? ["Question", ...changed(question)] : []),

@@ -7,7 +7,7 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { difference } from "./difference.ts";
-import { differenceText } from "./difference-text.ts";
+import { formatDifference } from "./difference-text.ts";
 import { lineDifference } from "./line-difference.ts";
 
 async function factsOf(id: string, text: string, ...steps: ScriptedStep[]) {
@@ -30,7 +30,7 @@ describe("the difference of two runs", () => {
     const [left, right] = [await factsOf("m", "Hi.", ...steps), await factsOf("m", "Hi.", ...steps)];
     const same = difference(left, right);
     expect(same).toMatchObject({ isSame: true, turns: [{ type: "same" }, { type: "same" }] });
-    expect(differenceText(same)).toMatch(/^Both runs said and did the same/);
+    expect(formatDifference(same)).toMatch(/^Both runs said and did the same/);
   });
 
   it("shows what was asked, called, found, answered and spent otherwise, turn by turn", async () => {
@@ -66,7 +66,7 @@ describe("the difference of two runs", () => {
       { type: "same", name: "look" },
       { type: "changed", names: { left: "look", right: "peek" }, input: { left: { n: 2 }, right: { n: 3 } } },
     ]);
-    expect(differenceText(found)).toMatchInlineSnapshot(`
+    expect(formatDifference(found)).toMatchInlineSnapshot(`
       "Question
           Where is
         - Oslo?

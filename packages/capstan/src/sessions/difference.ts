@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { plainText, textOf } from "../history.ts";
+import { getText, toPlainText } from "../history.ts";
 import { canonical, type Json } from "../json.ts";
 import { type LineChange, lineDifference } from "./line-difference.ts";
 import { isNested } from "./stored-facts.ts";
@@ -93,7 +93,7 @@ function sideOf(facts: readonly Fact[]): Side {
     if (!turn) continue;
     if (fact.type === "message") {
       models.add(fact.model);
-      turn.text = textOf(fact.entry);
+      turn.text = getText(fact.entry);
       for (const part of fact.entry.parts)
         if (part.type === "call")
           turn.calls.set(part.id, { name: part.name, input: part.raw ?? part.input, status: "", result: "" });
@@ -101,7 +101,7 @@ function sideOf(facts: readonly Fact[]): Side {
     const call = fact.type === "tool_call_result" ? turn.calls.get(fact.id) : undefined;
     if (call && fact.type === "tool_call_result") {
       call.status = fact.status;
-      call.result = plainText(fact.result);
+      call.result = toPlainText(fact.result);
     }
   }
   const done = own.find((fact) => fact.type === "done");

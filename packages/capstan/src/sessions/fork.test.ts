@@ -48,7 +48,7 @@ describe("a fork", () => {
       expect(forked.slice(0, seq).map(({ type, at }) => ({ type, at }))).toEqual(
         facts.slice(0, seq).map(({ type, at }) => ({ type, at })),
       );
-      expect(await store.orphans()).toEqual([]);
+      expect(await store.listOrphans()).toEqual([]);
       const last = (await copy.info()).runs.at(-1);
       const model = scriptedModel(() => ({ text: "On we go." }));
       const agent = { ...agentOf(), models: defineAgent({ name: "a", model }).models };

@@ -55,7 +55,7 @@ export async function writeFork(
 
 /** What a fork of the session with these facts is called. */
 export async function forkTitleOf(store: Store, facts: readonly Fact[]): Promise<string> {
-  const info = await store.info(facts[0]?.sessionId ?? "");
+  const info = await store.getSession(facts[0]?.sessionId ?? "");
   return forkTitle(titleOf(facts, info?.title));
 }
 

@@ -18,7 +18,7 @@ import { isNested } from "./stored-facts.ts";
 export async function importSession(store: Store, written: string, given?: string): Promise<string> {
   const { id: asked, title = "", facts, blobs } = readSessionFile(written);
   for (const fact of facts) assertUsage(fact);
-  const id = given ?? ((await store.info(asked)) ? newId("ses_") : asked);
+  const id = given ?? ((await store.getSession(asked)) ? newId("ses_") : asked);
   await writeCopy(store, {
     id,
     title,
@@ -59,7 +59,7 @@ async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<str
   for (const fact of facts) {
     const { runId } = fact;
     if (runIds.has(runId) || isNested(fact)) continue;
-    const isTaken = (await store.sessionOf(runId)) !== undefined;
+    const isTaken = (await store.findSession(runId)) !== undefined;
     runIds.set(runId, isTaken ? newId("run_") : runId);
   }
   return withNested(facts, runIds, (runId) => runId);

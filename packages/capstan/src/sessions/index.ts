@@ -1,4 +1,4 @@
-export { type Scoped, scopeOf } from "../store.ts";
+export { getScope, type ListOptions } from "../store.ts";
 export {
   type CallDifference,
   type Difference,
@@ -6,14 +6,14 @@ export {
   type Pair,
   type TurnDifference,
 } from "./difference.ts";
-export { differenceText } from "./difference-text.ts";
+export { formatDifference } from "./difference-text.ts";
 export type { ForkOptions } from "./fork.ts";
 export type { LineChange } from "./line-difference.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type ExportFormat, type Session, session } from "./session.ts";
 export { type FoundSession, type ListedSession, type Sessions, sessions } from "./sessions.ts";
-export { belongsTo } from "./stored-facts.ts";
+export { isInRun } from "./stored-facts.ts";
 export {
   type Cursor,
   type SlowReader,

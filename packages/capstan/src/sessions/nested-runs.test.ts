@@ -67,7 +67,7 @@ describe("a session with nested runs", () => {
   it("is one run in a SQLite file too: nothing nested is listed or taken over", async () => {
     const store = sqlite(":memory:");
     await played(store);
-    expect((await store.runs("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
+    expect((await store.listRuns("s")).map(({ runId, state }) => [runId, state])).toEqual([["r", "ended"]]);
     const whole = await store.read("s");
     const half = sqlite(":memory:");
     const lease = await half.lease("s", "dead", 10_000);
@@ -75,7 +75,7 @@ describe("a session with nested runs", () => {
     const cut = whole.findIndex((fact) => fact.type === "approval_resolved") + 1;
     await half.append(whole.slice(0, cut), { expected: 0, lease });
     await half.release(lease);
-    expect((await half.orphans()).map(({ runId }) => runId)).toEqual(["r"]);
+    expect((await half.listOrphans()).map(({ runId }) => runId)).toEqual(["r"]);
     await Promise.all([store.close(), half.close()]);
   });
 
@@ -104,7 +104,7 @@ describe("a session with nested runs", () => {
     const id = await importSession(store, file);
     const facts = await store.read(id);
     expect(facts.map((fact) => fact.type)).toEqual((await store.read("s")).map((fact) => fact.type));
-    const [outer] = await store.runs(id);
+    const [outer] = await store.listRuns(id);
     const nested = facts.filter((fact) => fact.parentRunId !== undefined);
     expect(new Set(nested.map((fact) => fact.runId))).toEqual(new Set([`${outer?.runId}~call_1_0`]));
     expect(new Set(nested.map((fact) => fact.parentRunId))).toEqual(new Set([outer?.runId]));
@@ -127,9 +127,9 @@ describe("a session with nested runs", () => {
     const facts = await store.read("s");
     for (const { seq } of facts) {
       const fork = await session(store, "s").fork(seq);
-      expect((await store.runs(fork.id)).map((info) => info.state)).not.toContain("active");
+      expect((await store.listRuns(fork.id)).map((info) => info.state)).not.toContain("active");
       const sent: string[] = [];
-      const [info] = await store.runs(fork.id);
+      const [info] = await store.listRuns(fork.id);
       const handle = resume(agents(sent), { store, runId: info?.runId ?? "" });
       let result = await handle;
       const wasOver = facts.slice(0, seq).some((fact) => fact.type === "tool_call_result");

@@ -3,7 +3,7 @@ import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
 import { saidAgain } from "./said-again.ts";
-import { belongsTo, storedFacts } from "./stored-facts.ts";
+import { isInRun, storedFacts } from "./stored-facts.ts";
 
 /** Settings of a replay. */
 export type ReplayOptions = {
@@ -28,7 +28,7 @@ export async function* replay(
   const { runId, from = 1, deltas = false } = options;
   assertSpeed(options.speed);
   const stored = await storedFacts(store, sessionId);
-  const facts = stored.filter((fact) => fact.seq >= from && (runId === undefined || belongsTo(fact, runId)));
+  const facts = stored.filter((fact) => fact.seq >= from && (runId === undefined || isInRun(fact, runId)));
   if (runId !== undefined && !stored.some((fact) => fact.runId === runId))
     throw new AgentError("unknown_run", `The session "${sessionId}" has no run "${runId}".`);
   let before = facts[0]?.at ?? 0;

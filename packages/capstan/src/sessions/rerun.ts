@@ -3,7 +3,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { Part } from "../history.ts";
 import { newId } from "../ids.ts";
-import { type PolicyLayer, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import type { ChatMessage, RunInput } from "../run/input.ts";
 import type { ResumeOptions, Shared } from "../run/open-run.ts";
 import { resume, run } from "../run/run.ts";
@@ -26,7 +26,7 @@ export type RerunOptions = ResumeOptions & {
   /** In place of the agent's models. */
   readonly model?: ModelChoice;
   /** On top of the policy that the run had. */
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** What the person says instead; only where a run begins anew. */
   readonly edit?: string | readonly Part[];
   /** Of the new session. */

@@ -167,7 +167,7 @@ describe("all sessions", () => {
     await session(store, "s2").rename("Mine");
     const listed = await sessions(store).list();
     expect(listed.map(({ id, title }) => `${id} ${title}`).sort()).toEqual(["s1 First question", "s2 Mine"]);
-    expect(await sessions(store).list({ most: 1 })).toHaveLength(1);
+    expect(await sessions(store).list({ limit: 1 })).toHaveLength(1);
   });
 
   it("are searched for words, and found with the places where they were said", async () => {
@@ -208,9 +208,9 @@ describe("all sessions", () => {
     const ids = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id).sort();
     expect(ids(await list({ scope: "ann" }))).toEqual(["ann~1", "ann~2"]);
     expect(ids(await list({ scope: "" }))).toEqual(["alone"]);
-    expect(await list({ scope: "ann", most: 1 })).toHaveLength(1);
+    expect(await list({ scope: "ann", limit: 1 })).toHaveLength(1);
     expect(ids(await search("lighthouse", { scope: "bob" }))).toEqual(["bob~1"]);
-    expect(await search("lighthouse", { scope: "ann", most: 1 })).toHaveLength(1);
+    expect(await search("lighthouse", { scope: "ann", limit: 1 })).toHaveLength(1);
     expect(await search("lighthouse")).toHaveLength(5);
   });
 });

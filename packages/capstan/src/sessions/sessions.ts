@@ -1,4 +1,4 @@
-import type { Found, Scoped, SessionInfo, Store } from "../store.ts";
+import type { ListOptions, SearchHit, SessionInfo, Store } from "../store.ts";
 import { importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { titleOf } from "./title.ts";
@@ -10,15 +10,15 @@ export type ListedSession = Omit<SessionInfo, "title"> & { readonly title: strin
 export type FoundSession = {
   readonly id: string;
   readonly title: string;
-  readonly places: readonly Omit<Found, "sessionId">[];
+  readonly places: readonly Omit<SearchHit, "sessionId">[];
 };
 
 /** All sessions of a store. */
 export interface Sessions {
   /** The newest first; a hundred when `most` is left out. */
-  list(options?: Scoped): Promise<readonly ListedSession[]>;
+  list(options?: ListOptions): Promise<readonly ListedSession[]>;
   /** The sessions in which all these words were said at one place; `most` counts the places. */
-  search(words: string, options?: Scoped): Promise<readonly FoundSession[]>;
+  search(words: string, options?: ListOptions): Promise<readonly FoundSession[]>;
   /** Writes an exported session (`json`) to the store, under the id if one is given. Starts nothing. */
   import(text: string, id?: string): Promise<Session>;
 }
@@ -30,7 +30,7 @@ export function sessions(store: Store): Sessions {
     titleOf(given ? [] : await store.read(id, 0, 1), given);
   return {
     async list(options) {
-      const infos = await store.list({ most: 100, ...options });
+      const infos = await store.list({ limit: 100, ...options });
       return Promise.all(infos.map(async (info) => ({ ...info, title: await titled(info.id, info.title) })));
     },
     async search(words, options) {
@@ -38,7 +38,7 @@ export function sessions(store: Store): Sessions {
       return Promise.all(
         [...found].map(async ([id, places]) => ({
           id,
-          title: await titled(id, (await store.info(id))?.title),
+          title: await titled(id, (await store.getSession(id))?.title),
           places: places.map(({ seq, excerpt }) => ({ seq, excerpt })),
         })),
       );

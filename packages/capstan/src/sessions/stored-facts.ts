@@ -11,14 +11,14 @@ export async function storedFacts(store: Store, sessionId: string): Promise<read
 
 /** What a store knows of a session that must exist. */
 export async function storedInfo(store: Store, sessionId: string): Promise<SessionInfo> {
-  const info = await store.info(sessionId);
+  const info = await store.getSession(sessionId);
   if (info) return info;
   const message = `The store has no session "${sessionId}": \`list()\` gives those it has.`;
   throw new AgentError("not_found", message);
 }
 
 /** Whether an event is one of the run or of those nested in it. */
-export function belongsTo(event: Event, runId: string): boolean {
+export function isInRun(event: Event, runId: string): boolean {
   return event.runId === runId || (isNested(event) && event.runId.startsWith(`${runId}~`));
 }
 

@@ -11,7 +11,7 @@ import { type Delta, type Event, type Fact, isFact, type UnplacedFact } from "..
 import type { Model } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
 import { resume, run } from "../run/run.ts";
-import type { News, Piece, Store } from "../store.ts";
+import type { PositionedDelta, Store, StoreNotice } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite.ts";
 import { collect } from "../testing/collect.ts";
@@ -44,7 +44,7 @@ const waits = (runId: string, name: string): UnplacedFact => ({
   ...origin(runId),
   ...{ type: "waiting", callIds: [], id: `${runId}/waiting/${name}`, at: 1 },
 });
-const piece = (after: number, text: string, runId = "r1"): Piece => {
+const piece = (after: number, text: string, runId = "r1"): PositionedDelta => {
   const delta: Delta = { ...origin(runId), type: "content_delta", delta: text };
   return { after, delta };
 };
@@ -87,7 +87,7 @@ function unreliable(store: Store, delays: () => number): Store {
     ...store,
     watch(sessionId, hear) {
       let live = true;
-      const later = (news: News) => setTimeout(() => live && hear(news), delays());
+      const later = (news: StoreNotice) => setTimeout(() => live && hear(news), delays());
       const unwatch = store.watch(sessionId, (news) => {
         later(news);
         if (news.type === "facts") later(news);

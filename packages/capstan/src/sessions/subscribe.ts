@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Store } from "../store.ts";
-import { belongsTo, isNested } from "./stored-facts.ts";
+import { isInRun, isNested } from "./stored-facts.ts";
 import { type Doorbell, doorbell, unread } from "./unread.ts";
 
 /** A place in the log of a session: all facts up to `seq` have been read. */
@@ -90,7 +90,7 @@ async function* follow(
   { bell, stop, isOver, signal, untilRest = false, maxBuffered = defaultMaxBuffered }: Following,
 ): AsyncGenerator<readonly Event[], void, undefined> {
   const { runId } = subscription;
-  const isWanted = (event: Event) => runId === undefined || belongsTo(event, runId);
+  const isWanted = (event: Event) => runId === undefined || isInRun(event, runId);
   const sessionId = await sessionFor(store, subscription);
   const waiting = unread(maxBuffered, bell.ring);
   // Watched before the first read: what is written in between is told. What is being said is told within the call.
@@ -131,7 +131,7 @@ async function* follow(
 }
 
 async function sessionFor(store: Store, { runId, sessionId, after }: Subscription): Promise<string> {
-  const found = runId === undefined ? sessionId : await store.sessionOf(runId);
+  const found = runId === undefined ? sessionId : await store.findSession(runId);
   if (found === undefined || (sessionId !== undefined && sessionId !== found)) {
     const where = sessionId === undefined ? "store" : `session "${sessionId}"`;
     throw new AgentError("unknown_run", `The ${where} has no run "${runId}".`);

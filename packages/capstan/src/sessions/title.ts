@@ -1,6 +1,6 @@
 import { seen } from "../escape-text.ts";
 import type { Fact } from "../event.ts";
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 
 const longestTitle = 60;
 const longestName = 200;
@@ -19,7 +19,7 @@ export function askedIn({ input }: Extract<Fact, { type: "run_start" }>): string
   // Of words with attachments, the words.
   const words =
     typeof asked.content === "string" ? undefined : asked.content.find((part) => part.type === "text");
-  return words?.text || plainText(asked.content);
+  return words?.text || toPlainText(asked.content);
 }
 
 /** The beginning of a text, in one line and cut at a word. */

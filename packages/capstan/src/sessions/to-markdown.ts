@@ -1,5 +1,5 @@
 import { seen } from "../escape-text.ts";
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { safeMarkdown, unmarked } from "./safe-markdown.ts";
 import type { Told, ToldCall, ToldRun, Transcript } from "./transcript.ts";
@@ -31,7 +31,7 @@ function runBlocks(run: ToldRun): string[] {
 function block(told: Told): string {
   switch (told.type) {
     case "person":
-      return `**You** · ${worded(told.at)}\n\n${safeMarkdown(plainText(told.content))}`;
+      return `**You** · ${worded(told.at)}\n\n${safeMarkdown(toPlainText(told.content))}`;
     case "agent":
       return `**${unmarked(told.name)}**${told.model ? ` · ${unmarked(told.model)}` : ""}\n\n${safeMarkdown(told.text)}`;
     case "reasoning":

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type Entry, type Fragment, type Part, plainText } from "../history.ts";
+import { type Entry, type Fragment, type Part, toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { SessionInfo } from "../store.ts";
 import { factsByRun } from "./stored-facts.ts";
@@ -62,7 +62,7 @@ function tell(telling: Telling, fact: Fact): void {
   } else if (fact.type === "tool_call_result") {
     const { status, result, ms, cached = false } = fact;
     const call = calls.get(fact.id);
-    if (call) call.result ??= { status, text: plainText(result), ms, cached };
+    if (call) call.result ??= { status, text: toPlainText(result), ms, cached };
   } else if (fact.type === "approval_required") setApproval(calls, fact.callId, `asked: ${fact.reason}`);
   else if (fact.type === "approval_resolved") {
     const answer = fact.approved ? "approved" : "denied";
@@ -87,7 +87,8 @@ function tellEntry(telling: Telling, entry: Entry, fact: Fact): void {
   else if (entry.type === "summary") told.push(entry);
   else if (entry.type === "result") {
     const call = telling.calls.get(entry.callId);
-    if (call) call.result ??= { status: entry.status, text: plainText(entry.content), ms: 0, cached: false };
+    if (call)
+      call.result ??= { status: entry.status, text: toPlainText(entry.content), ms: 0, cached: false };
   } else
     for (const part of entry.parts) {
       if (part.type === "reasoning" && part.text) told.push({ type: "reasoning", text: part.text });

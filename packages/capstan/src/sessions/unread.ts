@@ -1,13 +1,13 @@
-import type { News, Piece } from "../store.ts";
+import type { PositionedDelta, StoreNotice } from "../store.ts";
 
 /**
  * What was heard of a session and is not read yet. Facts stay in the store; of pieces only those of the newest position
  * are kept, for the others are out of date, and not more than `most` characters of them.
  */
 export interface Unread {
-  hear(news: News): void;
+  hear(news: StoreNotice): void;
   /** What was said before the reader came does not count as unread: the store bounds it, and keeps one copy for all. */
-  hearBefore(news: News): void;
+  hearBefore(news: StoreNotice): void;
   /** Whether there are facts that were not read yet; asked once. */
   takeFacts(): boolean;
   /** There are still facts to read. */
@@ -15,7 +15,7 @@ export interface Unread {
   /** The position that the pieces were said after; -1 without any. */
   position(): number;
   /** All of them, in order. */
-  takePieces(): readonly Piece[];
+  takePieces(): readonly PositionedDelta[];
   /** Whether pieces had to be thrown away. */
   isOverfull(): boolean;
   dropPieces(): void;
@@ -24,7 +24,7 @@ export interface Unread {
 /** Rings when there is something new. */
 export function unread(most: number, ring: () => void): Unread {
   let hasFacts = true;
-  let pieces: Piece[] = [];
+  let pieces: PositionedDelta[] = [];
   let after = -1;
   let size = 0;
 
@@ -33,7 +33,7 @@ export function unread(most: number, ring: () => void): Unread {
     after = -1;
     size = 0;
   }
-  function add(piece: Piece, length: number): void {
+  function add(piece: PositionedDelta, length: number): void {
     if (piece.after < after) return;
     if (piece.after > after) drop();
     after = piece.after;
@@ -42,11 +42,11 @@ export function unread(most: number, ring: () => void): Unread {
     else pieces = [];
   }
 
-  function hearing(lengthOf: (piece: Piece) => number): (news: News) => void {
+  function hearing(lengthOf: (piece: PositionedDelta) => number): (news: StoreNotice) => void {
     return (news) => {
-      if (news.type === "told") return;
+      if (news.type === "message") return;
       if (news.type === "facts") hasFacts = true;
-      else for (const piece of news.pieces) add(piece, lengthOf(piece));
+      else for (const piece of news.deltas) add(piece, lengthOf(piece));
       ring();
     };
   }
@@ -77,7 +77,7 @@ export function unread(most: number, ring: () => void): Unread {
 const origin = 150;
 
 /** About the characters of its JSON, which is not made for it: this is asked for every piece and every reader. */
-function sizeOf({ delta }: Piece): number {
+function sizeOf({ delta }: PositionedDelta): number {
   return "delta" in delta ? origin + delta.delta.length : JSON.stringify(delta).length;
 }
 

@@ -28,7 +28,7 @@ export function auditedStore(world: World, broken: (store: Store) => Store = (st
     ...store,
     async append(batch, at) {
       const placed = await store.append(batch, at);
-      const { heard = [] } = at;
+      const { acknowledged: heard = [] } = at;
       messages.wrote(leases.wrote(at.lease), batch, heard);
       facts.read(at.lease.sessionId, placed);
       return placed;
@@ -47,8 +47,8 @@ export function auditedStore(world: World, broken: (store: Store) => Store = (st
       await store.release(lease);
       leases.released(lease);
     },
-    async tell(runId, message) {
-      await store.tell(runId, message);
+    async sendMessage(runId, message) {
+      await store.sendMessage(runId, message);
       messages.stored(runId, message);
     },
   });

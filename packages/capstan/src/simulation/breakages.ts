@@ -101,8 +101,8 @@ function withoutSomeMessages(store: Store): Store {
   const dropped = new Set<string>();
   return {
     ...store,
-    async told(runId) {
-      const messages = await store.told(runId);
+    async listMessages(runId) {
+      const messages = await store.listMessages(runId);
       for (const { key } of messages) if (!dropped.has(key) && ++count % 3 === 0) dropped.add(key);
       return messages.filter(({ key }) => !dropped.has(key));
     },

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { callsOf } from "../history.ts";
+import { getCalls } from "../history.ts";
 import { identityOf } from "../ids.ts";
 import { apply } from "../state/apply.ts";
 import { newState, type State } from "../state/state.ts";
@@ -109,7 +109,7 @@ function addToRun(world: World, run: AuditedRun, fact: Fact): void {
   switch (fact.type) {
     case "message":
       run.messages += 1;
-      for (const { id, name } of callsOf(fact.entry)) {
+      for (const { id, name } of getCalls(fact.entry)) {
         if (run.calls.has(id)) world.violate("a call id is used once", `${id} in ${described(fact)}`);
         run.calls.set(id, { name, starts: 0, answered: new Set(), isAllowed: false, result: undefined });
       }
@@ -196,7 +196,7 @@ export function checkHistory(world: World, history: State["history"]): void {
       continue;
     }
     if (open.length > 0) world.violate("the history is valid", `${open} without a result at ${index}`);
-    open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+    open = entry.type === "assistant" ? getCalls(entry).map((call) => call.id) : [];
   }
   if (open.length > 0) world.violate("the history is valid", `${open} without a result at its end`);
 }

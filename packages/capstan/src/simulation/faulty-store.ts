@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.ts";
-import type { News, Store } from "../store.ts";
+import type { Store, StoreNotice } from "../store.ts";
 import type { AuditedStore } from "./audited-store.ts";
 import type { Worker } from "./worker.ts";
 import type { World } from "./world.ts";
@@ -60,15 +60,19 @@ export function faultyStore(world: World, { audited, worker, weather }: Way): St
   return {
     ...calls(call),
     append(facts, at) {
-      audited.messages.writing(worker.name, facts, at.heard ?? []);
-      const about = `${at.lease.sessionId} ${at.expected} ${facts.map(({ type }) => type)} ${at.heard ?? ""}`;
+      audited.messages.writing(worker.name, facts, at.acknowledged ?? []);
+      const about = `${at.lease.sessionId} ${at.expected} ${facts.map(({ type }) => type)} ${at.acknowledged ?? ""}`;
       return call({ name: "append", about, act: (store) => store.append(facts, at) });
     },
-    async told(runId) {
+    async listMessages(runId) {
       // Only what a run itself looks for, because it was told that there is something, is for it to hear.
       const isLook = isHearing;
       try {
-        const messages = await call({ name: "told", about: runId, act: (store) => store.told(runId) });
+        const messages = await call({
+          name: "told",
+          about: runId,
+          act: (store) => store.listMessages(runId),
+        });
         if (isLook) audited.messages.delivered(worker.name, runId, messages);
         return messages;
       } catch (error) {
@@ -81,7 +85,7 @@ export function faultyStore(world: World, { audited, worker, weather }: Way): St
     },
     watch(sessionId, hear) {
       let isOpen = true;
-      const tell = (news: News) =>
+      const tell = (news: StoreNotice) =>
         worker.later(latency(), () => {
           isHearing = true;
           if (isOpen) hear(news);
@@ -106,32 +110,32 @@ export type Way = { readonly audited: AuditedStore; readonly worker: Worker; rea
 /** Those that only travel. */
 function calls(
   call: <Value>(made: Call<Value>) => Promise<Value>,
-): Omit<Store, "append" | "told" | "publish" | "watch" | "close"> {
+): Omit<Store, "append" | "listMessages" | "publish" | "watch" | "close"> {
   return {
     read: (sessionId, after) =>
       call({ name: "read", about: sessionId, act: (store) => store.read(sessionId, after) }),
-    sessionOf: (runId) => call({ name: "sessionOf", act: (store) => store.sessionOf(runId) }),
+    findSession: (runId) => call({ name: "sessionOf", act: (store) => store.findSession(runId) }),
     create: (sessionId, title) => call({ name: "create", act: (store) => store.create(sessionId, title) }),
-    info: (sessionId) => call({ name: "info", act: (store) => store.info(sessionId) }),
+    getSession: (sessionId) => call({ name: "info", act: (store) => store.getSession(sessionId) }),
     list: (options) => call({ name: "list", act: (store) => store.list(options) }),
     remove: (sessionId) => call({ name: "remove", act: (store) => store.remove(sessionId) }),
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
-    runs: (sessionId) => call({ name: "runs", act: (store) => store.runs(sessionId) }),
-    record: (kind, id) => call({ name: "record", act: (store) => store.record(kind, id) }),
-    records: (kind) => call({ name: "records", act: (store) => store.records(kind) }),
-    recordVersions: (kind, id) =>
-      call({ name: "recordVersions", act: (store) => store.recordVersions(kind, id) }),
+    listRuns: (sessionId) => call({ name: "runs", act: (store) => store.listRuns(sessionId) }),
+    getRecord: (kind, id) => call({ name: "record", act: (store) => store.getRecord(kind, id) }),
+    listRecords: (kind) => call({ name: "records", act: (store) => store.listRecords(kind) }),
+    listRecordVersions: (kind, id) =>
+      call({ name: "recordVersions", act: (store) => store.listRecordVersions(kind, id) }),
     putRecord: (record, expected) =>
       call({ name: "putRecord", act: (store) => store.putRecord(record, expected) }),
     removeRecord: (kind, id, expected) =>
       call({ name: "removeRecord", act: (store) => store.removeRecord(kind, id, expected) }),
-    orphans: () => call({ name: "orphans", act: (store) => store.orphans() }),
+    listOrphans: () => call({ name: "orphans", act: (store) => store.listOrphans() }),
     search: (words, options) => call({ name: "search", act: (store) => store.search(words, options) }),
-    tell: (runId, message) =>
+    sendMessage: (runId, message) =>
       call({
         name: "tell",
         about: `${runId} ${message.type} ${message.key}`,
-        act: (store) => store.tell(runId, message),
+        act: (store) => store.sendMessage(runId, message),
       }),
     lease: (sessionId, owner, ms) =>
       call({ name: "lease", about: sessionId, act: (store) => store.lease(sessionId, owner, ms) }),

@@ -75,7 +75,7 @@ export function newFleet(
       owner: worker.name,
       leaseMs,
       clock,
-      resumeWith: () => ({ clock, hooks }),
+      getResumeOptions: () => ({ clock, hooks }),
     });
     members = [
       ...members.filter((member) => member.worker.isAlive()),

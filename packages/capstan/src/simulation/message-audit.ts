@@ -1,12 +1,12 @@
 import type { UnplacedFact } from "../event.ts";
-import type { Told } from "../store.ts";
+import type { RunMessage } from "../store.ts";
 import type { AuditedLease } from "./lease-audit.ts";
 import type { World } from "./world.ts";
 
 type AuditedMessage = {
   readonly runId: string;
   readonly key: string;
-  readonly type: Told["type"];
+  readonly type: RunMessage["type"];
   /** Its place among all messages of the world. */
   readonly place: number;
   heard: number;
@@ -16,10 +16,10 @@ type AuditedMessage = {
 export interface MessageAudit {
   /** Messages so far. */
   count(): number;
-  stored(runId: string, message: Told): void;
+  stored(runId: string, message: RunMessage): void;
   acknowledged(runId: string, key: string): void;
   /** A worker that is at the run looked for messages, and got these, or none because the store failed. */
-  delivered(worker: string, runId: string, messages: readonly Told[]): void;
+  delivered(worker: string, runId: string, messages: readonly RunMessage[]): void;
   missed(worker: string, runId: string): void;
   /** A worker asks the store to write: it must not end a run over the head of a message that it has. */
   writing(worker: string, facts: readonly UnplacedFact[], heard: readonly string[]): void;

@@ -2,7 +2,7 @@ import { agentsByName } from "../agent.ts";
 import { describeThrown } from "../errors.ts";
 import { type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
 import type { Run } from "../run/run-handle.ts";
-import type { Told } from "../store.ts";
+import type { RunMessage } from "../store.ts";
 import type { AuditedStore } from "./audited-store.ts";
 import type { Fleet, Member } from "./fleet.ts";
 import type { PlannedRun } from "./plan.ts";
@@ -31,13 +31,13 @@ export function newPeople(town: Town): People {
   }
 
   /** Says the same thing again until it is acknowledged, or too late. */
-  function say(runId: string, message: Told): void {
+  function say(runId: string, message: RunMessage): void {
     let isKnown = false;
     const attempt = () => {
       if (isKnown) return;
       const member = fleet.any();
       const tell = () =>
-        member?.engine.tell(runId, message).then(
+        member?.engine.send(runId, message).then(
           () => {
             isKnown = true;
             audited.messages.acknowledged(runId, message.key);
@@ -100,7 +100,11 @@ function pendingOf({ audited, fleet }: Town, { session, runId }: PlannedRun): re
   return run?.id === runId && member ? pendingCalls(agentsByName(member.agent), run) : [];
 }
 
-type Reply = Told extends infer Message ? (Message extends Told ? Omit<Message, "key"> : never) : never;
+type Reply = RunMessage extends infer Message
+  ? Message extends RunMessage
+    ? Omit<Message, "key">
+    : never
+  : never;
 
 function replyTo({ chance }: World, { callId, needs, question }: PendingCall): Reply {
   if (needs === "answer") return { type: "result", callId, value: "answered" };

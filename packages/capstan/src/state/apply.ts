@@ -1,5 +1,5 @@
 import type { CallCheck, Fact } from "../event.ts";
-import { type CallPart, callsOf, textOf } from "../history.ts";
+import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
 import type { Reply } from "../tool.ts";
 import { endHandoffs, handBack, handOver, settleHandoff } from "./apply-handoff.ts";
@@ -158,12 +158,12 @@ function addMessage(state: State, run: RunState, fact: FactOf<"message">): void 
   round.finish = fact.finish;
   round.output = fact.output;
   if (fact.output && "issues" in fact.output) run.formless += 1;
-  for (const part of callsOf(fact.entry)) {
+  for (const part of getCalls(fact.entry)) {
     state.callIds.add(part.id);
     round.calls.set(part.id, newCall(part, checkOf(fact, part.id)));
   }
   round.unsettled = round.calls.size;
-  const text = textOf(fact.entry).trim();
+  const text = getText(fact.entry).trim();
   if (text) {
     run.lastText = text;
     run.cited = fact.citations ?? [];

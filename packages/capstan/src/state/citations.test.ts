@@ -3,7 +3,7 @@ import { type AgentDefinition, defineAgent } from "../agent.ts";
 import type { Event } from "../event.ts";
 import type { Entry } from "../history.ts";
 import { compatible } from "../models/compatible.ts";
-import type { PolicyLayer } from "../policy.ts";
+import type { PolicyOverrides } from "../policy.ts";
 import { type RunOptions, run } from "../run/run.ts";
 import { session } from "../sessions/index.ts";
 import { memory } from "../stores/memory.ts";
@@ -39,7 +39,7 @@ const finding = (...whats: string[]): ScriptedStep => ({
 /** Runs the steps; gives the result, the facts, and what of the sources each request listed. */
 async function ask(
   steps: readonly ScriptedStep[],
-  { policy = {}, ...more }: RunOptions & { readonly policy?: PolicyLayer } = {},
+  { policy = {}, ...more }: RunOptions & { readonly policy?: PolicyOverrides } = {},
   changes: Partial<AgentDefinition> = {},
 ) {
   const model = scriptedModel(steps);

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callsOf, type Entry, type ResultEntry } from "../history.ts";
+import { type Entry, getCalls, type ResultEntry } from "../history.ts";
 import { lastRoundsFrom, shortened, withinLimit } from "./compact.ts";
 
 const user = (content = "?"): Entry => ({ type: "user", content });
@@ -64,7 +64,7 @@ function expectWhole(history: readonly Entry[]): void {
     if (entry.type === "result") expect(entry.callId).toBe(open.shift());
     else {
       expect(open).toEqual([]);
-      open = entry.type === "assistant" ? callsOf(entry).map(({ id }) => id) : [];
+      open = entry.type === "assistant" ? getCalls(entry).map(({ id }) => id) : [];
     }
   }
   expect(open).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { callsOf, type Entry, plainText, type ResultEntry } from "../history.ts";
+import { type Entry, getCalls, type ResultEntry, toPlainText } from "../history.ts";
 import { measure, noContext, tokensOf } from "./context-size.ts";
 import { addUsage, type RunState, type State } from "./state.ts";
 
@@ -84,7 +84,7 @@ const mostNames = 20;
 /** What stands in the place of entries that nobody could summarise. */
 export function leftOutNote(entries: readonly Entry[]): string {
   const names = new Set(
-    entries.flatMap((entry) => (entry.type === "assistant" ? callsOf(entry).map(({ name }) => name) : [])),
+    entries.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry).map(({ name }) => name) : [])),
   );
   const called = [...names].slice(0, mostNames).join(", ");
   const tools = called && ` Tools that were called in them: ${called}.`;
@@ -104,13 +104,13 @@ const longestLine = 200;
 export function shortened(entry: Entry): Entry {
   if (entry.type !== "result") return entry;
   const content = shortContent(entry);
-  return content.length < plainText(entry.content).length || typeof entry.content !== "string"
+  return content.length < toPlainText(entry.content).length || typeof entry.content !== "string"
     ? { ...entry, content }
     : entry;
 }
 
 function shortContent({ content, message, handle }: ResultEntry): string {
-  const [line = ""] = (message ?? plainText(content)).trimStart().split("\n", 1);
+  const [line = ""] = (message ?? toPlainText(content)).trimStart().split("\n", 1);
   const shown = line.length > longestLine ? line.slice(0, longestLine).toWellFormed() : line;
   const rest =
     handle === undefined ? "" : `; read_result { "handle": ${JSON.stringify(handle)} } has all of it`;

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { type CallPart, plainText, type ResultEntry } from "../history.ts";
+import { type CallPart, type ResultEntry, toPlainText } from "../history.ts";
 import { canonical, type Json } from "../json.ts";
 import { addFragment } from "./citations.ts";
 import { adoptNested } from "./nested-state.ts";
@@ -37,7 +37,7 @@ export function callKey({ name, input, raw }: CallPart): string {
 
 function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
   const key = callKey(part);
-  const content = result ? `${result.status} ${plainText(result.content)}` : "";
+  const content = result ? `${result.status} ${toPlainText(result.content)}` : "";
   const seen = run.repeats.get(key);
   const isSame = seen?.content === content;
   const count = isSame ? seen.count + 1 : 1;

@@ -1,5 +1,5 @@
 import type { Fact } from "../event.ts";
-import { callsOf, plainText } from "../history.ts";
+import { getCalls, toPlainText } from "../history.ts";
 import { addLabels, joinedLabels, noLabels } from "../labels.ts";
 import type { Policy } from "../policy.ts";
 import { addFragment } from "./citations.ts";
@@ -12,7 +12,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
   recall(state, fact.policy.memory);
   for (const entry of fact.input) {
     state.history.push(entry);
-    if (entry.type === "assistant") for (const call of callsOf(entry)) state.callIds.add(call.id);
+    if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
     // Nobody here has seen how a result or a summary came about that a client brings along.
     if (entry.type === "result" || entry.type === "summary") {
       const tool = entry.type === "result" ? entry.name : "summary";
@@ -33,7 +33,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     denied: undefined,
     handoffCalls: new Set(),
     question: asked,
-    query: asked ? plainText(asked.content) : "",
+    query: asked ? toPlainText(asked.content) : "",
     turn: 0,
     round: undefined,
     usage: noUsage,

@@ -51,7 +51,7 @@ async function seed(store: Store): Promise<void> {
   const lease = await store.lease("s", "owner", 1);
   if (!lease) throw new Error("no lease");
   await store.append(facts, { expected: 0, lease });
-  await store.tell("r", { key: "k", type: "steer", text: "hello" });
+  await store.sendMessage("r", { key: "k", type: "steer", text: "hello" });
   await store.rename("s", "A title");
   await store.putBlob("s", { mediaType: "text/plain", data: "hello" });
   await store.putBlob("s", { mediaType: "image/png", data: new Uint8Array([1, 2]) });
@@ -61,18 +61,18 @@ async function seed(store: Store): Promise<void> {
 /** Everything that can be asked of a store, with the ids that were there before somebody edited it. */
 const readings = (store: Store): readonly Promise<unknown>[] => [
   store.read("s"),
-  store.sessionOf("r"),
-  store.info("s"),
+  store.findSession("r"),
+  store.getSession("s"),
   store.list(),
-  store.runs("s"),
-  store.orphans(),
+  store.listRuns("s"),
+  store.listOrphans(),
   store.search("hello"),
-  store.told("r"),
+  store.listMessages("r"),
   store.getBlob("s", "blob_1"),
   store.getBlob("s", "blob_2"),
-  store.record("agent", "one"),
-  store.records("agent"),
-  store.recordVersions("agent", "one"),
+  store.getRecord("agent", "one"),
+  store.listRecords("agent"),
+  store.listRecordVersions("agent", "one"),
 ];
 
 /** What is only data: no class, no accessor, nothing that can be called. */
@@ -230,7 +230,7 @@ describe("a file of SQLite that somebody has edited", () => {
       const id = `n${written}`;
       const plain: Json = JSON.parse(JSON.stringify(value));
       await store.putRecord({ kind: "written", id, body: plain }, 0);
-      const found = (await store.record("written", id))?.body;
+      const found = (await store.getRecord("written", id))?.body;
       expect(JSON.stringify(found)).toBe(JSON.stringify(plain));
       expect(problemsOf(found)).toEqual([]);
     });

@@ -23,14 +23,14 @@ export function memoryRecords(now: () => number): Records {
   }
 
   return {
-    async record(kind, id) {
+    async getRecord(kind, id) {
       return recordOf(known(kind, id)?.versions.at(-1));
     },
-    async records(kind) {
+    async listRecords(kind) {
       const newest = [...(kinds.get(kind)?.values() ?? [])].map(({ versions }) => recordOf(versions.at(-1)));
       return newest.filter((record) => record !== undefined).sort(byId);
     },
-    async recordVersions(kind, id) {
+    async listRecordVersions(kind, id) {
       return (known(kind, id)?.versions ?? []).map(recordOf).filter((record) => record !== undefined);
     },
     async putRecord({ kind, id, body, replaces }, expectedVersion) {

@@ -4,12 +4,12 @@ import type { Fact, UnplacedFact } from "../event.ts";
 import { identityOf } from "../ids.ts";
 import {
   type Blob,
-  type Found,
+  getScope,
   type RunInfo,
+  type RunMessage,
+  type SearchHit,
   type SessionInfo,
   type Store,
-  scopeOf,
-  type Told,
 } from "../store.ts";
 import { memoryLeases } from "./memory-leases.ts";
 import { memoryRecords } from "./memory-records.ts";
@@ -30,7 +30,7 @@ type Session = {
 type KnownRun = {
   readonly info: { -readonly [Field in keyof RunInfo]: RunInfo[Field] };
   /** Most runs are told nothing. */
-  told: Map<string, Told | undefined> | undefined;
+  told: Map<string, RunMessage | undefined> | undefined;
 };
 
 /** Keeps sessions in this process: for tests, browsers and runs that nobody needs tomorrow. */
@@ -63,7 +63,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     watch,
     ...inbox(runs, tell),
     ...catalogue(sessions, runs, isHeld),
-    async append(facts, { expected, lease, heard = [] }) {
+    async append(facts, { expected, lease, acknowledged: heard = [] }) {
       assertHeld(lease);
       const identified = facts.map((fact) => ({ fact, identity: identityOf(fact) }));
       const known = sessions.get(lease.sessionId);
@@ -81,7 +81,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     async read(sessionId, after = 0, most = Infinity) {
       return sessions.get(sessionId)?.facts.slice(after, after + most) ?? [];
     },
-    async sessionOf(runId) {
+    async findSession(runId) {
       return runs.get(runId)?.info.sessionId;
     },
     async create(sessionId, title = "") {
@@ -112,7 +112,7 @@ function newSession(): Session {
   return { title: "", madeAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
 }
 
-type Catalogue = Pick<Store, "info" | "list" | "rename" | "runs" | "orphans" | "search">;
+type Catalogue = Pick<Store, "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search">;
 
 function catalogue(
   sessions: ReadonlyMap<string, Session>,
@@ -120,10 +120,10 @@ function catalogue(
   isHeld: (sessionId: string) => boolean,
 ): Catalogue {
   return {
-    async info(sessionId) {
+    async getSession(sessionId) {
       return infoOf(sessionId, sessions.get(sessionId));
     },
-    async list({ scope, most = Number.POSITIVE_INFINITY } = {}) {
+    async list({ scope, limit: most = Number.POSITIVE_INFINITY } = {}) {
       const infos = [...within(sessions, scope)].map(([id, session]) => infoOf(id, session));
       return infos
         .filter((info) => info !== undefined)
@@ -134,17 +134,17 @@ function catalogue(
       const session = sessions.get(sessionId);
       if (session) session.title = title;
     },
-    async runs(sessionId) {
+    async listRuns(sessionId) {
       return [...runs.values()]
         .filter(({ info }) => info.sessionId === sessionId)
         .map(({ info }) => ({ ...info }));
     },
-    async orphans() {
+    async listOrphans() {
       return [...runs.values()]
         .filter((run) => !isHeld(run.info.sessionId) && hasWork(run))
         .map(({ info }) => ({ ...info }));
     },
-    async search(words, { scope, most = 50 } = {}) {
+    async search(words, { scope, limit: most = 50 } = {}) {
       return searchIn(within(sessions, scope), wordsOf(words), rowLimit(most));
     },
   };
@@ -163,7 +163,7 @@ function* within(
   sessions: ReadonlyMap<string, Session>,
   scope: string | undefined,
 ): Generator<readonly [string, Session]> {
-  for (const entry of sessions) if (scope === undefined || scopeOf(entry[0]) === scope) yield entry;
+  for (const entry of sessions) if (scope === undefined || getScope(entry[0]) === scope) yield entry;
 }
 
 function index(runs: Map<string, KnownRun>, fact: Fact): void {
@@ -192,16 +192,19 @@ function hasWork({ info, told }: KnownRun): boolean {
   return [...(told?.values() ?? [])].some((message) => message !== undefined);
 }
 
-function inbox(runs: ReadonlyMap<string, KnownRun>, news: Watchers["tell"]): Pick<Store, "tell" | "told"> {
+function inbox(
+  runs: ReadonlyMap<string, KnownRun>,
+  news: Watchers["tell"],
+): Pick<Store, "sendMessage" | "listMessages"> {
   return {
-    async tell(runId, message) {
+    async sendMessage(runId, message) {
       const run = runs.get(runId);
       if (run?.told?.has(message.key)) return;
       assertTellable(runId, run?.info);
       if (run) run.told = (run.told ?? new Map()).set(message.key, message);
-      news(run?.info.sessionId ?? "", { type: "told", runId });
+      news(run?.info.sessionId ?? "", { type: "message", runId });
     },
-    async told(runId) {
+    async listMessages(runId) {
       return [...(runs.get(runId)?.told?.values() ?? [])].filter((message) => message !== undefined);
     },
   };
@@ -211,8 +214,8 @@ function searchIn(
   sessions: Iterable<readonly [string, Session]>,
   words: readonly string[],
   most: number,
-): Found[] {
-  const found: Found[] = [];
+): SearchHit[] {
+  const found: SearchHit[] = [];
   if (words.length === 0 || most === 0) return found;
   for (const [sessionId, { facts }] of sessions)
     for (const fact of facts) {

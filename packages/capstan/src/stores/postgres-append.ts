@@ -114,7 +114,7 @@ function distinct(facts: readonly UnplacedFact[]): { sent: Identified[]; places:
 
 type Identified = { readonly fact: UnplacedFact; readonly identity: string };
 
-function askedOf(sent: readonly Identified[], { expected, lease, heard = [] }: At): object {
+function askedOf(sent: readonly Identified[], { expected, lease, acknowledged: heard = [] }: At): object {
   return {
     session: storedText(lease.sessionId),
     token: lease.token,

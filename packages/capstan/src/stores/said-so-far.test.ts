@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Delta, DeltaBody } from "../event.ts";
-import type { Piece } from "../store.ts";
+import type { PositionedDelta } from "../store.ts";
 import { saidSoFar } from "./said-so-far.ts";
 
 type Origin = Partial<Pick<Delta, "runId" | "agent" | "turn" | "parentRunId" | "parentCallId">>;
-const piece = (body: DeltaBody, after = 1, origin: Origin = {}): Piece => ({
+const piece = (body: DeltaBody, after = 1, origin: Origin = {}): PositionedDelta => ({
   after,
   delta: { ...body, runId: "r", sessionId: "s", agent: "a", turn: 1, ...origin },
 });
@@ -19,7 +19,7 @@ const restart = (origin: Origin = {}) =>
 const inner: Origin = { runId: "r~c", parentRunId: "r", parentCallId: "c" };
 
 /** All that a watcher would be told after these pieces. */
-function told(...pieces: Piece[]): readonly Piece[] {
+function told(...pieces: PositionedDelta[]): readonly PositionedDelta[] {
   const { add, of } = saidSoFar();
   for (const each of pieces) add("s", [each]);
   return of("s");

@@ -1,12 +1,12 @@
 import type { Delta } from "../event.ts";
-import type { Piece } from "../store.ts";
+import type { PositionedDelta } from "../store.ts";
 
 /** What is being said and is in no fact yet, for those who begin to watch in the middle of it. */
 export interface SaidSoFar {
   /** Of this process, which has said all that was before. */
-  add(sessionId: string, pieces: readonly Piece[]): void;
+  add(sessionId: string, pieces: readonly PositionedDelta[]): void;
   /** Of another process: kept when its last facts were heard of, so that nothing before can have been missed. */
-  relay(sessionId: string, pieces: readonly Piece[]): void;
+  relay(sessionId: string, pieces: readonly PositionedDelta[]): void;
   /** There are facts: they say what was said before them. */
   settle(sessionId: string): void;
   /** There are facts of another process, which may say more. */
@@ -14,12 +14,12 @@ export interface SaidSoFar {
   forget(sessionId: string): void;
   /** Something of other processes may have been missed. */
   forgetOthers(): void;
-  of(sessionId: string): readonly Piece[];
+  of(sessionId: string): readonly PositionedDelta[];
 }
 
 type Item = {
   /** The newest one. */
-  piece: Piece;
+  piece: PositionedDelta;
   /** Of a delta with text: all of it. Joined only when somebody asks, because there may be one for each token. */
   texts: string[] | undefined;
 };
@@ -52,7 +52,7 @@ export function saidSoFar(): SaidSoFar {
   const begin = (sessionId: string, isOurs: boolean) =>
     put(sessionId, { isOurs, after: -1, items: [], size: 0, broken: undefined });
 
-  function keepAll(sessionId: string, talk: Talk, pieces: readonly Piece[]): void {
+  function keepAll(sessionId: string, talk: Talk, pieces: readonly PositionedDelta[]): void {
     for (const piece of pieces) {
       if (piece.after > talk.after) {
         moveOn(talk, piece.after);
@@ -90,7 +90,7 @@ export function saidSoFar(): SaidSoFar {
 }
 
 /** Called for each token. */
-function keep(talk: Talk, piece: Piece): void {
+function keep(talk: Talk, piece: PositionedDelta): void {
   const { delta } = piece;
   if (!("delta" in delta)) {
     keepOther(talk, piece);
@@ -109,7 +109,7 @@ function keep(talk: Talk, piece: Piece): void {
   if (talk.size > mostCharacters) giveUpOldest(talk);
 }
 
-function keepOther(talk: Talk, piece: Piece): void {
+function keepOther(talk: Talk, piece: PositionedDelta): void {
   const { delta } = piece;
   if (delta.type === "message_restart") startAnew(talk, delta);
   // The newest says it all.
@@ -188,7 +188,7 @@ function idOf(delta: Delta): string | undefined {
   return delta.type === "tool_call_delta" || delta.type === "tool_progress" ? delta.id : undefined;
 }
 
-function joined(item: Item): Piece {
+function joined(item: Item): PositionedDelta {
   const { piece, texts } = item;
   if (!texts || !("delta" in piece.delta)) return piece;
   const delta = texts.join("");

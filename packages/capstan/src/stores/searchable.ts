@@ -1,5 +1,5 @@
 import type { FactBody } from "../event.ts";
-import { type Entry, plainText, textOf } from "../history.ts";
+import { type Entry, getText, toPlainText } from "../history.ts";
 
 const longestText = 20_000;
 
@@ -9,19 +9,19 @@ export function searchableText(fact: FactBody): string {
     case "run_start":
       return fact.input.map(entryText).join("\n").slice(0, longestText).toWellFormed();
     case "message":
-      return textOf(fact.entry).slice(0, longestText).toWellFormed();
+      return getText(fact.entry).slice(0, longestText).toWellFormed();
     case "steered":
       return entryText(fact.entry).slice(0, longestText).toWellFormed();
     case "tool_call_result":
-      return plainText(fact.result).slice(0, longestText).toWellFormed();
+      return toPlainText(fact.result).slice(0, longestText).toWellFormed();
     default:
       return "";
   }
 }
 
 function entryText(entry: Entry): string {
-  if (entry.type === "assistant") return textOf(entry);
-  return entry.type === "summary" ? entry.text : plainText(entry.content);
+  if (entry.type === "assistant") return getText(entry);
+  return entry.type === "summary" ? entry.text : toPlainText(entry.content);
 }
 
 /** The words of a question, as they are compared. */

@@ -1,4 +1,4 @@
-import type { Found, RunInfo, Scoped, SessionInfo, Store } from "../store.ts";
+import type { ListOptions, RunInfo, SearchHit, SessionInfo, Store } from "../store.ts";
 import { rowLimit } from "./row-limit.ts";
 import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
 import type { Connection } from "./sqlite-connection.ts";
@@ -27,7 +27,10 @@ export function sqliteCatalogue(
   connection: Connection,
   { read, write }: Turns,
   now: () => number,
-): Pick<Store, "create" | "info" | "list" | "rename" | "remove" | "runs" | "orphans" | "search"> {
+): Pick<
+  Store,
+  "create" | "getSession" | "list" | "rename" | "remove" | "listRuns" | "listOrphans" | "search"
+> {
   return {
     create: (sessionId, title = "") =>
       write(() => {
@@ -35,13 +38,13 @@ export function sqliteCatalogue(
           ON CONFLICT (id) DO UPDATE SET title = ?2, created_at = ?3, updated_at = ?3 WHERE NOT ${isSession}`;
         connection.run(sql, toStored(sessionId), toStored(title), now());
       }),
-    info: (sessionId) =>
+    getSession: (sessionId) =>
       read(() => {
         const sql = `SELECT ${sessionColumns} FROM sessions WHERE id = ? AND ${isSession}`;
         const row = connection.get<SessionRow>(sql, toStored(sessionId));
         return row && sessionOf(row);
       }),
-    list: ({ scope, most = Number.POSITIVE_INFINITY } = {}) =>
+    list: ({ scope, limit: most = Number.POSITIVE_INFINITY } = {}) =>
       read(() => {
         const within = inScope(scope);
         const sql = `SELECT ${sessionColumns} FROM sessions WHERE ${within.sql} AND ${isSession}
@@ -58,13 +61,13 @@ export function sqliteCatalogue(
       // The pages of before are still in the write-ahead log. It goes as far as readers let it.
       await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
     },
-    runs: (sessionId) =>
+    listRuns: (sessionId) =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = session
           WHERE sessions.id = ? ORDER BY runs.number`;
         return connection.all<RunInfo>(sql, toStored(sessionId)).map(runOf);
       }),
-    orphans: () =>
+    listOrphans: () =>
       read(() => {
         const sql = `SELECT ${runColumns} FROM runs JOIN sessions ON sessions.number = runs.session
           LEFT JOIN leases ON leases.session = sessions.id
@@ -97,7 +100,7 @@ function removeSession(connection: Connection, id: string): void {
 type FoundRow = FactRow & { readonly id: string };
 
 /** The index holds the words as `wordsOf` gives them, so every store finds the same. */
-function searchFor(connection: Connection, words: readonly string[], options: Scoped = {}): Found[] {
+function searchFor(connection: Connection, words: readonly string[], options: ListOptions = {}): SearchHit[] {
   if (words.length === 0) return [];
   const within = inScope(options.scope);
   const sql = `SELECT sessions.id, seq, version, fact FROM search
@@ -105,11 +108,11 @@ function searchFor(connection: Connection, words: readonly string[], options: Sc
     WHERE search MATCH ? AND ${within.sql} ORDER BY rank LIMIT ?`;
   const quoted = words.map((word) => `"${word}"`).join(" ");
   return connection
-    .all<FoundRow>(sql, quoted, ...within.values, rowLimit(options.most ?? 50))
+    .all<FoundRow>(sql, quoted, ...within.values, rowLimit(options.limit ?? 50))
     .map((row) => place(connection.file, row, words));
 }
 
-function place(file: string, row: FoundRow, words: readonly string[]): Found {
+function place(file: string, row: FoundRow, words: readonly string[]): SearchHit {
   const text = searchableText(factOf(file, row));
   return { sessionId: fromStored(row.id), seq: row.seq, excerpt: excerptOf(text, words) };
 }

@@ -29,7 +29,7 @@ describe("writes of the same moment", () => {
       store.append([note("s1", 1)], { expected: 7, lease }),
       store.append([note("s1", 2)], { expected: 1, lease: { ...lease, token: 0 } }),
       store.append([note("s1", 3)], { expected: 1, lease }),
-      store.tell("nobody", { key: "k", type: "cancel" }),
+      store.sendMessage("nobody", { key: "k", type: "cancel" }),
       store.putBlob("s1", { mediaType: "a/b", data: "" }),
     ]);
     expect(
@@ -133,10 +133,12 @@ describe("a full disk", () => {
       const store = storeOn(connection);
       const lease = await held(store, "s1");
       await store.append([started("s1"), note("s1", 0)], { expected: 0, lease });
-      await store.tell("r-s1", { key: "k", type: "cancel" });
+      await store.sendMessage("r-s1", { key: "k", type: "cancel" });
       limit(connection, room);
       const large = [spoken("s1", `needle ${"hay ".repeat(2_000)}`), note("s1", 1, "x".repeat(8_000))];
-      const outcome = await store.append(large, { expected: 2, lease, heard: ["k"] }).catch((error) => error);
+      const outcome = await store
+        .append(large, { expected: 2, lease, acknowledged: ["k"] })
+        .catch((error) => error);
       if (outcome instanceof Error) {
         expect(outcome).toMatchObject({ code: "store_full", retryable: true });
         expect(outcome.message).toMatch(
@@ -144,10 +146,10 @@ describe("a full disk", () => {
         );
         expect(await store.read("s1")).toHaveLength(2);
         expect(await store.search("needle")).toEqual([]);
-        expect(await store.told("r-s1")).toHaveLength(1);
+        expect(await store.listMessages("r-s1")).toHaveLength(1);
       } else expect(room).toBeGreaterThan(4);
       limit(connection, 10_000);
-      expect(await store.append(large, { expected: 2, lease, heard: ["k"] })).toMatchObject([
+      expect(await store.append(large, { expected: 2, lease, acknowledged: ["k"] })).toMatchObject([
         { seq: 3 },
         { seq: 4 },
       ]);
@@ -178,7 +180,7 @@ describe("a failure at the n-th statement, for every n", () => {
     );
     const leases = [await held(store, "s1"), await held(store, "s2")] as const;
     await store.append([started("s1")], { expected: 0, lease: leases[0] });
-    await store.tell("r-s1", { key: "heard", type: "cancel" });
+    await store.sendMessage("r-s1", { key: "heard", type: "cancel" });
     isActive = true;
     const outcomes = await Promise.allSettled(writes(store, leases));
     isActive = false;
@@ -188,22 +190,22 @@ describe("a failure at the n-th statement, for every n", () => {
   function writes(store: Store, [first, second]: readonly [Lease, Lease]) {
     const facts = [spoken("s1", "needle"), note("s1", 1)];
     return [
-      store.append(facts, { expected: 1, lease: first, heard: ["heard"] }),
+      store.append(facts, { expected: 1, lease: first, acknowledged: ["heard"] }),
       store.append([started("s2"), note("s2", 0)], { expected: 0, lease: second }),
-      store.tell("r-s1", { key: "new", type: "steer", text: "x" }),
+      store.sendMessage("r-s1", { key: "new", type: "steer", text: "x" }),
     ];
   }
 
   /** Of each write, all that it leaves behind. */
   async function traces(store: Store): Promise<unknown[][]> {
-    const told = (await store.told("r-s1")).map(({ key }) => key);
+    const told = (await store.listMessages("r-s1")).map(({ key }) => key);
     return [
       [
         await codes(store, "s1"),
         await store.search("needle").then((found) => found.length),
         told.includes("heard"),
       ],
-      [await codes(store, "s2"), (await store.runs("s2")).length, (await store.list()).length],
+      [await codes(store, "s2"), (await store.listRuns("s2")).length, (await store.list()).length],
       [told.includes("new")],
     ];
   }
@@ -274,7 +276,7 @@ describe("a removed session", () => {
       });
       await store.rename(sessionId, `title pass${sessionId}`);
       await store.putBlob(sessionId, { mediaType: "text/plain", data: text });
-      await store.tell(`r-${sessionId}`, { key: "k", type: "steer", text });
+      await store.sendMessage(`r-${sessionId}`, { key: "k", type: "steer", text });
     }
     const pages = () => connection.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
     const before = pages();

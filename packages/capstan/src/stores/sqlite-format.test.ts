@@ -118,12 +118,12 @@ describe("a file of version 1", () => {
     });
     const run = { sessionId: "trip", agent: "guide" };
     const waiting = { ...run, runId: "r2", state: "waiting", startedAt: 4000, updatedAt: 7000 };
-    expect(await store.runs("trip")).toEqual([
+    expect(await store.listRuns("trip")).toEqual([
       { ...run, runId: "r1", state: "ended", startedAt: 1000, updatedAt: 3000 },
       waiting,
     ]);
-    expect(await store.orphans()).toEqual([waiting]);
-    expect(await store.told("r2")).toEqual([{ key: "k2", type: "steer", text: "hurry" }]);
+    expect(await store.listOrphans()).toEqual([waiting]);
+    expect(await store.listMessages("r2")).toEqual([{ key: "k2", type: "steer", text: "hurry" }]);
     expect(await store.search("café NEAREST")).toEqual([
       { sessionId: "trip", seq: 1, excerpt: "Where's the nearest café?" },
     ]);
@@ -140,12 +140,14 @@ describe("a file of version 1", () => {
     expect(lease.token).toBe(2);
     const again = facts.map(({ seq: _, ...fact }) => fact as UnplacedFact);
     expect(await store.append(again, { expected: 0, lease })).toEqual(facts);
-    await store.tell("r2", { key: "k1", type: "cancel" });
-    expect(await store.told("r2")).toHaveLength(1);
+    await store.sendMessage("r2", { key: "k1", type: "cancel" });
+    expect(await store.listMessages("r2")).toHaveLength(1);
     const origin = { runId: "r2", sessionId: "trip", agent: "guide", turn: 1, at: 8000 };
     const next = { type: "warning", code: "c", message: "", id: "r2/warning/c", ...origin } as const;
-    expect(await store.append([next], { expected: 7, lease, heard: ["k2"] })).toEqual([{ ...next, seq: 8 }]);
-    expect(await store.told("r2")).toEqual([]);
+    expect(await store.append([next], { expected: 7, lease, acknowledged: ["k2"] })).toEqual([
+      { ...next, seq: 8 },
+    ]);
+    expect(await store.listMessages("r2")).toEqual([]);
     expect(await store.putBlob("trip", { mediaType: "a/b", data: "" })).toBe("blob_4");
     await store.remove("trip");
     expect(await store.search("café")).toEqual([]);
@@ -155,14 +157,14 @@ describe("a file of version 1", () => {
   it("gets a place for records, and all else stays as it was (F71, F78)", async () => {
     const store = sqlite(file);
     const before = await store.read("trip");
-    expect(await store.records("agent")).toEqual([]);
+    expect(await store.listRecords("agent")).toEqual([]);
     const record = await store.putRecord({ kind: "agent", id: "guide", body: { format: 1 } }, 0);
     await store.close();
     const database = new DatabaseSync(file);
     expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     database.close();
     const again = sqlite(file);
-    expect(await again.record("agent", "guide")).toEqual(record);
+    expect(await again.getRecord("agent", "guide")).toEqual(record);
     expect(await again.read("trip")).toEqual(before);
     expect(await again.getBlob("trip", "blob_1")).toMatchObject({ data: "menu: ☕" });
     await again.close();
@@ -171,7 +173,7 @@ describe("a file of version 1", () => {
   it("is made new by one, when several open it at once", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, async () => sqlite(file)));
     await Promise.all(stores.map((store, id) => store.putRecord({ kind: "k", id: `${id}`, body: id }, 0)));
-    expect(await stores[0]?.records("k")).toHaveLength(4);
+    expect(await stores[0]?.listRecords("k")).toHaveLength(4);
     await Promise.all(stores.map((store) => store.close()));
   });
 

@@ -1,4 +1,4 @@
-import type { RunInfo, Store, Told } from "../store.ts";
+import type { RunInfo, RunMessage, Store } from "../store.ts";
 import { assertTellable } from "./run-index.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { fromStored, toStored } from "./sqlite-text.ts";
@@ -12,8 +12,8 @@ export function sqliteInbox(
   connection: Connection,
   { read, write }: Turns,
   news: Watchers["tell"],
-): Pick<Store, "tell" | "told"> {
-  function leave(runId: string, message: Told): string | undefined {
+): Pick<Store, "sendMessage" | "listMessages"> {
+  function leave(runId: string, message: RunMessage): string | undefined {
     const sql = `SELECT runs.number, state, sessions.id AS session
       FROM runs JOIN sessions ON sessions.number = session WHERE runs.id = ?`;
     const run = connection.get<RunRow>(sql, toStored(runId));
@@ -28,11 +28,11 @@ export function sqliteInbox(
   }
 
   return {
-    async tell(runId, message) {
+    async sendMessage(runId, message) {
       const sessionId = await write(() => leave(runId, message));
-      if (sessionId !== undefined) news(sessionId, { type: "told", runId });
+      if (sessionId !== undefined) news(sessionId, { type: "message", runId });
     },
-    told: (runId) =>
+    listMessages: (runId) =>
       read(() => {
         const sql = `SELECT message FROM told WHERE run = (SELECT number FROM runs WHERE id = ?)
           AND message IS NOT NULL ORDER BY number`;

@@ -17,7 +17,7 @@ export function sqliteLog(
   connection: Connection,
   { read, write }: Turns,
   assertHeld: (lease: Lease) => void,
-): Pick<Store, "append" | "read" | "sessionOf"> {
+): Pick<Store, "append" | "read" | "findSession"> {
   function known(session: number | undefined, identity: string): Fact | undefined {
     if (session === undefined) return undefined;
     const sql = "SELECT seq, version, fact FROM facts WHERE session = ? AND identity = ?";
@@ -44,7 +44,7 @@ export function sqliteLog(
   }
 
   return {
-    append: (facts, { expected, lease, heard = [] }) =>
+    append: (facts, { expected, lease, acknowledged: heard = [] }) =>
       write(() => {
         assertHeld(lease);
         const session = sessionRow(connection, lease.sessionId);
@@ -69,7 +69,7 @@ export function sqliteLog(
           .all<FactRow>(sql, toStored(sessionId), after, most)
           .map((row) => factOf(connection.file, row));
       }),
-    sessionOf: (runId) =>
+    findSession: (runId) =>
       read(() => {
         const sql =
           "SELECT sessions.id FROM runs JOIN sessions ON sessions.number = session WHERE runs.id = ?";

@@ -45,20 +45,20 @@ export function sqliteRecords(connection: Connection, { read, write }: Turns, no
   }
 
   return {
-    record: (kind, id) =>
+    getRecord: (kind, id) =>
       read(() => {
         const sql = `SELECT ${columns} FROM records WHERE kind = ? AND id = ? AND body IS NOT NULL
           ORDER BY version DESC LIMIT 1`;
         const row = connection.get<Row>(sql, toStored(kind), toStored(id));
         return row && recordOf(row);
       }),
-    records: (kind) =>
+    listRecords: (kind) =>
       read(() => {
         const sql = `SELECT ${columns} FROM records AS one WHERE kind = ? AND body IS NOT NULL AND version =
           (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)`;
         return connection.all<Row>(sql, toStored(kind)).map(recordOf).sort(byId);
       }),
-    recordVersions: (kind, id) => read(() => versions(kind, id)),
+    listRecordVersions: (kind, id) => read(() => versions(kind, id)),
     async putRecord({ kind, id, body, replaces }, expectedVersion) {
       const json = recordJson({ kind, id, body });
       const placed = await write(() => {

@@ -41,7 +41,7 @@ it("finds what the memory store finds, whatever the words (A95)", async () => {
         for (const store of stores) await fill(store, said);
         for (const question of [...questions, ...said]) {
           const [expected, found] = await Promise.all(
-            stores.map((store) => store.search(question, { most: 1_000 })),
+            stores.map((store) => store.search(question, { limit: 1_000 })),
           );
           const inOrder = (found ?? []).toSorted((left, right) => left.seq - right.seq);
           expect(inOrder).toEqual(expected);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { News, Store } from "../store.ts";
+import type { Store, StoreNotice } from "../store.ts";
 import { sqlite } from "./sqlite.ts";
 import { openConnection } from "./sqlite-connection.ts";
 import { sqliteStore } from "./sqlite-store.ts";
@@ -50,23 +50,26 @@ it("tells of another process only what concerns the session", async () => {
     store.watch(sessionId, (news) => heard.push(`${sessionId} ${news.type}`));
   await begun("s1");
   await vi.waitFor(() => expect(heard).toEqual(["s1 facts"]), 5_000);
-  await other.tell("r-s1", { key: "k", type: "cancel" });
+  await other.sendMessage("r-s1", { key: "k", type: "cancel" });
   await vi.waitFor(() => expect(heard).toEqual(["s1 facts", "s1 told"]), 5_000);
   await other.remove("s1");
   await vi.waitFor(() => expect(heard).toEqual(["s1 facts", "s1 told", "s1 facts"]), 5_000);
 });
 
 it("after a look that failed nothing is missed (F70)", async () => {
-  const heard: News[] = [];
+  const heard: StoreNotice[] = [];
   isBroken = true;
   store.watch("s1", (news) => heard.push(news));
   await begun("s1");
-  await other.tell("r-s1", { key: "k", type: "cancel" });
+  await other.sendMessage("r-s1", { key: "k", type: "cancel" });
   const before = looks;
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before + 1), 5_000);
   expect(heard).toEqual([]);
   isBroken = false;
-  await vi.waitFor(() => expect(heard).toEqual([{ type: "facts" }, { type: "told", runId: "r-s1" }]), 5_000);
+  await vi.waitFor(
+    () => expect(heard).toEqual([{ type: "facts" }, { type: "message", runId: "r-s1" }]),
+    5_000,
+  );
 });
 
 it("a listener may stop in the middle of its news, and watch again", async () => {
@@ -78,7 +81,7 @@ it("a listener may stop in the middle of its news, and watch again", async () =>
   });
   await begun("s1");
   await vi.waitFor(() => expect(heard[0]).toBe("facts"), 5_000);
-  await other.tell("r-s1", { key: "k", type: "cancel" });
+  await other.sendMessage("r-s1", { key: "k", type: "cancel" });
   await vi.waitFor(() => expect(heard).toContain("later told"), 5_000);
 });
 

@@ -30,7 +30,7 @@ export function sqliteWatch(
     seen.set(sessionId, after);
     if (before?.session !== after?.session || before?.facts !== after?.facts)
       local.tell(sessionId, { type: "facts" });
-    for (const runId of told) local.tell(sessionId, { type: "told", runId });
+    for (const runId of told) local.tell(sessionId, { type: "message", runId });
   }
 
   function begin(sessionId: string): void {

@@ -1,11 +1,11 @@
-import type { News, Store } from "../store.ts";
+import type { Store, StoreNotice } from "../store.ts";
 import { saidSoFar } from "./said-so-far.ts";
 
 /** Those in this process who want to hear of sessions. Who begins in the middle of a message is told its beginning. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {
-  tell(sessionId: string, news: Exclude<News, { type: "live" }>): void;
+  tell(sessionId: string, news: Exclude<StoreNotice, { type: "deltas" }>): void;
   /** Tells what another process has said. */
-  relay(sessionId: string, news: News): void;
+  relay(sessionId: string, news: StoreNotice): void;
   /** Something that other processes said may have been missed. */
   missed(): void;
   /** The session is gone. */
@@ -15,10 +15,10 @@ export interface Watchers extends Pick<Store, "publish" | "watch"> {
 }
 
 export function watchers(): Watchers {
-  const hearing = new Map<string, Set<(news: News) => void>>();
+  const hearing = new Map<string, Set<(news: StoreNotice) => void>>();
   const soFar = saidSoFar();
 
-  function tellAll(sessionId: string, news: News): void {
+  function tellAll(sessionId: string, news: StoreNotice): void {
     for (const hear of hearing.get(sessionId) ?? []) attempt(hear, news);
   }
 
@@ -29,7 +29,7 @@ export function watchers(): Watchers {
     },
     relay(sessionId, news) {
       if (news.type === "facts") soFar.expect(sessionId);
-      if (news.type === "live") soFar.relay(sessionId, news.pieces);
+      if (news.type === "deltas") soFar.relay(sessionId, news.deltas);
       tellAll(sessionId, news);
     },
     missed: soFar.forgetOthers,
@@ -38,14 +38,14 @@ export function watchers(): Watchers {
     publish(sessionId, pieces) {
       if (pieces.length === 0) return;
       soFar.add(sessionId, pieces);
-      if (hearing.has(sessionId)) tellAll(sessionId, { type: "live", pieces });
+      if (hearing.has(sessionId)) tellAll(sessionId, { type: "deltas", deltas: pieces });
     },
     watch(sessionId, hear) {
-      const own = (news: News) => hear(news); // the same function may watch twice
+      const own = (news: StoreNotice) => hear(news); // the same function may watch twice
       const pieces = soFar.of(sessionId);
       const all = hearing.get(sessionId) ?? new Set();
       hearing.set(sessionId, all.add(own));
-      if (pieces.length > 0) attempt(own, { type: "live", pieces });
+      if (pieces.length > 0) attempt(own, { type: "deltas", deltas: pieces });
       return () => {
         all.delete(own);
         if (all.size === 0 && hearing.get(sessionId) === all) hearing.delete(sessionId);
@@ -55,7 +55,7 @@ export function watchers(): Watchers {
 }
 
 /** Who listens must not be able to harm who writes. */
-function attempt(hear: (news: News) => void, news: News): void {
+function attempt(hear: (news: StoreNotice) => void, news: StoreNotice): void {
   try {
     hear(news);
   } catch {

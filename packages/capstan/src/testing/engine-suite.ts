@@ -2,7 +2,7 @@ import { assert, asyncProperty } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
-import { callsOf } from "../history.ts";
+import { getCalls } from "../history.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
@@ -224,7 +224,7 @@ function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: Run
   for (const fact of facts)
     if (fact.type === "turn_start") expect(fact.turn).toBeLessThanOrEqual(plan.maxTurns);
   const calls = facts.flatMap((fact) =>
-    fact.type === "message" ? callsOf(fact.entry).map((call) => call.id) : [],
+    fact.type === "message" ? getCalls(fact.entry).map((call) => call.id) : [],
   );
   const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? [fact.id] : []));
   expect(results.toSorted()).toEqual(calls.toSorted());

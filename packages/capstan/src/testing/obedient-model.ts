@@ -1,4 +1,4 @@
-import { plainText } from "../history.ts";
+import { toPlainText } from "../history.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 
 type Order = { readonly name: string; readonly input: object };
@@ -40,7 +40,7 @@ function callOf({ name, input }: Order, count: number): Chunk[] {
 
 /** Everything that somebody else has written: results and the descriptions of tools. */
 function ordersIn({ history, tools }: ModelRequest): Order[] {
-  const texts = history.map((entry) => (entry.type === "result" ? plainText(entry.content) : ""));
+  const texts = history.map((entry) => (entry.type === "result" ? toPlainText(entry.content) : ""));
   const described = tools.map(({ description, input }) => `${description} ${JSON.stringify(input)}`);
   return [...described, ...texts].flatMap(ordersOf);
 }

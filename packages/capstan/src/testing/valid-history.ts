@@ -1,4 +1,4 @@
-import { callsOf, type Entry } from "../history.ts";
+import { type Entry, getCalls } from "../history.ts";
 
 /** Whether every provider would take the history: each call has its result right behind it, in call order. */
 export function isValidHistory(history: readonly Entry[]): boolean {
@@ -8,7 +8,7 @@ export function isValidHistory(history: readonly Entry[]): boolean {
       if (entry.callId !== open.shift()) return false;
     } else {
       if (open.length > 0) return false;
-      open = entry.type === "assistant" ? callsOf(entry).map((call) => call.id) : [];
+      open = entry.type === "assistant" ? getCalls(entry).map((call) => call.id) : [];
     }
   }
   return open.length === 0;

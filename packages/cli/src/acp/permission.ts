@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
-import { type PendingCall, visible } from "capstan";
+import { escapeInvisible, type PendingCall } from "capstan";
 import { kindOf, locationsOf, proposedChanges, quoted, titleOf } from "./call-shape.ts";
 
 /** What was decided about a call. */
@@ -42,7 +42,7 @@ function optionsFor(call: PendingCall): PermissionOption[] {
   const [yes, no] = call.question ? ["Yes", "No"] : ["Allow", "Reject"];
   const always: PermissionOption = {
     optionId: "always",
-    name: `Always allow ${visible(call.name)} in this session`,
+    name: `Always allow ${escapeInvisible(call.name)} in this session`,
     kind: "allow_always",
   };
   return [
@@ -68,7 +68,7 @@ function reasonOf({ question, reason, because = [] }: PendingCall): string {
 function plainWords(text: string): string {
   return text
     .split("\n")
-    .map(visible)
+    .map(escapeInvisible)
     .join("\n")
     .replace(/[\\`*_[\]()<>!#|~]/g, "\\$&");
 }

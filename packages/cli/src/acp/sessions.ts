@@ -121,7 +121,7 @@ function withWholePaths(flags: WorkspaceFlags, { cwd }: Io): WorkspaceFlags {
 
 async function replay(session: AcpSession, editor: Editor): Promise<void> {
   const { store } = session.workspace;
-  if (!(await store.info(session.id))) throw RequestError.sessionNotFound(session.id);
+  if (!(await store.getSession(session.id))) throw RequestError.sessionNotFound(session.id);
   for (const fact of await store.read(session.id)) {
     session.seen = fact.seq;
     for (const update of session.updates.replayed(fact)) await editor.update(session.id, update);

@@ -1,5 +1,5 @@
 import type { Json } from "capstan";
-import { type PendingCall, visible } from "capstan";
+import { escapeInvisible, type PendingCall } from "capstan";
 import { harmless, harmlessLine } from "../terminal/harmless.ts";
 import type { Key } from "../terminal/keys.ts";
 import { cutLines, hanging, shortened, widthOf, wrapped } from "../terminal/wrap.ts";
@@ -39,13 +39,13 @@ function details(view: View, call: PendingCall, title: string): string[] {
   const why = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
   const because = (call.because ?? []).flatMap(({ tool, turn, input }) => {
     const origin = `${tool}, ${turn === 0 ? "from the start" : `turn ${turn}`}: ${input}`;
-    return hanging(wrapped(visible(harmlessLine(origin)), room - 2), "← ", "  ");
+    return hanging(wrapped(escapeInvisible(harmlessLine(origin)), room - 2), "← ", "  ");
   });
   const diff = proposedDiff(call.input);
   const shown =
     diff === undefined
       ? harmless(call.shown).split("\n")
-      : diffLines(diff.split("\n").map(visible).join("\n"), style);
+      : diffLines(diff.split("\n").map(escapeInvisible).join("\n"), style);
   const lines = shown.flatMap((line) => (diff === undefined ? cutLines(line, room - 2) : [line]));
   return [
     `${style.yellow("?")} ${style.bold(title)}`,
@@ -116,7 +116,8 @@ async function answerQuestion(view: View, call: PendingCall): Promise<Decision> 
   const { style } = view;
   const question = call.question;
   const words = wrapped(harmlessLine(question?.message ?? ""), view.columns() - 2);
-  const url = question?.url === undefined ? [] : [style.underline(visible(harmlessLine(question.url)))];
+  const url =
+    question?.url === undefined ? [] : [style.underline(escapeInvisible(harmlessLine(question.url)))];
   view.print([
     ...hanging(words.map(style.bold), `${style.yellow("?")} `, "  "),
     `  ${style.dim(shortened(`asked by ${harmlessLine(call.name)}`, view.columns() - 2))}`,

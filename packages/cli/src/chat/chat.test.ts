@@ -216,7 +216,7 @@ describe.concurrent("the chat in a terminal", { timeout: 40_000 }, () => {
     expect(await program.exitCode).toBe(0);
     const store = await sqlite(join(home, "sessions.db"));
     const [stored] = await store.list();
-    expect(await store.runs(stored?.id ?? "")).toMatchObject([{ state: "ended" }]);
+    expect(await store.listRuns(stored?.id ?? "")).toMatchObject([{ state: "ended" }]);
     await store.close();
   });
 

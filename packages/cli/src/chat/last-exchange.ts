@@ -1,5 +1,5 @@
 import type { Fact } from "capstan";
-import { type CallView, type EntryView, type SessionView, viewOf } from "capstan/client";
+import { buildView, type CallView, type EntryView, type SessionView } from "capstan/client";
 import { plain } from "./cards.ts";
 import { noticeOf } from "./notices.ts";
 import type { Card } from "./tool-card.ts";
@@ -7,7 +7,7 @@ import type { Transcript } from "./transcript.ts";
 
 /** Shows what was said last in a stored session, and gives its view. */
 export function showLastExchange(facts: readonly Fact[], transcript: Transcript): SessionView {
-  const view = viewOf(facts);
+  const view = buildView(facts);
   const last = view.entries.filter(({ runId }) => runId === view.runId);
   const from = last.findIndex(({ type }) => type === "user");
   for (const entry of last.slice(Math.max(0, from))) show(entry, transcript);

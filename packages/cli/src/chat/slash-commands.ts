@@ -182,10 +182,10 @@ const mostListed = 20;
 async function listSessions(desk: Desk, words: string): Promise<void> {
   const { place, view, transcript } = desk;
   const stored = sessions(place.workspace.store);
-  const found = words === "" ? undefined : await stored.search(words, { most: mostListed });
+  const found = words === "" ? undefined : await stored.search(words, { limit: mostListed });
   const rows = found
     ? found.map(({ id, title, places }) => ({ id, title, about: places[0]?.excerpt ?? "" }))
-    : (await stored.list({ most: mostListed })).map(({ id, title, updatedAt }) => ({
+    : (await stored.list({ limit: mostListed })).map(({ id, title, updatedAt }) => ({
         id,
         title,
         about: ago(updatedAt, Date.now()),

@@ -1,4 +1,4 @@
-import { AgentError, nearest } from "capstan";
+import { AgentError, suggestName } from "capstan";
 import { isRecord } from "../is-record.ts";
 import type { Config } from "./config.ts";
 
@@ -89,7 +89,8 @@ function checkFields(
     if (item === undefined) continue;
     const field = Object.hasOwn(known, name) ? known[name] : undefined;
     if (!field) {
-      const hint = nearest(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
+      const hint =
+        suggestName(name, Object.keys(known)) || ` The fields are ${Object.keys(known).join(", ")}.`;
       throw new AgentError("invalid_definition", `${file} has an unknown field "${path}${name}".${hint}`);
     }
     if (field.check(item)) continue;

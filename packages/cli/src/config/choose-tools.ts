@@ -1,5 +1,5 @@
 import type { McpTools } from "@capstan/mcp";
-import { AgentError, nearest, type Tool } from "capstan";
+import { AgentError, suggestName, type Tool } from "capstan";
 import type { Io } from "../io.ts";
 import type { Config, ToolSet } from "./config.ts";
 
@@ -78,7 +78,7 @@ function assertKnown(
   for (const name of wanted) {
     if (name === "mcp" || sets.has(name) || known.some((tool) => tool.name === name)) continue;
     const names = [...toolSets, "mcp", "none", ...known.map((tool) => tool.name)];
-    const hint = nearest(name, names) || ` There are: ${names.join(", ")}.`;
+    const hint = suggestName(name, names) || ` There are: ${names.join(", ")}.`;
     throw new AgentError("invalid_input", `--tools names "${name}", which is no tool.${hint}`);
   }
 }

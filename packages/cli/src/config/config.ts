@@ -1,6 +1,6 @@
 import type { McpTools, ServerConfig } from "@capstan/mcp";
-import type { Introductions, UserLimits } from "@capstan/server";
-import type { Agent, Model, PolicyLayer, Tool } from "capstan";
+import type { AgentProfiles, UserLimits } from "@capstan/server";
+import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, StoredAgentsOptions } from "capstan/agents";
 
 /** Tools that come with Capstan: those for files of the folder, `web_fetch`, and the plan. */
@@ -35,13 +35,13 @@ export type Config = {
   /** The first one answers unless `--agent` names another. Left out: one that uses `tools` and the first of `models`. */
   readonly agents?: readonly Agent[];
   /** How agents are shown to people, by name: a title, a description, and what one could ask first. */
-  readonly about?: Introductions;
+  readonly about?: AgentProfiles;
   /** MCP servers by name, as in `.mcp.json`; their tools are given to every agent. */
   readonly mcpServers?: Readonly<Record<string, ServerConfig>>;
   /** Servers that the configuration started itself, for agents of its own: to be seen in the studio. Close them in `close`. */
   readonly mcp?: McpTools;
   /** For every run. Flags go before it, and it before what an agent says. */
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** What people may choose from, as `provider/model` or a model; the first is the one in use without agents. */
   readonly models?: readonly (string | Model)[];
   /** For the agent that is there without `agents`, and what `--tools` may name. By default files and web. */

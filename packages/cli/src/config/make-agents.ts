@@ -3,8 +3,8 @@ import {
   AgentError,
   defineAgent,
   type Model,
-  nearest,
   standardInstructions,
+  suggestName,
   type Tool,
 } from "capstan";
 import { defaultModel } from "capstan/models";
@@ -50,7 +50,7 @@ function chosenAgent(agents: readonly Agent[], name: string | undefined): Agent 
   const found = name === undefined ? agents[0] : agents.find((agent) => agent.name === name);
   if (found) return found;
   const names = agents.map((agent) => agent.name);
-  const hint = nearest(name ?? "", names) || ` There are: ${names.join(", ")}.`;
+  const hint = suggestName(name ?? "", names) || ` There are: ${names.join(", ")}.`;
   throw new AgentError("unknown_agent", `There is no agent "${name}".${hint}`);
 }
 

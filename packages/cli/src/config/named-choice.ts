@@ -1,4 +1,4 @@
-import { AgentError, type Model, nearest } from "capstan";
+import { AgentError, type Model, suggestName } from "capstan";
 import { providerOf, providers } from "capstan/models";
 
 /** How much a model is to think, behind the name: `openai/gpt-5:high`. Other words there belong to the name. */
@@ -10,7 +10,7 @@ export async function namedChoice(name: string): Promise<Model | string> {
     return (await import("capstan/models/offline")).offline();
   const [provider, known] = [providerOf(name), providers.map((one) => one.name)];
   if (!name.includes("/") || !known.includes(provider)) {
-    const hint = name.includes("/") ? nearest(provider, known) : "";
+    const hint = name.includes("/") ? suggestName(provider, known) : "";
     const message = `There is no model "${name}": write it as provider/model, such as openai/gpt-5-mini, or "offline".${hint} Providers: ${known.join(", ")}.`;
     throw new AgentError("model_not_found", message);
   }

@@ -11,12 +11,12 @@ export async function rememberFolder(store: Store, sessionId: string, folder: st
 
 /** Forgets it, with the session. */
 export async function forgetFolder(store: Store, sessionId: string): Promise<void> {
-  const record = await store.record(kind, sessionId);
+  const record = await store.getRecord(kind, sessionId);
   if (record) await store.removeRecord(kind, sessionId, record.version).catch(() => undefined);
 }
 
 /** The folder of each session that was begun here or elsewhere, by id. */
 export async function sessionFolders(store: Store): Promise<ReadonlyMap<string, string>> {
-  const records = await store.records(kind);
+  const records = await store.listRecords(kind);
   return new Map(records.map(({ id, body }) => [id, String((body as { folder?: unknown } | null)?.folder)]));
 }

@@ -11,7 +11,7 @@ const orphan: RunInfo = {
 };
 
 /** A store in which a run of the session was left, whoever began it. */
-const withOrphan = (): Store => ({ ...memory(), orphans: async () => [orphan] });
+const withOrphan = (): Store => ({ ...memory(), listOrphans: async () => [orphan] });
 
 const begin = async (store: Store) => {
   await run(sailor, "Ahoy", { store, session: "ses_1" });
@@ -20,49 +20,49 @@ const begin = async (store: Store) => {
 it("a run belongs to the project that began the newest run of its session", async () => {
   const store = withOrphan();
   await begin(withProject(store, "/ships"));
-  expect(await withOwnOrphans(store, { folder: "/ships" }).orphans()).toEqual([orphan]);
-  expect(await withOwnOrphans(store, { folder: "/boats" }).orphans()).toEqual([]);
+  expect(await withOwnOrphans(store, { folder: "/ships" }).listOrphans()).toEqual([orphan]);
+  expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([]);
   await begin(withProject(store, "/boats"));
-  expect(await withOwnOrphans(store, { folder: "/ships" }).orphans()).toEqual([]);
-  expect(await withOwnOrphans(store, { folder: "/boats" }).orphans()).toEqual([orphan]);
+  expect(await withOwnOrphans(store, { folder: "/ships" }).listOrphans()).toEqual([]);
+  expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
 });
 
 it("a run of nobody that is known may be gone on with by anybody", async () => {
   const store = withOrphan();
   await begin(store);
-  expect(await withOwnOrphans(store, { folder: "/boats" }).orphans()).toEqual([orphan]);
+  expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
   await begin(withProject(store, "/ships"));
   await forgetProject(store, "ses_1");
-  expect(await withOwnOrphans(store, { folder: "/boats" }).orphans()).toEqual([orphan]);
+  expect(await withOwnOrphans(store, { folder: "/boats" }).listOrphans()).toEqual([orphan]);
 });
 
 it("a run that is told something on purpose is gone on with, whoever began it", async () => {
-  const store: Store = { ...withOrphan(), tell: async () => undefined };
+  const store: Store = { ...withOrphan(), sendMessage: async () => undefined };
   await begin(withProject(store, "/ships"));
   const boats = withOwnOrphans(store, { folder: "/boats" });
-  await boats.tell("run_1", { key: "k", type: "steer", text: "Hurry" });
-  expect(await boats.orphans()).toEqual([orphan]);
+  await boats.sendMessage("run_1", { key: "k", type: "steer", text: "Hurry" });
+  expect(await boats.listOrphans()).toEqual([orphan]);
 });
 
 it("what is known of a session goes with it", async () => {
   const store: Store = memory();
   const marked = withProject(store, "/ships");
   await begin(marked);
-  expect(await store.records("cli.project")).toHaveLength(1);
+  expect(await store.listRecords("cli.project")).toHaveLength(1);
   await marked.remove("ses_1");
-  expect(await store.records("cli.project")).toEqual([]);
+  expect(await store.listRecords("cli.project")).toEqual([]);
 });
 
 it("runs that are found are told of once, those that were told something not at all", async () => {
   const heard: string[] = [];
   const onFound = (runs: readonly RunInfo[]) => void heard.push(...runs.map(({ runId }) => runId));
-  const store: Store = { ...withOrphan(), tell: async () => undefined };
+  const store: Store = { ...withOrphan(), sendMessage: async () => undefined };
   const boats = withOwnOrphans(store, { folder: "/boats", onFound });
-  await boats.orphans();
-  await boats.orphans();
+  await boats.listOrphans();
+  await boats.listOrphans();
   expect(heard).toEqual(["run_1"]);
   const meant = withOwnOrphans(store, { folder: "/boats", onFound });
-  await meant.tell("run_1", { key: "k", type: "steer", text: "Hurry" });
-  await meant.orphans();
+  await meant.sendMessage("run_1", { key: "k", type: "steer", text: "Hurry" });
+  await meant.listOrphans();
   expect(heard).toEqual(["run_1"]);
 });

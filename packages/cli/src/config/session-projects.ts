@@ -45,13 +45,13 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphans): S
   const found = new Set<string>();
   return {
     ...store,
-    async tell(runId, message) {
+    async sendMessage(runId, message) {
       told.add(runId);
-      await store.tell(runId, message);
+      await store.sendMessage(runId, message);
     },
-    async orphans() {
+    async listOrphans() {
       const own: RunInfo[] = [];
-      for (const run of await store.orphans())
+      for (const run of await store.listOrphans())
         if (told.has(run.runId) || (await isOwn(store, run, folder))) own.push(run);
       const fresh = own.filter(({ runId }) => !found.has(runId) && !told.has(runId));
       for (const { runId } of fresh) found.add(runId);
@@ -63,18 +63,18 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphans): S
 
 /** Forgets it, with the session. */
 export async function forgetProject(store: Store, sessionId: string): Promise<void> {
-  const record = await store.record(kind, sessionId);
+  const record = await store.getRecord(kind, sessionId);
   if (record) await store.removeRecord(kind, sessionId, record.version).catch(() => undefined);
 }
 
 async function isOwn(store: Store, { sessionId }: RunInfo, folder: string): Promise<boolean> {
-  const known = folderIn((await store.record(kind, sessionId))?.body);
+  const known = folderIn((await store.getRecord(kind, sessionId))?.body);
   return known === undefined || known === folder;
 }
 
 /** Of two who begin at once one wins, and only one of them gets the session. */
 async function remember(store: Store, id: string, folder: string): Promise<void> {
-  const known = await store.record(kind, id);
+  const known = await store.getRecord(kind, id);
   if (folderIn(known?.body) === folder) return;
   const record = { kind, id, body: { folder }, replaces: true } as const;
   await store.putRecord(record, known?.version ?? 0).catch(() => undefined);

@@ -8,7 +8,7 @@ export async function refuseUnknown(
   word: string,
   known: readonly string[],
 ): Promise<never> {
-  const { nearest } = await import("capstan"); // only who mistypes waits for it
+  const { suggestName: nearest } = await import("capstan"); // only who mistypes waits for it
   const likely = word === "help" ? ' Did you mean "--help"?' : nearest(word, known);
   const hint = likely || ` The commands are ${known.join(", ")}.`;
   const said = harmlessLine(word);

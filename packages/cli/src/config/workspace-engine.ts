@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agent, AgentError, type Event, type PolicyLayer, type Store } from "capstan";
+import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } from "capstan";
 import { type LocalEngine, local } from "capstan/engines/local";
 import { rememberFolder } from "./session-folders.ts";
 
@@ -7,7 +7,7 @@ import { rememberFolder } from "./session-folders.ts";
 export type EngineParts = {
   readonly store: Store;
   readonly agents: readonly Agent[];
-  readonly policy: PolicyLayer;
+  readonly policy: PolicyOverrides;
   readonly folder: string;
   readonly log: (event: Event) => void;
 };
@@ -23,7 +23,7 @@ export function workspaceEngine({ store, agents, policy, folder, log }: EnginePa
     store,
     agents,
     leaseMs,
-    resumeWith({ runId }) {
+    getResumeOptions({ runId }) {
       // The database has runs of other folders and of yesterday: nobody asked to go on with them.
       if (!wanted.has(runId)) throw new AgentError("aborted", "Nobody has asked for this run.");
       return { hooks: { onEvent: log } };
@@ -46,9 +46,9 @@ export function workspaceEngine({ store, agents, policy, folder, log }: EnginePa
       void engine.recover().catch(() => undefined); // tried again soon
       return engine.open(runId);
     },
-    async tell(runId, message) {
+    async send(runId, message) {
       wanted.add(runId);
-      await engine.tell(runId, message);
+      await engine.send(runId, message);
     },
     async close() {
       await engine.close();

@@ -72,8 +72,8 @@ export const daysBetween = defineTool({
   },
   // What a person might say. Every model is shown them; the offline model understands sentences by them.
   examples: [
-    { says: "How many days are there from {from} to {to}?" },
-    { says: "Days between {from} and {to}" },
+    { phrase: "How many days are there from {from} to {to}?" },
+    { phrase: "Days between {from} and {to}" },
   ],
   // It only computes, so it may be run again and needs nobody's approval.
   effects: "none",

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { AgentError, nearest, visible } from "capstan";
+import { AgentError, escapeInvisible, suggestName } from "capstan";
 import { userFolder } from "capstan/data-folder";
 import { findUpwards } from "../config/find-upwards.ts";
 import { configNames } from "../config/load-project.ts";
@@ -30,7 +30,7 @@ export async function addServer(
       `${path} has a server "${name}" already: choose another name, replace it with --force, or \`capstan mcp remove ${name}\`.`,
     );
   await changeMcpFile(folder, name, entry);
-  io.stderr.write(`Added to ${path}: ${name} · ${visible(describeServer(entry))}\n`);
+  io.stderr.write(`Added to ${path}: ${name} · ${escapeInvisible(describeServer(entry))}\n`);
   for (const secret of plainSecrets(entry))
     io.stderr.write(
       `The value of ${secret} now stands in that file, which is often shared. \${${secret.replaceAll(/\W/g, "_").toUpperCase()}} in its place takes it from the environment.\n`,
@@ -52,7 +52,7 @@ export async function listServers({ json = false }: { readonly json?: boolean },
   }
   const width = Math.max(...lines.map(({ name }) => name.length));
   for (const { name, server } of lines)
-    io.stdout.write(`${visible(name).padEnd(width)}  ${visible(server)}\n`);
+    io.stdout.write(`${escapeInvisible(name).padEnd(width)}  ${escapeInvisible(server)}\n`);
   if (!isTrusted(folder, io.env))
     io.stderr.write(
       "This folder is not trusted yet, so none of them is started: `capstan` asks about it, in a terminal.\n",
@@ -66,7 +66,7 @@ export async function removeServer(name: string, io: Io): Promise<void> {
   if (!Object.hasOwn(servers, name))
     throw new AgentError(
       "invalid_input",
-      `${path} has no server "${name}".${nearest(name, Object.keys(servers)) || " `capstan mcp list` shows those it has."}`,
+      `${path} has no server "${name}".${suggestName(name, Object.keys(servers)) || " `capstan mcp list` shows those it has."}`,
     );
   await changeMcpFile(folder, name, undefined);
   io.stderr.write(`Removed ${name} from ${path}.\n`);

@@ -35,7 +35,7 @@ export async function chooseSession(
 async function knownSession(flags: SessionFlags, store: Store, folder: string): Promise<string | undefined> {
   if (flags.continue) return newestSession(store, folder);
   if (typeof flags.resume === "string") return findSession(store, flags.resume);
-  if (flags.sessionId !== undefined && (await store.info(flags.sessionId))) return flags.sessionId;
+  if (flags.sessionId !== undefined && (await store.getSession(flags.sessionId))) return flags.sessionId;
   return undefined;
 }
 

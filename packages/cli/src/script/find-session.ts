@@ -5,7 +5,7 @@ import type { Workspace } from "../workspace.ts";
 
 /** The id of the session whose id begins so; the `ses_` may be left out. */
 export async function findSession(store: Store, beginning: string): Promise<string> {
-  if (await store.info(beginning)) return beginning;
+  if (await store.getSession(beginning)) return beginning;
   const ids = (await store.list()).map(({ id }) => id);
   const found = ids.filter((id) => id.startsWith(beginning) || id.startsWith(`ses_${beginning}`));
   const [only] = found;
@@ -32,9 +32,9 @@ export async function unfinishedRun(
   { store, engine }: Pick<Workspace, "store" | "engine">,
   sessionId: string,
 ): Promise<RunInfo | undefined> {
-  const unfinished = (await store.runs(sessionId)).findLast(({ state }) => state !== "ended");
+  const unfinished = (await store.listRuns(sessionId)).findLast(({ state }) => state !== "ended");
   if (!unfinished) return undefined;
-  const told = await store.told(unfinished.runId);
+  const told = await store.listMessages(unfinished.runId);
   if (!told.some(({ type }) => type === "cancel")) return unfinished;
   await engine.open(unfinished.runId);
   return undefined;
@@ -53,8 +53,8 @@ export async function listSessions(
     const begun = folders.get(session.id);
     return { ...session, ...(begun !== undefined && { folder: begun }) };
   };
-  if (folder === undefined) return (await sessions(store).list({ most })).map(placed);
-  const known = await sessions(store).list({ most: 10_000 });
+  if (folder === undefined) return (await sessions(store).list({ limit: most })).map(placed);
+  const known = await sessions(store).list({ limit: 10_000 });
   return known
     .map(placed)
     .filter((session) => session.folder === folder)

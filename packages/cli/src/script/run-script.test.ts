@@ -294,7 +294,7 @@ describe("a script that is interrupted", () => {
     const cli = await interrupted();
     const { runId, sessionId } = JSON.parse(lines(cli.stdout())[0] ?? "");
     const store = await sqlite(join(project.env.CAPSTAN_HOME ?? "", "capstan.db"));
-    await store.tell(runId, { key: "stop", type: "cancel" });
+    await store.sendMessage(runId, { key: "stop", type: "cancel" });
     await store.close();
     const later = await ask(["-c", "-p", "And now?", "--json"]);
     expect(JSON.parse(later.stdout)).toMatchObject({ status: "done", text: "Something new." });

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { relative, sep } from "node:path";
-import { visible } from "capstan";
+import { escapeInvisible } from "capstan";
 import type { Workspace } from "../workspace.ts";
 
 /** What is known when a server listens. */
@@ -37,7 +37,7 @@ export function announcement(served: Served): string {
     ["MCP", `${url}/mcp`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${visible(value)}`);
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${escapeInvisible(value)}`);
   return [`${title} listens on ${url}`, "", ...lines, "", "Ctrl-C stops it.", ""].join("\n");
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { visible } from "capstan";
+import { escapeInvisible } from "capstan";
 import { configNames } from "../config/load-project.ts";
 import { shortPath } from "./announcement.ts";
 import type { FreshModules } from "./fresh-modules.ts";
@@ -34,7 +34,7 @@ export function reloadOnChange({ front, modules, ...options }: Reload): FileWatc
       front.replace(next);
     } catch (error) {
       io.stderr.write(
-        `Not reloaded, what was there before goes on: ${visible(error instanceof Error ? error.message : String(error))}\n`,
+        `Not reloaded, what was there before goes on: ${escapeInvisible(error instanceof Error ? error.message : String(error))}\n`,
       );
     }
     watchAll();
@@ -43,7 +43,7 @@ export function reloadOnChange({ front, modules, ...options }: Reload): FileWatc
     const { configFile, agents, notices, config } = next.workspace;
     const what = configFile === undefined ? "without a configuration" : shortPath(configFile, io.cwd);
     const names = agents.map(({ name }) => name).join(", ");
-    io.stderr.write(`Reloaded ${what}: new runs use ${visible(names)}.\n`);
+    io.stderr.write(`Reloaded ${what}: new runs use ${escapeInvisible(names)}.\n`);
     for (const notice of notices) if (!old.workspace.notices.includes(notice)) io.stderr.write(`${notice}\n`);
     const { port, host } = old.workspace.config.server ?? {};
     if (port !== config.server?.port || host !== config.server?.host)

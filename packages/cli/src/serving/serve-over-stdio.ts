@@ -1,5 +1,5 @@
 import { serveMcp } from "@capstan/mcp";
-import { visible } from "capstan";
+import { escapeInvisible } from "capstan";
 import type { Outcome } from "../command.ts";
 import { strayErrorWords } from "../config/stray-error-words.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -23,7 +23,7 @@ export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Out
       agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
       ...{ store, policy, version },
       onEvent: logs,
-      onError: ({ message }) => io.stderr.write(`${visible(message)}\n`),
+      onError: ({ message }) => io.stderr.write(`${escapeInvisible(message)}\n`),
     });
     const client = service.stdio({ stdin: io.stdin, stdout });
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void client.close());

@@ -1,11 +1,11 @@
-import { defaultPort, type Listening, type ListenOptions, listen, type Server } from "@capstan/server";
+import { defaultPort, type ListeningServer, type ListenOptions, listen, type Server } from "@capstan/server";
 import { AgentError } from "capstan";
 import type { Address } from "./address.ts";
 
 const triedPorts = 20;
 
 /** Listens there and nowhere else. What is in the way is told with the next step. */
-export async function listenAt(server: Server, address: Address): Promise<Listening> {
+export async function listenAt(server: Server, address: Address): Promise<ListeningServer> {
   try {
     return await listen(server, optionsOf(address));
   } catch (error) {
@@ -17,7 +17,7 @@ export async function listenAt(server: Server, address: Address): Promise<Listen
 }
 
 /** Listens there, or on the next port that is free. */
-export async function listenNear(server: Server, address: Address): Promise<Listening> {
+export async function listenNear(server: Server, address: Address): Promise<ListeningServer> {
   const first = address.port ?? defaultPort;
   for (let port = first; port < first + triedPorts && port <= 65_535; port++) {
     try {

@@ -1,5 +1,5 @@
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
-import { type Answer, type Question, visible } from "capstan";
+import { type Answer, escapeInvisible, type Question } from "capstan";
 
 /** What a server wants to know from a person, or why that person is not asked. */
 export type Wanted = { readonly question: Question } | { readonly refused: string };
@@ -14,7 +14,9 @@ export function elicitation(server: string, params: ElicitRequestParams): Wanted
   if (params.mode === "url") {
     const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
     if (!url || !(url.protocol === "https:" || isLoopback(url)))
-      return { refused: `It wanted to send you to an address that is not https: ${visible(params.url)}` };
+      return {
+        refused: `It wanted to send you to an address that is not https: ${escapeInvisible(params.url)}`,
+      };
     const message = `${asks} Open ${url.href} (at ${url.host}) yourself if you trust it, then agree.`;
     return { question: { message, url: url.href } };
   }
@@ -22,7 +24,7 @@ export function elicitation(server: string, params: ElicitRequestParams): Wanted
   const { type, properties, required } = params.requestedSchema;
   const secret = Object.entries(properties).find(([name, field]) => isSecret(name, field));
   if (secret)
-    return { refused: `It asked for what looks like a secret ("${visible(secret[0])}") in a form.` };
+    return { refused: `It asked for what looks like a secret ("${escapeInvisible(secret[0])}") in a form.` };
   return { question: { message: asks, schema: { type, properties, ...(required && { required }) } } };
 }
 
@@ -53,5 +55,5 @@ function isLoopback({ protocol, hostname }: URL): boolean {
 }
 
 function oneLine(text: string): string {
-  return visible(text.slice(0, 2_000).toWellFormed().replaceAll(/\s+/g, " "));
+  return escapeInvisible(text.slice(0, 2_000).toWellFormed().replaceAll(/\s+/g, " "));
 }

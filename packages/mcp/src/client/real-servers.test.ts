@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { defineAgent, type PolicyLayer, type Run, type RunOptions, run, type Tool } from "capstan";
+import { defineAgent, type PolicyOverrides, type Run, type RunOptions, run, type Tool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { collect, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -60,7 +60,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function runOf(steps: readonly ScriptedStep[], options: RunOptions & { policy?: PolicyLayer } = {}): Run {
+function runOf(steps: readonly ScriptedStep[], options: RunOptions & { policy?: PolicyOverrides } = {}): Run {
   const agent = defineAgent({ name: "helper", model: scriptedModel(steps), tools: mcp.tools });
   return run(agent, "Go.", options);
 }

@@ -1,5 +1,5 @@
 import type { CreateMessageRequestParams, CreateMessageResult } from "@modelcontextprotocol/client";
-import { type Entry, type Model, type ModelRequest, type Question, visible } from "capstan";
+import { type Entry, escapeInvisible, type Model, type ModelRequest, type Question } from "capstan";
 
 /** Lets servers ask your model. It is off unless this is given. */
 export type Sampling = {
@@ -18,7 +18,7 @@ export const defaultSampling = { maxTokens: 1_000, maxRequests: 20, ask: true } 
 export function samplingQuestion(server: string, params: CreateMessageRequestParams): Question {
   const said = params.messages.map(({ role, content }) => `${role}: ${textOf(content)}`).join("\n");
   const system = params.systemPrompt === undefined ? "" : `system: ${params.systemPrompt}\n`;
-  const shown = visible(`${system}${said}`.slice(0, 2_000).toWellFormed().replaceAll("\n", " / "));
+  const shown = escapeInvisible(`${system}${said}`.slice(0, 2_000).toWellFormed().replaceAll("\n", " / "));
   return {
     message: `The MCP server "${server}" wants to ask your model, and will read the answer: ${shown}`,
   };

@@ -1,4 +1,4 @@
-import { visible } from "capstan";
+import { escapeInvisible } from "capstan";
 import type { Journal } from "./guarded-stdio.ts";
 
 /** The last lines of what a server says beside the protocol, and how much of it was no protocol. */
@@ -19,7 +19,7 @@ export function serverLog(): ServerLog {
   function log(line: string): void {
     const cut = line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line;
     // A terminal that shows it must not obey it.
-    kept.push(visible(cut));
+    kept.push(escapeInvisible(cut));
     if (kept.length > keptLines) kept.shift();
   }
   return {

@@ -1,4 +1,4 @@
-import { type Agent, defineAgent, defineTool, run, visible } from "capstan";
+import { type Agent, defineAgent, defineTool, escapeInvisible, run } from "capstan";
 import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { assert, property, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ describe("what the model reads about a tool", () => {
       property(string({ unit, maxLength: 3_000, size: "max" }), (text) => {
         const shown = described(text);
         expect(shown.isWellFormed()).toBe(true);
-        for (const line of shown.split("\n")) expect(visible(line)).toBe(line);
+        for (const line of shown.split("\n")) expect(escapeInvisible(line)).toBe(line);
       }),
       { numRuns: 30 },
     );

@@ -1,5 +1,5 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { defineTool, type Tool, visible } from "capstan";
+import { defineTool, escapeInvisible, type Tool } from "capstan";
 import { callServer, type Service } from "./call-server.ts";
 import type { Common } from "./config.ts";
 import { labelsOf } from "./labels.ts";
@@ -16,7 +16,7 @@ export function shownDescription({ description = "", title }: McpTool): string {
   const text = description || title || "";
   const cut =
     text.length > longestDescription ? `${text.slice(0, longestDescription).toWellFormed()}…` : text;
-  return cut.split("\n").map(visible).join("\n");
+  return cut.split("\n").map(escapeInvisible).join("\n");
 }
 
 export type Made = {

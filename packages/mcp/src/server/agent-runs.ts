@@ -4,7 +4,7 @@ import {
   AgentError,
   type Event,
   type PendingCall,
-  type PolicyLayer,
+  type PolicyOverrides,
   type ResumeOptions,
   type Run,
   resume,
@@ -24,8 +24,8 @@ export type RunSetting = {
   readonly user: string | undefined;
   readonly keys: SessionKeys;
   readonly policy:
-    | PolicyLayer
-    | ((user: string | undefined) => PolicyLayer | Promise<PolicyLayer>)
+    | PolicyOverrides
+    | ((user: string | undefined) => PolicyOverrides | Promise<PolicyOverrides>)
     | undefined;
   readonly secrets?: readonly string[];
   context(caller: RunCaller): unknown;
@@ -77,7 +77,7 @@ export function agentRuns(setting: RunSetting): AgentRuns {
       return { handle, pending: [] };
     },
     async reopen(runId, exchange) {
-      const key = await store.sessionOf(runId);
+      const key = await store.findSession(runId);
       const sessionId = key === undefined ? undefined : keys.idOf(key);
       if (sessionId === undefined) throw new AgentError("unknown_run", `There is no run "${runId}".`);
       const handle = resume(agents, { store, runId }, await optionsFor(sessionId, exchange));

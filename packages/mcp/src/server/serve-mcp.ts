@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
-import { type Agent, AgentError, type Event, type PolicyLayer, type Store } from "capstan";
+import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { agentCalls, type Waiting } from "./agent-calls.ts";
 import type { RunCaller } from "./agent-runs.ts";
@@ -25,7 +25,9 @@ export type ServeMcpOptions = McpHandlerOptions & {
   /** What tools and instructions are given as `context`; by default the caller. Headers are never part of it. */
   readonly context?: (caller: RunCaller) => unknown;
   /** For every run, or for those of a user. */
-  readonly policy?: PolicyLayer | ((user: string | undefined) => PolicyLayer | Promise<PolicyLayer>);
+  readonly policy?:
+    | PolicyOverrides
+    | ((user: string | undefined) => PolicyOverrides | Promise<PolicyOverrides>);
   /** What the ids of a user's sessions begin with in the store, and those of nobody else; by default a hash. */
   readonly sessionPrefix?: SessionPrefix;
   /** Masked in all that leaves a run. */

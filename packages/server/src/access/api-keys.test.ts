@@ -13,7 +13,7 @@ it("makes a key that is shown once and kept as a hash (A83)", async () => {
   expect(await keys.check(secret)).toEqual(key);
   expect(key).toMatchObject({ user: "ada", isAdmin: false, limits: { runs: 2 }, isRevoked: false });
   expect(await keys.list()).toEqual([key]);
-  const kept = JSON.stringify(await store.records("key"));
+  const kept = JSON.stringify(await store.listRecords("key"));
   expect(kept).not.toContain(secret.split("_").at(-1));
   expect(JSON.stringify(await keys.list())).not.toContain("hash");
 });
@@ -69,11 +69,11 @@ it("whether one is needed is looked up once in a second, not in every request (A
   let looks = 0;
   const store: Store = {
     ...real,
-    record: (...asked) => {
+    getRecord: (...asked) => {
       looks++;
-      return real.record(...asked);
+      return real.getRecord(...asked);
     },
-    records: () => Promise.reject(new Error("a scan")),
+    listRecords: () => Promise.reject(new Error("a scan")),
   };
   let now = 0;
   const keys = apiKeys(store, { now: () => now });

@@ -64,7 +64,7 @@ export function apiKeys(store: Store, { own, now = systemClock.now }: ApiKeysOpt
 
   async function areNeeded(): Promise<boolean> {
     if (isSet || now() - lookedAt < lookEveryMs) return isSet;
-    const found = await store.record(mark.kind, mark.id);
+    const found = await store.getRecord(mark.kind, mark.id);
     lookedAt = now();
     isSet ||= found !== undefined;
     return isSet;
@@ -72,7 +72,7 @@ export function apiKeys(store: Store, { own, now = systemClock.now }: ApiKeysOpt
 
   /** One that is neither revoked nor over. */
   async function good(id: string): Promise<(Kept & { readonly id: string }) | undefined> {
-    const record = await store.record(kind, id);
+    const record = await store.getRecord(kind, id);
     const kept = record?.body as Kept | undefined;
     if (!record || !kept || kept.isRevoked || kept.isExpired) return undefined;
     if (kept.expiresAt === undefined || now() < kept.expiresAt) return { ...kept, id };
@@ -108,17 +108,17 @@ export function apiKeys(store: Store, { own, now = systemClock.now }: ApiKeysOpt
         ...(limits && { limits: checkedLimits(limits) }),
         ...(expiresAt !== undefined && { expiresAt }),
       };
-      if (!(await store.record(mark.kind, mark.id)))
+      if (!(await store.getRecord(mark.kind, mark.id)))
         await store.putRecord({ ...mark, body: true }, 0).catch(unlessTaken);
       isSet = true;
       await put(id, kept, 0);
       return { ...shown(id, kept), secret };
     },
     async list() {
-      return (await store.records(kind)).map(({ id, body }) => shown(id, body as unknown as Kept));
+      return (await store.listRecords(kind)).map(({ id, body }) => shown(id, body as unknown as Kept));
     },
     async revoke(id) {
-      const record = await store.record(kind, id);
+      const record = await store.getRecord(kind, id);
       if (!record) throw new AgentError("not_found", `There is no key "${id}".`);
       await put(id, { ...(record.body as unknown as Kept), isRevoked: true }, record.version);
     },

@@ -47,13 +47,13 @@ export function signIns(store: Store, { keys, now = systemClock.now }: SignInsOp
   }
 
   async function forget(id: string): Promise<void> {
-    const record = await store.record(kind, id);
+    const record = await store.getRecord(kind, id);
     // Whoever was faster has removed it.
     if (record) await store.removeRecord(kind, id, record.version).catch(() => undefined);
   }
 
   async function forgetOld(): Promise<void> {
-    for (const { id, body } of await store.records(kind))
+    for (const { id, body } of await store.listRecords(kind))
       if ((body as unknown as Kept).expiresAt <= now()) await forget(id);
   }
 
@@ -76,7 +76,7 @@ export function signIns(store: Store, { keys, now = systemClock.now }: SignInsOp
     },
     async check(token) {
       const id = hashOf(token);
-      const kept = (await store.record(kind, id))?.body as Kept | undefined;
+      const kept = (await store.getRecord(kind, id))?.body as Kept | undefined;
       if (!kept) return undefined;
       if (kept.expiresAt <= now()) await forget(id);
       else if (kept.keyId !== undefined) return keys.find(kept.keyId);

@@ -51,9 +51,9 @@ it("counts all of what several processes add at once, in one record for a day an
   await Promise.all(
     processes.flatMap((one) => Array.from({ length: 25 }, () => one.add("ada", used(2, 0.5)))),
   );
-  const records = await store.records("spent");
+  const records = await store.listRecords("spent");
   expect(records.map(({ id, body }) => [id, body])).toEqual([["2026-01-31 ada", { tokens: 200, cost: 50 }]]);
-  expect(await store.recordVersions("spent", "2026-01-31 ada")).toHaveLength(1);
+  expect(await store.listRecordVersions("spent", "2026-01-31 ada")).toHaveLength(1);
   await store.close();
 });
 

@@ -1,10 +1,10 @@
-import { AgentError, type Json, type PolicyLayer, type Store, systemClock, type Usage } from "capstan";
+import { AgentError, type Json, type PolicyOverrides, type Store, systemClock, type Usage } from "capstan";
 import type { Caller } from "./caller.ts";
 
 /** What users have spent today, shared by all processes on the store. */
 export interface Spending {
   /** The policy with a budget that today's rest allows. Throws `rate_limited` when nothing is left. */
-  within(caller: Caller, policy: PolicyLayer): Promise<PolicyLayer>;
+  within(caller: Caller, policy: PolicyOverrides): Promise<PolicyOverrides>;
   /** Counts what a run has used. */
   add(scope: string, usage: Usage): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function spending(store: Store, now: () => number = systemClock.now): Spe
   let last: Promise<void> = Promise.resolve();
 
   async function write(id: string, { tokens, cost }: Spent, attempt = 1): Promise<void> {
-    const record = await store.record(kind, id);
+    const record = await store.getRecord(kind, id);
     const before = spentIn(record?.body);
     const body: Json = { tokens: before.tokens + tokens, cost: before.cost + cost };
     try {
@@ -37,7 +37,7 @@ export function spending(store: Store, now: () => number = systemClock.now): Spe
     async within({ scope, limits }, policy) {
       const { tokensPerDay, costPerDay } = limits;
       if (tokensPerDay === Number.POSITIVE_INFINITY && costPerDay === Number.POSITIVE_INFINITY) return policy;
-      const { tokens, cost } = spentIn((await store.record(kind, idFor(scope)))?.body);
+      const { tokens, cost } = spentIn((await store.getRecord(kind, idFor(scope)))?.body);
       const rest = { tokens: tokensPerDay - tokens, cost: costPerDay - cost };
       if (rest.tokens <= 0 || rest.cost <= 0) throw usedUp(rest.tokens <= 0, limits, dayMs - (now() % dayMs));
       const { budget } = policy;

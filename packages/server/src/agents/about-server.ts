@@ -4,7 +4,7 @@ import type { Deployment } from "../deployment.ts";
 import { version } from "../version.ts";
 
 /** How an agent is shown to people. */
-export type AgentIntroduction = {
+export type AgentProfile = {
   readonly title?: string;
   readonly description?: string;
   /** What one could ask it first. */
@@ -12,7 +12,7 @@ export type AgentIntroduction = {
 };
 
 /** Introductions by the names of agents. */
-export type Introductions = { readonly [agent: string]: AgentIntroduction };
+export type AgentProfiles = { readonly [agent: string]: AgentProfile };
 
 /** What a server says of itself. */
 export type About = {
@@ -22,7 +22,7 @@ export type About = {
   readonly isOffline: boolean;
   readonly user: string;
   readonly isAdmin: boolean;
-  readonly agents: readonly (AgentIntroduction & { readonly name: string })[];
+  readonly agents: readonly (AgentProfile & { readonly name: string })[];
 };
 
 /** To somebody who asks: nothing secret. */

@@ -1,5 +1,5 @@
 import type { Tool } from "capstan";
-import { limitsOf, type PolicyLimits, type StoredAgentsOptions } from "capstan/agents";
+import { type PolicyLimits, resolvePolicyLimits, type StoredAgentsOptions } from "capstan/agents";
 
 /** What the data of a stored agent may name. */
 export type AgentParts = {
@@ -24,6 +24,6 @@ export function agentParts(given: Omit<StoredAgentsOptions, "store" | "coded"> =
     })),
     sources,
     ...(models && { models: models.map((model) => (typeof model === "string" ? model : model.id)) }),
-    policyLimits: limitsOf(policyLimits),
+    policyLimits: resolvePolicyLimits(policyLimits),
   };
 }

@@ -195,7 +195,7 @@ it.each(
   const log: [unknown, string][] = [];
   const real = memory();
   const fail = () => Promise.reject(what);
-  const store: Store = { ...real, list: fail, sessionOf: fail, lease: fail };
+  const store: Store = { ...real, list: fail, findSession: fail, lease: fail };
   const { ask } = serve({ store, onError: (error, id) => log.push([error, id]) });
   log.length = 0;
   for (const answer of [await ask("GET", "/api/runs"), await ask("GET", "/api/runs/run_1")]) {

@@ -1,5 +1,5 @@
 import type { Event } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 
 /** A call of a tool of an MCP server, without what was asked and answered. */
 export type McpCall = {
@@ -43,6 +43,6 @@ export function mcpCalls(servers: () => readonly string[]): McpCalls {
       calls.length = Math.min(calls.length, mostKept);
     },
     of: (server, scope) =>
-      (kept.get(server) ?? []).filter(({ sessionId }) => scopeOf(sessionId) === scope).slice(0, mostShown),
+      (kept.get(server) ?? []).filter(({ sessionId }) => getScope(sessionId) === scope).slice(0, mostShown),
   };
 }

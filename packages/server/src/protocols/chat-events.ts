@@ -1,5 +1,5 @@
 import type { Event, Json } from "capstan";
-import { plainText, textOf } from "capstan";
+import { getText, toPlainText } from "capstan";
 import { shownCalls } from "./shown-calls.ts";
 
 /*
@@ -90,7 +90,7 @@ export function chatEvents(
         said = "";
         return calls.flush();
       case "message": {
-        last = textOf(event.entry);
+        last = getText(event.entry);
         const rest = speak(last.startsWith(said) ? last.slice(said.length) : "");
         calls.expect(event.entry);
         said = "";
@@ -99,7 +99,7 @@ export function chatEvents(
       case "tool_call_start":
         return calls.begin({ id: event.id, name: event.name, arguments: event.arguments });
       case "tool_call_result":
-        return calls.settle(event.id, { result: plainText(event.result), is_error: event.is_error });
+        return calls.settle(event.id, { result: toPlainText(event.result), is_error: event.is_error });
       case "handoff_return":
         return calls.settle(event.callId, { result: event.text, is_error: event.error !== undefined });
       case "approval_required":

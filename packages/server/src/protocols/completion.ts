@@ -1,5 +1,5 @@
 import type { Event, Fact, Result, Usage } from "capstan";
-import { textOf } from "capstan";
+import { getText } from "capstan";
 import { clientCallId } from "./call-ids.ts";
 import { unsaid } from "./chat-events.ts";
 
@@ -87,7 +87,7 @@ export function said({ isFormed = false }: { readonly isFormed?: boolean } = {})
       if (event.type === "reasoning_delta") return { reasoning_content: event.delta };
       if (event.type === "message_restart") current = "";
       if (event.type !== "message") return undefined;
-      const text = isFormed ? "" : textOf(event.entry);
+      const text = isFormed ? "" : getText(event.entry);
       const piece = shown(text.startsWith(current) ? text.slice(current.length) : "");
       if (text) texts.push(text);
       thoughts.push(...event.entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")));

@@ -10,11 +10,11 @@ import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 afterEach(() => listening.close(0));
 
 async function serve(agents: readonly Agent[], options: Partial<ServerOptions> = {}): Promise<void> {

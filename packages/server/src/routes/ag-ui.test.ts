@@ -5,12 +5,12 @@ import { type Agent, agentTool, defineAgent, defineTool, type Store } from "caps
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { slowAgent } from "../testing/slow-agent.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 let store: Store;
 let client: HttpAgent;
 // The client tells its console of every refusal.
@@ -134,7 +134,7 @@ describe("a client of AG-UI, with its verifier", () => {
     await run({ runId: "mine" });
     expect(said(client.messages)).toEqual(["Once."]);
     const [session] = await store.list();
-    expect(await store.runs(session?.id ?? "")).toHaveLength(1);
+    expect(await store.listRuns(session?.id ?? "")).toHaveLength(1);
   });
 
   it("keeps threads of the same id apart by user (A84)", async () => {
@@ -241,7 +241,7 @@ it("is cancelled by a request of its own", async () => {
   while (runId === undefined) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     const [session] = await store.list();
-    runId = session && (await store.runs(session.id))[0]?.runId;
+    runId = session && (await store.listRuns(session.id))[0]?.runId;
   }
   await server.ask("POST", `/api/runs/${runId}/cancel`, {});
   expect((await going).at(-1)).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });

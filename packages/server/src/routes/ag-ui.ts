@@ -106,7 +106,7 @@ async function answered({ input, sessionId }: Asking, caller: Caller, deployment
   const { store, engine } = deployment;
   const run = await lastRun(store, sessionId);
   if (!run || run.state === "ended") throw nothingAsked();
-  const { pending } = await engine.look(run.runId);
+  const { pending } = await engine.getResult(run.runId);
   const after = await lastRest(store, run);
   // The same answer may come twice: the run is at work on it.
   if (run.state === "active" && pending.length === 0) return { ...run, after };
@@ -139,7 +139,7 @@ async function* framesOf(leg: Leg, showing: Showing): AsyncGenerator<string, voi
   const events = untilRest(deployment, leg);
   try {
     yield* written(stream, events);
-    const { pending, status, until } = await deployment.engine.look(leg.runId);
+    const { pending, status, until } = await deployment.engine.getResult(leg.runId);
     const isLeft =
       deployment.leaving.aborted && status === "waiting" && (pending.length === 0 || until !== undefined);
     if (!isLeft) yield stream.end(pending).map(agUiFrame).join("");

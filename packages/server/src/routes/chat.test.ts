@@ -3,12 +3,12 @@ import { type Agent, agentTool, defineAgent, defineTool, type Model } from "caps
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { parseSseEvent } from "../protocols/chat-events.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
-let listening: Listening | undefined;
+let listening: ListeningServer | undefined;
 afterEach(async () => {
   await (listening ?? server).close(0);
   listening = undefined;

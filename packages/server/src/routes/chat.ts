@@ -117,7 +117,7 @@ async function keptChat(
   if (entry?.type !== "user") throw new AgentError("invalid_input", "There is nothing in the message.");
   const { store, leaving } = deployment;
   // Listened to before it begins: what is said meanwhile is not stored word by word.
-  const after = (await store.info(sessionId))?.facts ?? 0;
+  const after = (await store.getSession(sessionId))?.facts ?? 0;
   const events = subscribe(store, { sessionId, after }, { signal: leaving });
   const first = events.next();
   first.catch(() => undefined); // told to whoever reads on

@@ -1,14 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { defineAgent, defineTool, type RunInfo } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 afterEach(() => listening.close(0));
 
 const store = memory();
@@ -57,7 +57,7 @@ it.each([
   const authorization = `Bearer ${secret}`;
   const { runs } = await (await server.ask("GET", "/api/runs", undefined, { authorization })).json();
   expect(runs).toHaveLength(2);
-  expect(runs.map(({ sessionId }: RunInfo) => scopeOf(sessionId))).toEqual([`ada-${era}`, `ada-${era}`]);
+  expect(runs.map(({ sessionId }: RunInfo) => getScope(sessionId))).toEqual([`ada-${era}`, `ada-${era}`]);
   expect(runs[0].sessionId.endsWith(answer.session)).toBe(true);
   const run = await server.ask("GET", `/api/runs/${runs[0].runId}`, undefined, { authorization });
   expect(await run.json()).toMatchObject({ state: "ended", result: { text: "It rains." } });
@@ -76,7 +76,7 @@ it("the sessions of other users, and those of other wires, cannot be reached by 
   expect(await store.list({ scope: "eve" })).toHaveLength(1);
   const stolen = await other.callTool({ name: "query", arguments: { prompt: "?", sessionId: own[0]?.id } });
   expect(stolen.isError).toBe(true);
-  const [{ runId = "" } = {}] = await store.runs(own[0]?.id ?? "");
+  const [{ runId = "" } = {}] = await store.listRuns(own[0]?.id ?? "");
   const resumed = await other.callTool({ name: "resume", arguments: { runId } });
   expect(JSON.stringify(resumed)).toContain("unknown_run");
   await expect(connect("modern", "nobody")).rejects.toThrow();

@@ -13,13 +13,13 @@ import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ServerOptions } from "../create-server.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 setTracingDisabled(true);
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 afterEach(() => listening.close(0));
 
 const secretReading = defineTool({

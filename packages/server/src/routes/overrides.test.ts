@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { defineAgent, defineTool, type Fact, type ModelRequest } from "capstan";
 import { type ScriptedModel, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 /** Everything that would tell: a tool, a model, an address and a program that no stored definition names. */
@@ -17,7 +17,7 @@ let canaryModel: ScriptedModel;
 let folder: string;
 let elsewhere: HttpServer;
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 let user: string;
 let admin: string;
 

@@ -14,7 +14,7 @@ import { zodTextFormat } from "openai/helpers/zod";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ServerOptions } from "../create-server.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 setTracingDisabled(true);
@@ -23,7 +23,7 @@ type Item = OpenAI.Responses.ResponseOutputItem;
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 afterEach(() => listening.close(0));
 
 const archive = defineTool({

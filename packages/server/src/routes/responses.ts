@@ -172,9 +172,10 @@ async function passingResponse({ body, caller }: ResponseAsked, deployment: Depl
 
 /** What was said before it, where that is kept. */
 async function historyOf({ runId, sessionId }: ResponsesRequest, { engine, store }: Deployment) {
-  const last = runId ?? (sessionId === undefined ? undefined : (await store.runs(sessionId)).at(-1)?.runId);
+  const last =
+    runId ?? (sessionId === undefined ? undefined : (await store.listRuns(sessionId)).at(-1)?.runId);
   if (last === undefined) return [];
-  const { history, status } = await engine.look(last);
+  const { history, status } = await engine.getResult(last);
   if (status !== "waiting") return history;
   throw new AgentError(
     "session_busy",

@@ -1,4 +1,4 @@
-import { belongsTo, difference } from "capstan/sessions";
+import { difference, isInRun } from "capstan/sessions";
 import { z } from "zod";
 import { defineRoute, type Route } from "../route.ts";
 import { rerunRun } from "../runs/rerun.ts";
@@ -58,7 +58,7 @@ export const runAgainRoutes: readonly Route[] = [
     answers: { 200: { description: "What is the same in both is left out.", schema: comparison } },
     async handle({ params: { runId, otherRunId } }, { store }) {
       const factsOf = async (wanted: string) =>
-        (await store.read((await store.sessionOf(wanted)) ?? "")).filter((fact) => belongsTo(fact, wanted));
+        (await store.read((await store.findSession(wanted)) ?? "")).filter((fact) => isInRun(fact, wanted));
       return Response.json(difference(await factsOf(runId), await factsOf(otherRunId)));
     },
   }),

@@ -52,7 +52,7 @@ export const runAnswerRoutes: readonly Route[] = [
     answers: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
-      const asked = (await deployment.engine.look(runId)).pending.find((one) => one.callId === callId);
+      const asked = (await deployment.engine.getResult(runId)).pending.find((one) => one.callId === callId);
       if (asked && digest !== undefined && digest !== asked.digest) throw mismatch(callId);
       await tellRun(
         deployment,

@@ -20,7 +20,7 @@ export const runEventRoutes: readonly Route[] = [
       },
     },
     async handle({ params: { runId }, query, caller, request, lastEventId }, deployment) {
-      const sessionId = (await deployment.store.sessionOf(runId)) ?? "";
+      const sessionId = (await deployment.store.findSession(runId)) ?? "";
       const place = { runId, sessionId, after: lastEventId ?? query.after };
       return readEvents({ request, caller, stream: query.stream, ...place }, deployment);
     },

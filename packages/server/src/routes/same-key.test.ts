@@ -97,8 +97,8 @@ describe("the same Idempotency-Key with another body", () => {
     const { made } = await send("/api/runs", { input: "Pay" });
     await reaches(made.runId, "waiting");
     const kind = `asked ${made.sessionId}`;
-    expect(await store.records(kind)).toHaveLength(1);
+    expect(await store.listRecords(kind)).toHaveLength(1);
     await server.ask("DELETE", `/api/sessions/${made.sessionId}`);
-    expect(await store.records(kind)).toEqual([]);
+    expect(await store.listRecords(kind)).toEqual([]);
   });
 });

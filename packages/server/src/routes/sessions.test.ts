@@ -250,5 +250,5 @@ it("a session that was imported is its importer's, with new ids for all that is 
   expect(summary.id).toMatch(/^ada~ses_/);
   expect(summary.runs[0].runId).not.toBe(runs[0]?.runId);
   expect(await store.list({ scope: "bob" })).toEqual([]);
-  expect(await store.sessionOf(runs[0]?.runId ?? "")).toBe(id);
+  expect(await store.findSession(runs[0]?.runId ?? "")).toBe(id);
 });

@@ -63,7 +63,8 @@ export const sessionRoutes: readonly Route[] = [
     },
     async handle({ query: { search, most }, caller: { scope } }, { store }) {
       const all = sessions(store);
-      const found = search === undefined ? all.list({ scope, most }) : all.search(search, { scope, most });
+      const found =
+        search === undefined ? all.list({ scope, limit: most }) : all.search(search, { scope, limit: most });
       return Response.json({ sessions: await found });
     },
   }),

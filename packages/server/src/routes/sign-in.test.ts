@@ -120,7 +120,7 @@ it("a token is kept as a hash, and nowhere else (A82)", async () => {
   const token = cookieIn(await server.ask("POST", "/api/sign-in", { code: server.oneTimeCode() })).split(
     "=",
   )[1];
-  expect(JSON.stringify(await store.records("sign-in"))).not.toContain(token);
+  expect(JSON.stringify(await store.listRecords("sign-in"))).not.toContain(token);
 });
 
 it("wrong codes and keys are refused, and more in the body too (A82, A85)", async () => {

@@ -38,9 +38,9 @@ export const turnRoutes: readonly Route[] = [
       },
     },
     async handle({ params: { runId, turn }, query, caller: { scope } }, { engine, store, optionsFor }) {
-      const sessionId = (await store.sessionOf(runId)) ?? "";
+      const sessionId = (await store.findSession(runId)) ?? "";
       const { context, secrets = [] } = await optionsFor({ scope, sessionId });
-      const { request, notes, ...sent } = await engine.turn(runId, turn, { context, secrets });
+      const { request, notes, ...sent } = await engine.getTurnRequest(runId, turn, { context, secrets });
       const { tools, toolChoice, history } = request;
       const settings = { model: sent.model.slice(sent.model.indexOf("/") + 1), stream: true };
       return Response.json({
@@ -64,7 +64,7 @@ export const turnRoutes: readonly Route[] = [
       },
     },
     async handle({ params: { runId }, query }, { engine }) {
-      const { history } = await engine.look(runId);
+      const { history } = await engine.getResult(runId);
       return Response.json({ messages: query.wire ? await wireMessages(query.wire, history) : history });
     },
   }),

@@ -11,12 +11,12 @@ import { type Agent, agentTool, defineAgent, defineTool, type Store } from "caps
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Listening, listen } from "../listen.ts";
+import { type ListeningServer, listen } from "../listen.ts";
 import { slowAgent } from "../testing/slow-agent.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
-let listening: Listening;
+let listening: ListeningServer;
 let store: Store;
 let transport: DefaultChatTransport<UIMessage>;
 afterEach(() => listening.close(0));
@@ -120,7 +120,7 @@ describe("useChat with its default transport", () => {
       ]),
     );
     const { message, chunks } = await hear(await send([user("Does it boil?")]));
-    const [run] = await store.runs((message.metadata as { sessionId: string }).sessionId);
+    const [run] = await store.listRuns((message.metadata as { sessionId: string }).sessionId);
     expect(message.id).toBe(run?.runId);
     expect(textOf(message)).toBe("Let me look.It boils [1], says [2].");
     expect(message.parts.find(({ type }) => type === "reasoning")).toMatchObject({ text: "Hm." });
@@ -329,7 +329,7 @@ describe("a chat that is left", () => {
     await serve(slowAgent(() => undefined));
     const reading = hear(await send([user(plan)]));
     const [{ id = "" } = {}] = await store.list();
-    const [run] = await store.runs(id);
+    const [run] = await store.listRuns(id);
     await server.ask("POST", `/api/runs/${run?.runId}/cancel`, {});
     expect((await reading).chunks.at(-1)?.type).toBe("abort");
   });

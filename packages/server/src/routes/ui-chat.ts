@@ -89,7 +89,7 @@ async function askedAgain(asking: Asking, caller: Caller, deployment: Deployment
   const thread = threadOf(caller, body.id);
   const input = newestContent(body);
   const sessionId = await sessionOfThread(store, thread);
-  const runs = await store.runs(sessionId);
+  const runs = await store.listRuns(sessionId);
   const open = runs.find(({ state }) => state !== "ended");
   if (open)
     throw new AgentError("session_busy", "The chat is not done with its last message: answer it, or wait.");
@@ -114,7 +114,7 @@ async function answered({ body, message }: Answering, caller: Caller, deployment
   const { store, engine } = deployment;
   const run = await lastRun(store, await sessionOfThread(store, threadOf(caller, body.id)));
   if (!run || run.state === "ended") throw nothingAsked();
-  const answers = answersIn(message, (await engine.look(run.runId)).pending);
+  const answers = answersIn(message, (await engine.getResult(run.runId)).pending);
   // The same answer may come twice: the run is at work on it.
   if (answers.length === 0 && run.state !== "active") throw nothingAsked();
   const after = await lastRest(store, run);

@@ -17,7 +17,7 @@ const kindOf = (sessionId: string) => `asked ${sessionId}`;
 
 /** Whether exactly this was asked before; undefined when nobody knows. Throws `idempotency_conflict` for something else. */
 export async function wasAsked(store: Store, { sessionId, id, request }: Keyed): Promise<true | undefined> {
-  const known = (await store.record(kindOf(sessionId), id))?.body;
+  const known = (await store.getRecord(kindOf(sessionId), id))?.body;
   if (known === undefined) return undefined;
   if (known !== digestOf(request)) throw otherRequest();
   return true;
@@ -36,7 +36,7 @@ export async function rememberAsked(store: Store, { sessionId, id, request }: Ke
 /** Of a session that is gone. */
 export async function forgetAsked(store: Store, sessionId: string): Promise<void> {
   const kind = kindOf(sessionId);
-  for (const { id, version } of await store.records(kind)) await store.removeRecord(kind, id, version);
+  for (const { id, version } of await store.listRecords(kind)) await store.removeRecord(kind, id, version);
 }
 
 function digestOf(request: object): string {

@@ -18,10 +18,10 @@ export async function keepToolset(
 ): Promise<string> {
   const written = JSON.stringify(wishes);
   const id = createHash("sha256").update(written).digest("base64url");
-  if (!(await store.record(kind, id)))
+  if (!(await store.getRecord(kind, id)))
     await store.putRecord({ kind, id, body: JSON.parse(written) as Json }, 0).catch(async (thrown) => {
       // Somebody else was faster, with the same.
-      if (!(await store.record(kind, id))) throw thrown;
+      if (!(await store.getRecord(kind, id))) throw thrown;
     });
   return `${mark}${id}`;
 }
@@ -29,7 +29,7 @@ export async function keepToolset(
 /** Finds agents with the tools of a client as well, under the names that `keepToolset` makes. */
 export function withToolsets({ get, find }: AgentFinder, store: Store): AgentFinder {
   async function added(agent: Agent, id: string): Promise<Agent | undefined> {
-    const kept = (await store.record(kind, id))?.body;
+    const kept = (await store.getRecord(kind, id))?.body;
     if (kept === undefined) return undefined;
     const wishes = (Array.isArray(kept) ? { tools: kept } : kept) as ClientWishes;
     return { ...clientAgent(agent, wishes), name: `${agent.name}${mark}${id}` };

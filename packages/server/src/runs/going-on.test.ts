@@ -62,7 +62,7 @@ describe("a run that goes on after a wait", () => {
     const refused = await answer(server, second);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
     expect((await refused.json()).error.code).toBe("rate_limited");
-    expect(await store.told(second)).toEqual([]);
+    expect(await store.listMessages(second)).toEqual([]);
     expect((await start(server)).status).toBe(429);
     await server.ask("POST", `/api/runs/${first}/cancel`, {});
     await untilAtWork(server, 0);
@@ -112,7 +112,7 @@ describe("a run that goes on after a wait", () => {
     const server = serve({ store, limits: { tokensPerDay: 1000 } });
     const runId = await waitingRun(server);
     const day = new Date().toISOString().slice(0, 10);
-    const spent = await store.record("spent", `${day} `);
+    const spent = await store.getRecord("spent", `${day} `);
     await store.putRecord(
       { kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 }, replaces: true },
       spent?.version ?? 0,
@@ -124,7 +124,7 @@ describe("a run that goes on after a wait", () => {
       const refused = await server.ask("POST", `/api/runs/${runId}/${path}`, body);
       expect([refused.status, (await refused.json()).error.code]).toEqual([429, "rate_limited"]);
     }
-    expect(await store.told(runId)).toEqual([]);
+    expect(await store.listMessages(runId)).toEqual([]);
     expect((await server.ask("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);
     await reaches(server, runId, "ended");
   });

@@ -12,8 +12,8 @@ export async function goingOn<Told>(
   { caller, runId, sessionId }: Rested,
   tell: () => Promise<Told>,
 ): Promise<Told> {
-  const run = (await store.runs(sessionId)).find((one) => one.runId === runId);
-  const isTold = (await store.told(runId)).length > 0;
+  const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
+  const isTold = (await store.listMessages(runId)).length > 0;
   if (run?.state !== "waiting" || isTold) return tell();
   await spending.within(caller, {});
   if (atWork.has(sessionId)) return tell();

@@ -1,4 +1,4 @@
-import { defineAgent, defineTool, type PolicyLayer, type Usage } from "capstan";
+import { defineAgent, defineTool, type PolicyOverrides, type Usage } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
 import { allowance } from "../access/allowance.ts";
@@ -20,7 +20,7 @@ function open(waiting: WaitingLimits = {}): Passing {
     policy: undefined,
     allowance: allowance(),
     spending: {
-      within: async (_, policy: PolicyLayer) => policy,
+      within: async (_, policy: PolicyOverrides) => policy,
       add: async () => undefined,
     },
     optionsFor: async () => ({

@@ -1,4 +1,12 @@
-import { type Agent, type Entry, type Event, type PolicyLayer, type Result, type Run, run } from "capstan";
+import {
+  type Agent,
+  type Entry,
+  type Event,
+  type PolicyOverrides,
+  type Result,
+  type Run,
+  run,
+} from "capstan";
 import { memory } from "capstan/stores/memory";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -9,7 +17,7 @@ import { type WaitingLimits, type WaitingRun, waitingRuns } from "./waiting-runs
 export type PassingRequest = {
   readonly agent: Agent;
   readonly entries: readonly Entry[];
-  readonly policy?: PolicyLayer;
+  readonly policy?: PolicyOverrides;
   /** The tools that the client runs. */
   readonly declared?: ReadonlySet<string>;
 };

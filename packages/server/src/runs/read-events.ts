@@ -1,6 +1,6 @@
 import { AgentError, type Event, type Fact, type Store } from "capstan";
-import { type StreamMode, viewedAs } from "capstan/client";
-import { belongsTo, subscribe } from "capstan/sessions";
+import { filterEvent, type StreamMode } from "capstan/client";
+import { isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { eventFrame } from "../http/event-frame.ts";
@@ -28,14 +28,14 @@ export async function readEvents(reading: Reading, deployment: Deployment): Prom
   const onClose = allowance.take(caller, "streams");
   const of = runId === undefined ? { sessionId } : { runId };
   const events = subscribe(store, { ...of, after }, { maxBuffered: mostUnread });
-  const frame = (event: Event) => viewedAs(event, stream).map(eventFrame).join("");
+  const frame = (event: Event) => filterEvent(event, stream).map(eventFrame).join("");
   return eventStream({ events, leaving, onClose, frame: stream === "all" ? eventFrame : frame });
 }
 
 /** A stream that has begun could not say with a status that there is no such place. */
 async function assertPosition(store: Store, sessionId: string, after: number): Promise<void> {
   if (after === 0) return;
-  const { facts = 0 } = (await store.info(sessionId)) ?? {};
+  const { facts = 0 } = (await store.getSession(sessionId)) ?? {};
   if (after <= facts) return;
   const message = `There is no event ${after}: the last one is ${facts}. Give the id of one that was read from here.`;
   throw new AgentError("invalid_input", message);
@@ -50,7 +50,7 @@ type Page = { readonly facts: readonly Fact[]; readonly next?: number };
 
 async function page(store: Store, { sessionId, runId, after }: Reading): Promise<Page> {
   const stored = await store.read(sessionId, after);
-  const wanted = runId === undefined ? stored : stored.filter((fact) => belongsTo(fact, runId));
+  const wanted = runId === undefined ? stored : stored.filter((fact) => isInRun(fact, runId));
   const facts = wanted.slice(0, mostFacts);
   const last = facts.at(-1);
   return { facts, ...(facts.length < wanted.length && last && { next: last.seq }) };

@@ -1,5 +1,5 @@
 import { type Agent, AgentError, type Fact } from "capstan";
-import { policyWithin } from "capstan/agents";
+import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { rememberFork } from "../sessions/branches.ts";
@@ -30,7 +30,7 @@ export async function rerunRun(
   const { made, isNew } = await once(deployment, {
     id: sessionId,
     async find() {
-      const last = (await store.runs(sessionId)).at(-1);
+      const last = (await store.listRuns(sessionId)).at(-1);
       if (!last) return undefined;
       if (await wasAsked(store, keyed)) return last.runId;
       if (!says((await startOf(deployment, last.runId)).policy, policy ?? {})) throw otherRequest();
@@ -54,7 +54,7 @@ async function begin(
 ): Promise<string> {
   const { store, engine, policyLimits, spending, atWork } = deployment;
   const agent = await agentOf(deployment, start.agent);
-  const asked = policy === undefined ? {} : policyWithin(policy, policyLimits);
+  const asked = policy === undefined ? {} : clampPolicy(policy, policyLimits);
   const within = await spending.within(caller, { budget: start.policy.budget, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId: id });
   const { release } = atWork.expect(caller, id);
@@ -74,7 +74,7 @@ async function begin(
 }
 
 async function startOf({ store }: Deployment, runId: string): Promise<Start> {
-  const facts = await store.read((await store.sessionOf(runId)) ?? "");
+  const facts = await store.read((await store.findSession(runId)) ?? "");
   const start = facts.find((fact): fact is Start => fact.type === "run_start" && fact.runId === runId);
   if (!start) throw new AgentError("unknown_run", `There is no run "${runId}".`);
   return start;

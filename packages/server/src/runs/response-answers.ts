@@ -1,5 +1,5 @@
 import { AgentError } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import {
@@ -25,7 +25,7 @@ export async function answerLeg(
 ): Promise<RunLeg> {
   const { store, engine } = deployment;
   const messages = answers.map((answer) => messageOf(answer, runId));
-  const { pending } = await engine.look(runId);
+  const { pending } = await engine.getResult(runId);
   const waiting = new Map(pending.map((call) => [call.callId, call]));
   const rests = restsOf(await store.read(sessionId), runId);
   for (const { told, digest } of messages) {
@@ -36,7 +36,7 @@ export async function answerLeg(
   }
   const quiet: Deployment = {
     ...deployment,
-    engine: { ...engine, tell: (id, message) => store.tell(id, message) },
+    engine: { ...engine, send: (id, message) => store.sendMessage(id, message) },
   };
   await goingOn(deployment, { caller, runId, sessionId }, async () => {
     for (const [index, { told }] of messages.entries())
@@ -81,9 +81,9 @@ export async function awaitingLeg(
   const calls = answers.map(callOf);
   const runId = calls[0]?.runId;
   if (runId === undefined || calls.some((call) => call?.runId !== runId)) return undefined;
-  const sessionId = await store.sessionOf(runId);
-  if (sessionId === undefined || scopeOf(sessionId) !== scope) return undefined;
-  const { pending } = await engine.look(runId);
+  const sessionId = await store.findSession(runId);
+  if (sessionId === undefined || getScope(sessionId) !== scope) return undefined;
+  const { pending } = await engine.getResult(runId);
   if (!calls.every((call) => pending.some(({ callId }) => callId === call?.callId))) return undefined;
   return { runId, sessionId, leg: restsOf(await store.read(sessionId), runId) };
 }

@@ -1,5 +1,5 @@
 import { type Agent, AgentError, type Event, type Fact } from "capstan";
-import { belongsTo, subscribe } from "capstan/sessions";
+import { isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { type RunLeg, responseId } from "../protocols/responses/ids.ts";
@@ -47,7 +47,7 @@ async function* eventsOf(
   runId: string,
   { past, live, first }: Sources,
 ): AsyncGenerator<Event, void, undefined> {
-  const isOf = (event: Event) => belongsTo(event as Fact, runId);
+  const isOf = (event: Event) => isInRun(event as Fact, runId);
   try {
     yield* past.filter(isOf);
     for (let { done, value } = await first; !done && value; { done, value } = await live.next())
@@ -68,12 +68,12 @@ export async function responseOf(
   caller: Caller,
   { runId, leg }: RunLeg,
 ): Promise<ResponseOptions & { readonly facts: readonly Fact[] }> {
-  const sessionId = (await store.sessionOf(runId)) ?? "";
+  const sessionId = (await store.findSession(runId)) ?? "";
   const facts = await store.read(sessionId);
   const starts = facts.filter((fact) => fact.type === "run_start" && fact.parentRunId === undefined);
   const index = starts.findIndex((fact) => fact.runId === runId);
   const start = starts[index];
-  const own = facts.filter((fact) => belongsTo(fact, runId));
+  const own = facts.filter((fact) => isInRun(fact, runId));
   const rests = restsOf(facts, runId);
   const isBegun = leg <= rests || !own.at(-1) || !isRest(own.at(-1) as Fact) || (await isTold());
   if (!start || leg > rests + 1 || !isBegun)
@@ -82,7 +82,7 @@ export async function responseOf(
   const agent = await findAgent(start.agent);
 
   async function isTold(): Promise<boolean> {
-    return (await store.told(runId)).length > 0;
+    return (await store.listMessages(runId)).length > 0;
   }
   return {
     facts: own,

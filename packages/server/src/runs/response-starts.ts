@@ -25,8 +25,8 @@ export async function previousLeg(
   { runId, leg = 1, sessionId }: ResponsesRequest,
   { store }: Deployment,
 ): Promise<KeptLeg | undefined> {
-  if (runId !== undefined) return { runId, leg, sessionId: (await store.sessionOf(runId)) ?? "" };
-  const last = sessionId === undefined ? undefined : (await store.runs(sessionId)).at(-1);
+  if (runId !== undefined) return { runId, leg, sessionId: (await store.findSession(runId)) ?? "" };
+  const last = sessionId === undefined ? undefined : (await store.listRuns(sessionId)).at(-1);
   if (!last) return undefined;
   const rests = restsOf(await store.read(last.sessionId), last.runId);
   return { ...last, leg: last.state === "waiting" ? rests : rests + 1 };
@@ -69,7 +69,7 @@ async function sessionBehind(
   deployment: Deployment,
 ): Promise<string> {
   const { store } = deployment;
-  if ((await store.runs(sessionId)).at(-1)?.runId === runId) return sessionId;
+  if ((await store.listRuns(sessionId)).at(-1)?.runId === runId) return sessionId;
   const end = (await store.read(sessionId)).findLast((fact) => fact.runId === runId);
   const { made } = await forkSession(deployment, { caller, key }, { sessionId, at: end?.seq ?? 0 });
   return made;

@@ -9,11 +9,11 @@ export type RunView = RunInfo & {
 
 /** As it is now: nothing is waited for. Throws `unknown_run`. */
 export async function runView({ store, engine }: Deployment, runId: string): Promise<RunView> {
-  const sessionId = await store.sessionOf(runId);
-  const runs = sessionId === undefined ? [] : await store.runs(sessionId);
+  const sessionId = await store.findSession(runId);
+  const runs = sessionId === undefined ? [] : await store.listRuns(sessionId);
   const info = runs.find((run) => run.runId === runId);
   if (!info) throw new AgentError("unknown_run", `There is no run "${runId}".`);
-  const { orThrow: _, ...result } = await engine.look(runId);
+  const { orThrow: _, ...result } = await engine.getResult(runId);
   return { ...info, pending: result.pending, ...(info.state !== "active" && { result }) };
 }
 
@@ -27,8 +27,8 @@ export async function listedRuns(
   { sessionId, scope, most }: Asked,
 ): Promise<readonly RunInfo[]> {
   const sessions =
-    sessionId === undefined ? await store.list({ scope, most: newestSessions }) : [{ id: sessionId }];
-  const runs = await Promise.all(sessions.map(({ id }) => store.runs(id)));
+    sessionId === undefined ? await store.list({ scope, limit: newestSessions }) : [{ id: sessionId }];
+  const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id)));
   return runs
     .flat()
     .toSorted((left, right) => right.startedAt - left.startedAt)

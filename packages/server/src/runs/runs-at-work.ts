@@ -1,5 +1,5 @@
 import type { Store } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import type { Allowance } from "../access/allowance.ts";
 import type { Caller } from "../access/caller.ts";
 
@@ -45,7 +45,7 @@ export function runsAtWork(
     const one = expected.get(sessionId);
     if (one) one.isTakenUp = true;
     expected.delete(sessionId);
-    working.set(sessionId, one?.release ?? allowance.count(scopeOf(sessionId), "runs"));
+    working.set(sessionId, one?.release ?? allowance.count(getScope(sessionId), "runs"));
   }
 
   const lease: Store["lease"] = async (sessionId, by, ms) => {

@@ -8,7 +8,7 @@ import {
   type RunOptions,
   type UserEntry,
 } from "capstan";
-import { policyWithin } from "capstan/agents";
+import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
@@ -76,7 +76,7 @@ export async function startRun(
 
 async function begin(deployment: Deployment, caller: Caller, planned: Planned): Promise<void> {
   const { agent, input, runId, sessionId, timeZone } = planned;
-  const asked = planned.policy === undefined ? {} : policyWithin(planned.policy, deployment.policyLimits);
+  const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
   const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
   const { release } = deployment.atWork.expect(caller, sessionId);
@@ -120,7 +120,7 @@ function whenStored(options: RunOptions, start: (options: RunOptions) => Run): P
 }
 
 async function assertFree({ store }: Deployment, { sessionId, runId }: Planned): Promise<void> {
-  const runs = await store.runs(sessionId);
+  const runs = await store.listRuns(sessionId);
   const open = runs.find((run) => run.state !== "ended" && run.runId !== runId);
   if (!open) return;
   const message = `The session "${sessionId}" has a run that is not over, "${open.runId}": answer it, wait for its end, or cancel it.`;
@@ -134,7 +134,7 @@ async function alreadyStarted(
   keyed: Keyed,
 ): Promise<true | undefined> {
   const { runId, agent, input } = planned;
-  const sessionId = await store.sessionOf(runId);
+  const sessionId = await store.findSession(runId);
   if (sessionId === undefined) return undefined;
   if (sessionId === planned.sessionId && (await wasAsked(store, keyed))) return true;
   const start = (await store.read(sessionId)).find(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { AgentError, type Fact, type Told } from "capstan";
-import { belongsTo } from "capstan/sessions";
+import { AgentError, type Fact, type RunMessage } from "capstan";
+import { isInRun } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { rememberAsked, wasAsked } from "./asked-before.ts";
@@ -8,7 +8,11 @@ import { goingOn } from "./going-on.ts";
 import { otherRequest } from "./once.ts";
 
 /** What can be said to a run. */
-export type Message = Told extends infer Each ? (Each extends Told ? Omit<Each, "key"> : never) : never;
+export type Message = RunMessage extends infer Each
+  ? Each extends RunMessage
+    ? Omit<Each, "key">
+    : never
+  : never;
 
 /** Who tells which run, and under which `Idempotency-Key`, if any. */
 export type Telling = {
@@ -28,16 +32,16 @@ export async function tellRun(
   said: Message,
 ): Promise<void> {
   const { store, engine } = deployment;
-  const message = { ...said, key: key ?? crypto.randomUUID() } as Told;
-  const sessionId = (await store.sessionOf(runId)) ?? "";
+  const message = { ...said, key: key ?? crypto.randomUUID() } as RunMessage;
+  const sessionId = (await store.findSession(runId)) ?? "";
   const place = { caller, runId, sessionId };
   const asked = { sessionId, id: message.key, request: { ...said, runId } };
   const isKnown = await isSaid(deployment, place, message);
   if (key !== undefined && (await wasAsked(store, asked))) return;
   if (!isKnown) {
-    await engine.check(runId, message);
-    const { facts: position = 0 } = (await store.info(sessionId)) ?? {};
-    const tell = () => engine.tell(runId, message);
+    await engine.checkMessage(runId, message);
+    const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
+    const tell = () => engine.send(runId, message);
     await (message.type === "cancel" ? tell() : goingOn(deployment, place, tell));
     // The key was heard before, with other words.
     if (message.type === "steer" && !(await isHeard(deployment, { ...place, position }, message)))
@@ -49,9 +53,13 @@ export async function tellRun(
 type Place = { readonly runId: string; readonly sessionId: string };
 
 /** Whether the run was told this already. Throws when it was told something else under the key, or about the call. */
-async function isSaid({ store }: Deployment, { runId, sessionId }: Place, message: Told): Promise<boolean> {
+async function isSaid(
+  { store }: Deployment,
+  { runId, sessionId }: Place,
+  message: RunMessage,
+): Promise<boolean> {
   const { key, ...said } = message;
-  for (const { key: earlier, ...unheard } of await store.told(runId)) {
+  for (const { key: earlier, ...unheard } of await store.listMessages(runId)) {
     const isSame = isDeepStrictEqual(unheard, said);
     if (earlier === key && !isSame) throw otherRequest();
     if (earlier === key) return true;
@@ -59,12 +67,12 @@ async function isSaid({ store }: Deployment, { runId, sessionId }: Place, messag
     if (isSame) return true;
     throw answered(said.callId);
   }
-  const facts = (await store.read(sessionId)).filter((fact) => belongsTo(fact, runId));
+  const facts = (await store.read(sessionId)).filter((fact) => isInRun(fact, runId));
   if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
   return "callId" in message && isSettled(facts, message);
 }
 
-type Answer = Extract<Told, { readonly callId: string }>;
+type Answer = Extract<RunMessage, { readonly callId: string }>;
 
 /** Whether the log has this answer to the call. Throws when it has another one. */
 function isSettled(facts: readonly Fact[], message: Answer): boolean {
@@ -101,14 +109,14 @@ function isOtherResult(fact: Extract<Fact, { readonly type: "tool_call_result" }
   return fact.data !== undefined && ![value, inside].some((one) => isDeepStrictEqual(fact.data, one));
 }
 
-type Steered = Extract<Told, { readonly type: "steer" }>;
+type Steered = Extract<RunMessage, { readonly type: "steer" }>;
 
 async function isHeard(
   { store }: Deployment,
   { runId, sessionId, position }: Place & { readonly position: number },
   { key, text }: Steered,
 ): Promise<boolean> {
-  if ((await store.told(runId)).some((unheard) => unheard.key === key)) return true;
+  if ((await store.listMessages(runId)).some((unheard) => unheard.key === key)) return true;
   const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
   const facts = await store.read(sessionId);
   return facts.some(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Event, RunInfo, Store } from "capstan";
-import { scopeOf, subscribe } from "capstan/sessions";
+import { getScope, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { newSessionId } from "./session-id.ts";
 
@@ -15,15 +15,15 @@ const kind = "threads";
  */
 export async function sessionOfThread(store: Store, thread: Thread): Promise<string> {
   const first = firstSession(thread);
-  const other = (await store.record(kind, first))?.body;
-  const isTheirs = typeof other === "string" && scopeOf(other) === thread.scope;
-  return isTheirs && (await store.info(other)) !== undefined ? other : first;
+  const other = (await store.getRecord(kind, first))?.body;
+  const isTheirs = typeof other === "string" && getScope(other) === thread.scope;
+  return isTheirs && (await store.getSession(other)) !== undefined ? other : first;
 }
 
 /** From here on the thread goes on in this session. */
 export async function moveThread(store: Store, thread: Thread, sessionId: string): Promise<void> {
   const id = firstSession(thread);
-  const { version = 0 } = (await store.record(kind, id)) ?? {};
+  const { version = 0 } = (await store.getRecord(kind, id)) ?? {};
   await store.putRecord({ kind, id, body: sessionId, replaces: true }, version);
 }
 
@@ -38,7 +38,7 @@ function firstSession({ protocol, scope, id }: Thread): string {
 
 /** The newest run of a session. */
 export async function lastRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
-  return (await store.runs(sessionId)).at(-1);
+  return (await store.listRuns(sessionId)).at(-1);
 }
 
 /** Where a run has last come to rest; 0 when it has not. */
@@ -58,8 +58,8 @@ export async function* untilRest(
   for await (const event of subscribe(store, { runId, after }, { signal: leaving })) {
     yield event;
     if (event.type !== "waiting" || event.runId !== runId || event.until !== undefined) continue;
-    const isTold = (await store.told(runId)).length > 0;
-    const { facts = 0 } = (await store.info(event.sessionId)) ?? {};
+    const isTold = (await store.listMessages(runId)).length > 0;
+    const { facts = 0 } = (await store.getSession(event.sessionId)) ?? {};
     if (!isTold && facts === event.seq) return;
   }
 }

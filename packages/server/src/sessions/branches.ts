@@ -1,5 +1,5 @@
 import { AgentError, type Json, type Store } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 
 /** A session, and how many facts it has in common with the one it is told of. */
 export type Branch = { readonly sessionId: string; readonly at: number };
@@ -28,13 +28,15 @@ export async function rememberFork(store: Store, origin: Branch, sessionId: stri
 
 /** Those that still exist and are of the same user. */
 export async function branchesOf(store: Store, sessionId: string): Promise<Branches> {
-  const [origin] = branchesIn((await store.record(origins, sessionId))?.body);
-  const made = branchesIn((await store.record(forks, sessionId))?.body);
-  const theirs = (branch: Branch) => scopeOf(branch.sessionId) === scopeOf(sessionId);
+  const [origin] = branchesIn((await store.getRecord(origins, sessionId))?.body);
+  const made = branchesIn((await store.getRecord(forks, sessionId))?.body);
+  const theirs = (branch: Branch) => getScope(branch.sessionId) === getScope(sessionId);
   const known = await Promise.all(
-    made.filter(theirs).map(async (branch) => ({ ...branch, info: await store.info(branch.sessionId) })),
+    made
+      .filter(theirs)
+      .map(async (branch) => ({ ...branch, info: await store.getSession(branch.sessionId) })),
   );
-  const isThere = origin && theirs(origin) && (await store.info(origin.sessionId)) !== undefined;
+  const isThere = origin && theirs(origin) && (await store.getSession(origin.sessionId)) !== undefined;
   return {
     ...(isThere && { origin }),
     forks: known.flatMap(({ info, ...branch }) => (info ? [{ ...branch, title: info.title ?? "" }] : [])),
@@ -43,13 +45,13 @@ export async function branchesOf(store: Store, sessionId: string): Promise<Branc
 
 /** Of a session that is gone. What was made of it stays, and comes from nowhere. */
 export async function forgetBranches(store: Store, sessionId: string): Promise<void> {
-  const [origin] = branchesIn((await store.record(origins, sessionId))?.body);
+  const [origin] = branchesIn((await store.getRecord(origins, sessionId))?.body);
   if (origin)
     await change(store, { kind: forks, id: origin.sessionId }, (body) => {
       const left = branchesIn(body).filter((known) => known.sessionId !== sessionId);
       return left.length > 0 ? left : undefined;
     });
-  for (const { sessionId: made } of branchesIn((await store.record(forks, sessionId))?.body))
+  for (const { sessionId: made } of branchesIn((await store.getRecord(forks, sessionId))?.body))
     await change(store, { kind: origins, id: made }, () => undefined);
   for (const kind of [origins, forks]) await change(store, { kind, id: sessionId }, () => undefined);
 }
@@ -63,7 +65,7 @@ async function change(
   changed: (body: Json | undefined) => Json | undefined,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const record = await store.record(kind, id);
+    const record = await store.getRecord(kind, id);
     const body = changed(record?.body);
     try {
       if (body !== undefined) await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);

@@ -1,5 +1,5 @@
-import type { PolicyLayer } from "capstan";
-import { type PolicyLimits, policyWithin } from "capstan/agents";
+import type { PolicyOverrides } from "capstan";
+import { clampPolicy, type PolicyLimits } from "capstan/agents";
 import { sessions } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
@@ -39,9 +39,9 @@ function lowered(policy: Fields, { budget: limit = {}, ...others }: PolicyLimits
   return Object.assign({}, policy, ...outer, { budget: Object.assign({}, budget, ...inner) });
 }
 
-function within(asked: Fields, limits: PolicyLimits): PolicyLayer {
+function within(asked: Fields, limits: PolicyLimits): PolicyOverrides {
   try {
-    return policyWithin(asked, limits);
+    return clampPolicy(asked, limits);
   } catch {
     return limits; // it asks for more
   }

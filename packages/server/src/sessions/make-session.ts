@@ -26,7 +26,7 @@ export function makeSession(
   return once(deployment, {
     id,
     async find() {
-      const info = await store.info(id);
+      const info = await store.getSession(id);
       if (!info) return undefined;
       if (await wasAsked(store, keyed)) return id;
       const isSame = file === undefined ? info.facts === 0 : isCopy(await store.read(id), factsIn(file));
@@ -59,7 +59,7 @@ export function forkSession(
   return once(deployment, {
     id,
     async find() {
-      const info = await store.info(id);
+      const info = await store.getSession(id);
       if (!info) return undefined;
       if (await wasAsked(store, keyed)) return id;
       const first = await store.read(sessionId, 0, at);

@@ -12,7 +12,7 @@ const patienceMs = 5000;
  */
 export async function removeSession(deployment: Deployment, sessionId: string): Promise<void> {
   const { store } = deployment;
-  const runs = await store.runs(sessionId);
+  const runs = await store.listRuns(sessionId);
   for (const { runId, state } of runs) if (state === "active") await endRun(deployment, runId);
   await store.remove(sessionId);
   await forgetBranches(store, sessionId);
@@ -21,7 +21,7 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
 
 async function endRun({ store, engine }: Deployment, runId: string): Promise<void> {
   try {
-    await engine.tell(runId, { key: crypto.randomUUID(), type: "cancel", reason: "Its session is removed." });
+    await engine.send(runId, { key: crypto.randomUUID(), type: "cancel", reason: "Its session is removed." });
   } catch (thrown) {
     if (thrown instanceof AgentError && thrown.code === "run_ended") return;
     throw thrown;

@@ -1,5 +1,5 @@
 import { type Agent, agentTool, defineAgent, defineTool, type Event, type Fact, isFact, run } from "capstan";
-import { viewOf } from "capstan/client";
+import { buildView } from "capstan/client";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { factIndex } from "../connection/fact-index.ts";
@@ -18,7 +18,7 @@ async function factsOf(agent: Agent): Promise<readonly Fact[]> {
   return events.filter(isFact);
 }
 
-const itemsIn = (facts: readonly Fact[]): readonly Item[] => itemsOf(viewOf(facts), factIndex(facts));
+const itemsIn = (facts: readonly Fact[]): readonly Item[] => itemsOf(buildView(facts), factIndex(facts));
 
 test("a run is what was asked, its turns, and the last one is its answer", async () => {
   const items = itemsIn(await factsOf(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }])));
@@ -53,7 +53,7 @@ test("estimates of usage are no part of the conversation", async () => {
 
 test("what has not changed stays the same object when more is known", async () => {
   const facts = await factsOf(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }]));
-  const { entries } = viewOf(facts);
+  const { entries } = buildView(facts);
   const before = itemsOf({ entries: entries.slice(0, 2) }, factIndex(facts));
   const after = keepItems(before, itemsOf({ entries }, factIndex(facts)));
   expect(after[0]).toBe(before[0]);

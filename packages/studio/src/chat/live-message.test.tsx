@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, type Event, isFact, run } from "capstan";
-import { stageOf, viewOf } from "capstan/client";
+import { buildView, stageOf } from "capstan/client";
 import { collect, scriptedModel } from "capstan/testing";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
@@ -35,7 +35,7 @@ async function tell(): Promise<readonly Event[]> {
 
 /** What the page shows after these events. */
 function shown(events: readonly Event[]): string {
-  const view = viewOf(events);
+  const view = buildView(events);
   const index = factIndex(events.filter(isFact));
   const actions = { sessionId: "s", index: () => index, openSource() {}, showFact() {}, showView() {} };
   return renderToStaticMarkup(
@@ -65,7 +65,7 @@ test("text is shown as it grows, calls go from running to done or failed, and th
   const lengths = events.flatMap((event, at) => {
     if (event.type !== "content_delta") return [];
     const html = shown(events.slice(0, at + 1));
-    const { text } = viewOf(events.slice(0, at + 1)).live;
+    const { text } = buildView(events.slice(0, at + 1)).live;
     expect(html.replaceAll(/<[^>]*>/g, "")).toContain(text.trim());
     return [text.length];
   });

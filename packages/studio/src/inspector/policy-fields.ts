@@ -1,4 +1,4 @@
-import { defaultPolicy, type Policy, type PolicyLayer } from "capstan";
+import { defaultPolicy, type Policy, type PolicyOverrides } from "capstan";
 
 /** One number or choice of a policy, as people edit it. */
 export type PolicyField = {
@@ -107,7 +107,7 @@ export function draftOf(policy: Policy): PolicyDraft {
 export function changesOf(
   policy: Policy,
   draft: PolicyDraft,
-): { readonly changes: PolicyLayer } | { readonly problem: string } {
+): { readonly changes: PolicyOverrides } | { readonly problem: string } {
   const before = draftOf(policy);
   const changes: Record<string, unknown> = {};
   for (const field of policyGroups.flatMap(({ fields }) => fields)) {
@@ -125,7 +125,7 @@ export function changesOf(
       if (JSON.stringify(value) !== JSON.stringify(Reflect.get(old, name)))
         changes[name] = isObject(value) ? { ...Object(changes[name]), ...value } : value;
   }
-  return { changes: changes as PolicyLayer };
+  return { changes: changes as PolicyOverrides };
 }
 
 function parsed(field: PolicyField, text: string): unknown {

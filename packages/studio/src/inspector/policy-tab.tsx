@@ -1,4 +1,4 @@
-import type { Fact, Policy, PolicyLayer } from "capstan";
+import type { Fact, Policy, PolicyOverrides } from "capstan";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { client } from "../connection/client.ts";
@@ -37,7 +37,7 @@ type PolicyEditorProps = { readonly runId: string; readonly policy: Policy };
 
 function PolicyEditor({ runId, policy }: PolicyEditorProps): ReactNode {
   const [draft, setDraft] = useState<PolicyDraft>(() => draftOf(policy));
-  const [asked, setAsked] = useState<PolicyLayer>();
+  const [asked, setAsked] = useState<PolicyOverrides>();
   const made = changesOf(policy, draft);
   const count = "changes" in made ? Object.keys(made.changes).length : 0;
   return (
@@ -74,7 +74,7 @@ function PolicyEditor({ runId, policy }: PolicyEditorProps): ReactNode {
 
 type RunAgainProps = {
   readonly runId: string;
-  readonly changes: PolicyLayer;
+  readonly changes: PolicyOverrides;
   readonly onClose: () => void;
 };
 

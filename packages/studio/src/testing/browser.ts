@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createServer, type Listening, listen, type Server, type ServerOptions } from "@capstan/server";
+import { createServer, type ListeningServer, listen, type Server, type ServerOptions } from "@capstan/server";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { studioFolder } from "../index.ts";
@@ -33,7 +33,7 @@ export { launchBrowser };
 export function studioFor(options: () => ServerOptions): StudioUnderTest {
   let browser: Browser;
   let server: Server;
-  let listening: Listening;
+  let listening: ListeningServer;
   const contexts = new Set<BrowserContext>();
   const problems: string[] = [];
 

@@ -1,4 +1,4 @@
-import { type Entry, type Model, plainText } from "capstan";
+import { type Entry, type Model, toPlainText } from "capstan";
 import { offline } from "capstan/models/offline";
 
 /** The offline model, but for questions that have a model of their own: for what it would never do by itself. */
@@ -12,6 +12,6 @@ export function offlineExcept(models: Readonly<Record<string, Model>>): Model {
 
 /** The newest one. In the text dialect results are said as if by the user. */
 function questionIn(history: readonly Entry[]): string {
-  const said = history.flatMap((entry) => (entry.type === "user" ? [plainText(entry.content)] : []));
+  const said = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
   return said.findLast((text) => !text.startsWith("TOOL_RESULT")) ?? "";
 }

@@ -1,5 +1,5 @@
 import { defineAgent, defineTool, type Fact, isFact, run } from "capstan";
-import { stageOf, viewOf } from "capstan/client";
+import { buildView, stageOf } from "capstan/client";
 import { memory } from "capstan/stores/memory";
 import { collect, scriptedModel } from "capstan/testing";
 import { assert, integer, property } from "fast-check";
@@ -32,10 +32,10 @@ async function facts(): Promise<Fact[]> {
 it("any moment of a session is as if only its facts had happened, in whatever order they are looked at (S1-34)", async () => {
   const all = await facts();
   expect(all.length).toBeGreaterThan(250);
-  const views = prefixViews(all, () => viewOf(all));
+  const views = prefixViews(all, () => buildView(all));
   assert(
     property(integer({ min: 0, max: all.length }), (count) => {
-      expect(views.viewAt(count)).toEqual(viewOf(all.slice(0, count)));
+      expect(views.viewAt(count)).toEqual(buildView(all.slice(0, count)));
       const ended = all.slice(0, count).filter(({ type }) => type === "done").length;
       const { runEnds, views: drawn, stage } = views.indexAt(count);
       const hints = all.slice(0, count).filter((fact) => fact.type === "tool_call_result" && fact.ui).length;

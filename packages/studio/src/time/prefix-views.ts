@@ -1,5 +1,5 @@
 import type { Fact } from "capstan";
-import { emptyView, reduceAll, type SessionView, stageOf, viewOf } from "capstan/client";
+import { buildView, emptyView, reduceAll, type SessionView, stageOf } from "capstan/client";
 import { type FactIndex, factIndex } from "../connection/fact-index.ts";
 
 /** A session as it was after some of its facts. */
@@ -62,7 +62,7 @@ export function prefixViews(facts: readonly Fact[], newest?: () => SessionView):
       // Only what is drawn is asked for, and there may be thousands of calls.
       nested.get = (callId) => {
         const inside = insides.get(callId)?.filter(isPast) ?? [];
-        return inside.length > 0 ? viewOf(inside) : undefined;
+        return inside.length > 0 ? buildView(inside) : undefined;
       };
       const runEnds = new Map([...whole.runEnds].filter(([, end]) => isPast(end)));
       const start = facts.findLastIndex(

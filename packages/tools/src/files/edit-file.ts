@@ -17,23 +17,23 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     // "…" stands for what the file has there: it is read first.
     examples: [
       {
-        says: "replace {find} with {replace} in {path}",
+        phrase: "replace {find} with {replace} in {path}",
         input: { edits: [{ find: "{find}", replace: "{replace}" }] },
       },
       {
-        says: "change {find} to {replace} in {path}",
+        phrase: "change {find} to {replace} in {path}",
         input: { edits: [{ find: "{find}", replace: "{replace}" }] },
       },
       {
-        says: "rename {find} to {replace} in {path}",
+        phrase: "rename {find} to {replace} in {path}",
         input: { edits: [{ find: "{find}", replace: "{replace}", all: true }] },
       },
       {
-        says: "remove {find} from {path}",
+        phrase: "remove {find} from {path}",
         input: { edits: [{ find: "{find}", replace: "" }] },
       },
       {
-        says: "add a docstring to {function} in {path}",
+        phrase: "add a docstring to {function} in {path}",
         input: {
           edits: [
             {
@@ -44,7 +44,7 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
         },
       },
       {
-        says: "add the docstring {docstring} to {function} in {path}",
+        phrase: "add the docstring {docstring} to {function} in {path}",
         input: {
           edits: [{ find: "def {function}(…):", replace: 'def {function}(…):\n    """{docstring}"""' }],
         },

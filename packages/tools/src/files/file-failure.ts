@@ -1,11 +1,11 @@
-import { AgentError, visible } from "capstan";
+import { AgentError, escapeInvisible } from "capstan";
 
 const longestShown = 200;
 
 /** A path or a pattern as an error names it: in quotes, on one line, not too long. */
 export function quoted(text: string): string {
   const cut = text.length > longestShown ? `${text.slice(0, longestShown).toWellFormed()}…` : text;
-  return `"${visible(cut.toWellFormed())}"`;
+  return `"${escapeInvisible(cut.toWellFormed())}"`;
 }
 
 /** What lies below the root by these names, as an error names it. */

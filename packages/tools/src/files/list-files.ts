@@ -1,4 +1,4 @@
-import { defineTool, type Tool, visible } from "capstan";
+import { defineTool, escapeInvisible, type Tool } from "capstan";
 import { inDirectory } from "./directory.ts";
 import { quoted } from "./file-failure.ts";
 import { parsePath } from "./file-path.ts";
@@ -14,16 +14,16 @@ export function listFilesTool({ root, limits, reads }: Workspace): Tool {
     description:
       'Lists files and folders, one path a line, folders with a slash at the end. Links are shown and not followed. What is in "node_modules" is listed only with its path.',
     examples: [
-      { says: "what files are in the workspace" },
-      { says: "what files are there" },
-      { says: "how many files are there" },
-      { says: "list the files" },
-      { says: "list the files in {path}" },
-      { says: "what is in the folder {path}" },
-      { says: "list all files in all folders", input: { glob: "**" } },
-      { says: "list all {extension} files", input: { glob: "*.{extension}" } },
-      { says: "how many {extension} files are there", input: { glob: "*.{extension}" } },
-      { says: "are there any {extension} files", input: { glob: "*.{extension}" } },
+      { phrase: "what files are in the workspace" },
+      { phrase: "what files are there" },
+      { phrase: "how many files are there" },
+      { phrase: "list the files" },
+      { phrase: "list the files in {path}" },
+      { phrase: "what is in the folder {path}" },
+      { phrase: "list all files in all folders", input: { glob: "**" } },
+      { phrase: "list all {extension} files", input: { glob: "*.{extension}" } },
+      { phrase: "how many {extension} files are there", input: { glob: "*.{extension}" } },
+      { phrase: "are there any {extension} files", input: { glob: "*.{extension}" } },
     ],
     input: {
       type: "object",
@@ -74,7 +74,7 @@ export function pathOf({ directory, name }: Visited, without = 0): string {
 
 // A name with a line end in it must not look like two.
 function shownEntry(visited: Visited): string {
-  const path = visible(pathOf(visited).toWellFormed());
+  const path = escapeInvisible(pathOf(visited).toWellFormed());
   if (visited.kind === "folder") return `${path}/`;
   if (visited.kind === "file") return path;
   return `${path} (${visited.kind === "link" ? "link" : "device, pipe or socket"})`;

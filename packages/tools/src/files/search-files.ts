@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { defineTool, type Tool, visible } from "capstan";
+import { defineTool, escapeInvisible, type Tool } from "capstan";
 import { type Directory, inDirectory } from "./directory.ts";
 import { badArguments, quoted } from "./file-failure.ts";
 import { parsePath } from "./file-path.ts";
@@ -24,17 +24,17 @@ export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
     description:
       "Finds lines in text files and gives them as path:line: text. Looks at every line for itself, at its first 2,000 characters.",
     examples: [
-      { says: "search for {query} in all files" },
-      { says: "search for {query}" },
-      { says: "find {query} in the files" },
-      { says: "which files mention {query}" },
-      { says: "does any file contain {query}" },
-      { says: "search for {query} in {file}", input: { glob: "{file}" } },
-      { says: "find the word {query} in {file}", input: { glob: "{file}" } },
-      { says: "where is {query} used" },
-      { says: "search for {query} in {extension} files", input: { glob: "*.{extension}" } },
-      { says: "search for {query} in the folder {path}" },
-      { says: "search for {query} in capitals or not", input: { query: "(?i){query}", regex: true } },
+      { phrase: "search for {query} in all files" },
+      { phrase: "search for {query}" },
+      { phrase: "find {query} in the files" },
+      { phrase: "which files mention {query}" },
+      { phrase: "does any file contain {query}" },
+      { phrase: "search for {query} in {file}", input: { glob: "{file}" } },
+      { phrase: "find the word {query} in {file}", input: { glob: "{file}" } },
+      { phrase: "where is {query} used" },
+      { phrase: "search for {query} in {extension} files", input: { glob: "*.{extension}" } },
+      { phrase: "search for {query} in the folder {path}" },
+      { phrase: "search for {query} in capitals or not", input: { query: "(?i){query}", regex: true } },
     ],
     input: {
       type: "object",
@@ -94,7 +94,7 @@ async function searchFile({ directory, name }: Visited, search: Search): Promise
   const { limits, walk, add } = search;
   const file = await openQuietly(directory, name);
   if (!file) return true;
-  const path = visible([...directory.names, name].join("/").toWellFormed());
+  const path = escapeInvisible([...directory.names, name].join("/").toWellFormed());
   const found: Line[] = [];
   try {
     const reading = { signal: walk.signal, mostBytes: limits.scanBytes, longestLine };

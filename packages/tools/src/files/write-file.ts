@@ -9,13 +9,13 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     description:
       "Writes a text file: makes it, with its folders, or replaces all its content. To change a part, use edit_file.",
     examples: [
-      { says: "create {path} with {content}" },
-      { says: "create a file {path} with {content}" },
-      { says: "create a file named {path} with the text {content}" },
-      { says: "create a file called {path} containing {content}" },
-      { says: "create a file {path} that says {content}" },
-      { says: "write {content} to {path}" },
-      { says: "make a new file {path} with the text {content}" },
+      { phrase: "create {path} with {content}" },
+      { phrase: "create a file {path} with {content}" },
+      { phrase: "create a file named {path} with the text {content}" },
+      { phrase: "create a file called {path} containing {content}" },
+      { phrase: "create a file {path} that says {content}" },
+      { phrase: "write {content} to {path}" },
+      { phrase: "make a new file {path} with the text {content}" },
     ],
     input: {
       type: "object",

@@ -2,10 +2,10 @@ import {
   type AssistantEntry,
   type AssistantPart,
   type CallPart,
-  callsOf,
+  getCalls,
   type Part,
-  plainText,
   type ResultEntry,
+  toPlainText,
 } from "../../history.ts";
 import type { ModelRequest } from "../../model.ts";
 import { ownOf } from "./own-data.ts";
@@ -53,7 +53,7 @@ export function toPrompt({ instructions, history }: ModelRequest, dialect: Diale
 function idsOf(entry: AssistantEntry): Map<string, string> {
   const sent = new Map<string, string>();
   const taken = new Set<string>();
-  for (const { id, providerId = id } of callsOf(entry)) {
+  for (const { id, providerId = id } of getCalls(entry)) {
     const wanted = taken.has(providerId) ? id.replace(/[^\w-]/g, "_") : providerId;
     taken.add(wanted);
     sent.set(id, wanted);
@@ -86,7 +86,7 @@ function toolResult(entry: ResultEntry, ids: ReadonlyMap<string, string>, { vers
   const { callId, name, status, content } = entry;
   const output =
     status !== "ok"
-      ? { type: "error-text", value: plainText(content) }
+      ? { type: "error-text", value: toPlainText(content) }
       : typeof content === "string"
         ? { type: "text", value: content }
         : { type: "content", value: content.map((part) => resultPart(part, version)) };
@@ -99,7 +99,7 @@ function userParts(content: string | readonly Part[], { version }: Dialect): obj
     if (part.type === "text") return { type: "text", text: part.text };
     const { mediaType } = part;
     const file = fileOf(part);
-    if (!file) return { type: "text", text: plainText([part]) };
+    if (!file) return { type: "text", text: toPlainText([part]) };
     // From v4 on, data say what they are.
     const data = version === "v4" ? file : file.type === "url" ? file.url : file.data;
     return { type: "file", mediaType, data };
@@ -122,7 +122,7 @@ function resultPart(part: Part, version: AiSdkVersion): object {
   const file = fileOf(part);
   // v2 has no addresses in results.
   if (!file || (version === "v2" && file.type === "url"))
-    return { type: "text", text: part.url ? `${plainText([part])} ${part.url}` : plainText([part]) };
+    return { type: "text", text: part.url ? `${toPlainText([part])} ${part.url}` : toPlainText([part]) };
   if (version === "v4") return { type: "file", mediaType, data: file };
   if (file.type === "url")
     return { type: part.type === "image" ? "image-url" : "file-url", url: file.url.href };

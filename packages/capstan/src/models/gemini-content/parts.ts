@@ -1,11 +1,11 @@
 import {
   type AssistantPart,
   type CallPart,
-  callsOf,
   type Entry,
+  getCalls,
   type Part,
-  plainText,
   type ResultEntry,
+  toPlainText,
 } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import { ownData } from "../wire.ts";
@@ -92,14 +92,14 @@ function idOf(call: CallPart | undefined): { readonly id?: Json } {
 function callOf(history: readonly Entry[], index: number, { callId }: ResultEntry): CallPart | undefined {
   for (let at = index - 1; at >= 0; at -= 1) {
     const entry = history[at];
-    if (entry?.type === "assistant") return callsOf(entry).find(({ id }) => id === callId);
+    if (entry?.type === "assistant") return getCalls(entry).find(({ id }) => id === callId);
   }
   return undefined;
 }
 
 function result(entry: ResultEntry, call: CallPart | undefined): Written {
   const { content, status, error } = entry;
-  const text = plainText(content);
+  const text = toPlainText(content);
   const response = status === "ok" ? { result: text } : { error: text || error?.message || status };
   const functionResponse = { ...idOf(call), name: geminiToolNames.sent(call?.name ?? entry.name), response };
   const files = typeof content === "string" ? [] : content.filter((part) => part.type !== "text");
@@ -124,5 +124,5 @@ function userPart(part: Part): object {
   const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(url ?? "");
   if (inline) return { inlineData: { mimeType: inline[1] || mediaType, data: inline[2] } };
   if (url !== undefined) return { fileData: { mimeType: mediaType, fileUri: url } };
-  return { text: plainText([part]) };
+  return { text: toPlainText([part]) };
 }

@@ -11,7 +11,7 @@ const send = defineTool({
   name: "send_letter",
   description: "Sends a letter.",
   input: { type: "object", properties: { to: text, text }, required: ["to", "text"] },
-  examples: [{ says: "send {to} the words {text}" }],
+  examples: [{ phrase: "send {to} the words {text}" }],
   needsApproval: true,
   execute: ({ to }) => `Sent to ${to}.`,
 });
@@ -19,7 +19,7 @@ const find = defineTool({
   name: "find_letters",
   description: "Finds letters.",
   input: { type: "object", properties: { query: text }, required: ["query"] },
-  examples: [{ says: "{query}" }],
+  examples: [{ phrase: "{query}" }],
   effects: "none",
   execute: () => "None.",
 });

@@ -1,4 +1,4 @@
-import { callsOf, type Entry } from "../../history.ts";
+import { type Entry, getCalls } from "../../history.ts";
 import type { ModelRequest } from "../../model.ts";
 import type { Call } from "./done-calls.ts";
 import { lastSaid } from "./understand.ts";
@@ -15,7 +15,7 @@ export function deniedBefore({ history, tools }: Pick<ModelRequest, "history" | 
   const run = before.slice(lastSaid(before).at + 1);
   const denied = new Set(run.flatMap((entry) => (isDenied(entry) ? entry.callId : [])));
   return run
-    .flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []))
+    .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []))
     .filter(({ id, name }) => denied.has(id) && tools.some((tool) => tool.name === name))
     .map(({ name, input }) => ({ name, input }));
 }

@@ -18,14 +18,14 @@ export function askFor(tool: ToolSpec, property: Property, tools: readonly ToolS
   if (listed.length > 0) return `For "${title}" I need to know ${words}. Which one: ${either(listed)}?`;
   const about = isReference ? "" : description.replace(/[.\s]+$/u, "");
   const said = examplesOf(tool).find(
-    ({ says, input }) => says.includes(`{${name}}`) || input[name] !== undefined,
+    ({ phrase, input }) => phrase.includes(`{${name}}`) || input[name] !== undefined,
   );
-  const example = said ? ` For example: "${withDots(said.says)}".` : "";
+  const example = said ? ` For example: "${withDots(said.phrase)}".` : "";
   return `For "${title}" I need to know ${words}${about && ` (${about})`}. What should it be?${example}`;
 }
 
 /** An example as people are shown it, with dots for what only they know. */
-export const withDots = (says: string): string => says.replace(/\{[^}]*\}/gu, "…");
+export const withDots = (phrase: string): string => phrase.replace(/\{[^}]*\}/gu, "…");
 
 /** Which of several is meant, in words that tell them apart. */
 export function askWhich(phrase: string, candidates: readonly Item[]): string {

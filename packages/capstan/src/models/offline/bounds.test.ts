@@ -25,7 +25,7 @@ function tools(count: (property: string) => void): ToolSpec[] {
           type: "object",
           properties: { query: { type: "string" }, itemId: { type: "string" } },
           required: ["query"],
-          examples: [{ says: `${name} {query}` }, { says: `${name} about {query} of {itemId}` }],
+          examples: [{ phrase: `${name} {query}` }, { phrase: `${name} about {query} of {itemId}` }],
         },
       },
       count,

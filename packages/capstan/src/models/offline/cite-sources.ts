@@ -1,4 +1,4 @@
-import { plainText, type ResultEntry } from "../../history.ts";
+import { type ResultEntry, toPlainText } from "../../history.ts";
 import type { ModelRequest } from "../../model.ts";
 import { dataOf, itemsIn, nameOf } from "./known-results.ts";
 import { isFiller, likeness } from "./meanings.ts";
@@ -25,7 +25,7 @@ export function sourcesIn(result: ResultEntry, sources: readonly Source[]): Sour
       result.contexts?.some((found) => title === found.source.title && isSame(content, found.content)),
     );
   const names = itemsIn(dataOf(result)).flatMap((item) => nameOf(item) ?? []);
-  const text = plainText(result.content);
+  const text = toPlainText(result.content);
   const isShown = (content: string) => content.length > 20 && text.includes(content.slice(0, 100));
   return sources.filter(
     ({ title, content }) => names.some((name) => title.startsWith(name)) || isShown(content),

@@ -1,4 +1,4 @@
-import { plainText } from "../../history.ts";
+import { toPlainText } from "../../history.ts";
 import type { ToolSpec } from "../../model.ts";
 import { type Call, isNew } from "./done-calls.ts";
 import { fillArguments, type Input } from "./fill-arguments.ts";
@@ -13,7 +13,7 @@ export function correctCall(situation: Situation): Call | undefined {
   const last = done.at(-1);
   const failures = done.filter(({ result }) => result?.status === "error");
   if (last?.result?.status !== "error" || failures.length > 1) return undefined;
-  const message = last.result.error?.message ?? plainText(last.result.content);
+  const message = last.result.error?.message ?? toPlainText(last.result.content);
   const { name, input } = last.call;
   const suggested = suggestionsIn(message);
   const meant =

@@ -16,7 +16,7 @@ const find = defineTool({
   name: "find_boats",
   description: "Finds boats.",
   input: { type: "object", properties: { selector: text }, required: ["selector"] },
-  examples: [{ says: "find all {kind}", input: { selector: "kind == '{kind}'" } }],
+  examples: [{ phrase: "find all {kind}", input: { selector: "kind == '{kind}'" } }],
   effects: "none",
   execute: () => ({ boats }),
 });
@@ -29,9 +29,9 @@ const paint = defineTool({
     required: ["color"],
   },
   examples: [
-    { says: "make them {color}" },
-    { says: "make the {kind} {color}", input: { selector: "kind == '{kind}'" } },
-    { says: "color {name} {color}", input: { selector: "name contains '{name}'" } },
+    { phrase: "make them {color}" },
+    { phrase: "make the {kind} {color}", input: { selector: "kind == '{kind}'" } },
+    { phrase: "color {name} {color}", input: { selector: "name contains '{name}'" } },
   ],
   execute: ({ boatIds = [] }) => ({ boats: boats.filter(({ id }) => boatIds.includes(id)) }),
 });
@@ -39,7 +39,7 @@ const sail = defineTool({
   name: "plan_trip",
   description: "Plans a trip by ship.",
   input: { type: "object", properties: { ports: { type: "array", items: text } }, required: ["ports"] },
-  examples: [{ says: "sail from {start} to {end}", input: { ports: ["{start}", "{end}"] } }],
+  examples: [{ phrase: "sail from {start} to {end}", input: { ports: ["{start}", "{end}"] } }],
   effects: "none",
   execute: () => "Three days.",
 });
@@ -47,7 +47,7 @@ const look = defineTool({
   name: "search_harbours",
   description: "Searches harbours.",
   input: { type: "object", properties: { term: text }, required: ["term"] },
-  examples: [{ says: "where can I get {term}" }],
+  examples: [{ phrase: "where can I get {term}" }],
   effects: "none",
   execute: () => "None.",
 });
@@ -55,7 +55,7 @@ const berth = defineTool({
   name: "tell_berth",
   description: "Tells of a berth.",
   input: { type: "object", properties: { code: text }, required: ["code"] },
-  examples: [{ says: "tell me about berth {code}" }],
+  examples: [{ phrase: "tell me about berth {code}" }],
   effects: "none",
   execute: () => "It is long.",
 });

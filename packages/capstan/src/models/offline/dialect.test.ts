@@ -16,7 +16,7 @@ const find = defineTool({
   name: "findBoats",
   description: "Finds boats.\nBy colour, one line or more.",
   input: { type: "object", properties: { colour: { type: "string", enum: ["blue", "red", "green"] } } },
-  examples: [{ says: "find all {colour} boats" }],
+  examples: [{ phrase: "find all {colour} boats" }],
   effects: "none",
   execute: ({ colour }) => ({
     message: `Boats that are ${colour}:`,
@@ -31,7 +31,7 @@ const moor = defineTool({
     properties: { boatIds: { type: "array", items: { type: "string" } }, berth: { type: "string" } },
     required: ["boatIds", "berth"],
   },
-  examples: [{ says: "moor them at {berth}" }],
+  examples: [{ phrase: "moor them at {berth}" }],
   needsApproval: () => true,
   execute: ({ boatIds, berth }) => ({ message: `Moored ${boatIds.length} at ${berth}.` }),
 });
@@ -39,7 +39,7 @@ const read = defineTool({
   name: "readLog",
   description: "Reads the log of a day.",
   input: { type: "object", properties: { day: { type: "string" } }, required: ["day"] },
-  examples: [{ says: "log of {day}" }],
+  examples: [{ phrase: "log of {day}" }],
   effects: "none",
   execute({ day }) {
     if (day !== "Monday") throw new Error(`There is no log of "${day}". Did you mean "Monday"?`);

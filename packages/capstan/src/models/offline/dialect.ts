@@ -6,8 +6,8 @@ import {
   type AssistantPart,
   type CallPart,
   type Entry,
+  getText,
   type ResultEntry,
-  textOf,
 } from "../../history.ts";
 import type { Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
@@ -62,7 +62,7 @@ function entriesOf(history: readonly Entry[]): Entry[] {
   let calls = 0;
   return history.flatMap((entry): Entry[] => {
     if (entry.type === "assistant") {
-      const read = assistantEntry(textOf(entry), () => `call_${calls++}`);
+      const read = assistantEntry(getText(entry), () => `call_${calls++}`);
       open = read.parts.filter((part) => part.type === "call");
       return [read];
     }

@@ -11,14 +11,14 @@ const write = defineTool({
   name: "write_letter",
   description: "Writes a letter.",
   input: { type: "object", properties: { path: text, content: text }, required: ["path", "content"] },
-  examples: [{ says: "create {path} with {content}" }],
+  examples: [{ phrase: "create {path} with {content}" }],
   execute: () => "Written.",
 });
 const keep = defineTool({
   name: "add_wish",
   description: "Adds a wish.",
   input: { type: "object", properties: { text }, required: ["text"] },
-  examples: [{ says: "I wish that {text}" }],
+  examples: [{ phrase: "I wish that {text}" }],
   execute: () => "Kept.",
 });
 const find = defineTool({
@@ -26,9 +26,9 @@ const find = defineTool({
   description: "Finds boats.",
   input: { type: "object", properties: { kind: text, near: text }, required: ["kind"] },
   examples: [
-    { says: "nearest {kind} to {near}" },
-    { says: "nearest {kind} near {near}" },
-    { says: "{kind} near {near}" },
+    { phrase: "nearest {kind} to {near}" },
+    { phrase: "nearest {kind} near {near}" },
+    { phrase: "{kind} near {near}" },
   ],
   effects: "none",
   execute: () => "None.",

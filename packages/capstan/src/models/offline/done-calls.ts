@@ -1,4 +1,4 @@
-import { type CallPart, callsOf, type Entry, plainText, type ResultEntry } from "../../history.ts";
+import { type CallPart, type Entry, getCalls, type ResultEntry, toPlainText } from "../../history.ts";
 import { canonical } from "../../json.ts";
 import type { Input } from "./fill-arguments.ts";
 import { lastSaid } from "./understand.ts";
@@ -19,7 +19,7 @@ export function doneSince(history: readonly Entry[]): Done[] {
   const results = new Map(since.flatMap((entry) => (entry.type === "result" ? [[entry.callId, entry]] : [])));
   return since
     .flatMap((entry, turn) =>
-      entry.type === "assistant" ? callsOf(entry).map((call) => ({ call, turn })) : [],
+      entry.type === "assistant" ? getCalls(entry).map((call) => ({ call, turn })) : [],
     )
     .map(({ call, turn }) => {
       const result = results.get(call.id);
@@ -30,7 +30,7 @@ export function doneSince(history: readonly Entry[]): Done[] {
 /** A later call that makes a failed one good: what it was called with is the same, but for what the error told. */
 export function isCorrection(failed: Done, later: Done): boolean {
   if (failed.result?.status !== "error" || later.turn <= failed.turn) return false;
-  const message = failed.result.error?.message ?? plainText(failed.result.content);
+  const message = failed.result.error?.message ?? toPlainText(failed.result.content);
   const { name, input } = failed.call;
   const isKept = Object.entries(input).some(
     ([key, value]) => typeof value === "string" && later.call.input[key] === value,

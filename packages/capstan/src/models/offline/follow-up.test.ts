@@ -15,7 +15,7 @@ const keep = defineTool({
     properties: { path: text, content: text },
     required: ["path", "content"],
   },
-  examples: [{ says: "put into {path} the words {content}" }],
+  examples: [{ phrase: "put into {path} the words {content}" }],
   effects: "none",
   execute: () => "Kept.",
 });
@@ -24,7 +24,7 @@ const ends = defineTool({
   name: "list_letters",
   description: "Lists letters.",
   input: { type: "object", properties: { glob: text } },
-  examples: [{ says: "are there any {ending} letters", input: { glob: "*.{ending}" } }],
+  examples: [{ phrase: "are there any {ending} letters", input: { glob: "*.{ending}" } }],
   effects: "none",
   execute: () => "None.",
 });
@@ -34,8 +34,8 @@ const search = defineTool({
   description: "Finds words in letters.",
   input: { type: "object", properties: { query: text, glob: text }, required: ["query"] },
   examples: [
-    { says: "search for {query}" },
-    { says: "search for {query} in {file}", input: { glob: "{file}" } },
+    { phrase: "search for {query}" },
+    { phrase: "search for {query} in {file}", input: { glob: "{file}" } },
   ],
   effects: "none",
   execute: () => "Found.",

@@ -1,4 +1,4 @@
-import { callsOf, type Entry, textOf } from "../../history.ts";
+import { type Entry, getCalls, getText } from "../../history.ts";
 import { canonical } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import { type Continued, correctionIn } from "./correction.ts";
@@ -55,7 +55,7 @@ export function meaningOf(talk: Talk, depth = 0): Meaning {
 /** The reply to our question for what a sentence lacked. */
 function completed(reply: string, before: Talk["history"], tools: Talk["tools"]): Meaning | undefined {
   const asked = before.at(-1);
-  if (asked?.type !== "assistant" || !asksForRest(textOf(asked))) return undefined;
+  if (asked?.type !== "assistant" || !asksForRest(getText(asked))) return undefined;
   const half = halfSaid(wordsOf(lastSaid(before).text), tools);
   const text = half === undefined ? undefined : wholeSaid(half, reply);
   return text === undefined ? undefined : { text, wishes: wishesIn(text, tools), hints: [] };
@@ -82,7 +82,7 @@ function continuation(text: string): Continued | undefined {
 /** A few words after a question of ours. */
 function isReply(text: string, before: readonly Entry[]): boolean {
   const last = before.at(-1);
-  return last?.type === "assistant" && textOf(last).includes("?") && wordsOf(text).length <= 6;
+  return last?.type === "assistant" && getText(last).includes("?") && wordsOf(text).length <= 6;
 }
 
 /** A reply says which of several was meant, what was missing, or what to take instead. */
@@ -140,7 +140,7 @@ const mostPast = 100;
 function callsBefore(history: readonly Entry[]): ReadonlySet<string> {
   const past = history
     .slice(-mostPast)
-    .flatMap((entry) => (entry.type === "assistant" ? callsOf(entry) : []));
+    .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return new Set(past.map(({ name, input }) => canonical([name, input])));
 }
 

@@ -13,8 +13,8 @@ const sail = defineTool({
   description: "Plans a trip by ship.",
   input: { type: "object", properties: { ports: texts, night: { type: "boolean" } }, required: ["ports"] },
   examples: [
-    { says: "how do I sail from {start} to {end}", input: { ports: ["{start}", "{end}"] } },
-    { says: "sail from {start} to {end} by night", input: { ports: ["{start}", "{end}"], night: true } },
+    { phrase: "how do I sail from {start} to {end}", input: { ports: ["{start}", "{end}"] } },
+    { phrase: "sail from {start} to {end} by night", input: { ports: ["{start}", "{end}"], night: true } },
   ],
   effects: "none",
   execute: ({ ports }) => `Three days by way of ${ports.join(" and ")}.`,
@@ -24,7 +24,10 @@ const tides = defineTool({
   name: "tides",
   description: "The tides of a port.",
   input: { type: "object", properties: { port: text, day: text }, required: ["port"] },
-  examples: [{ says: "tides of {port}" }, { says: "tides of {port} on {when}", input: { day: "{when}" } }],
+  examples: [
+    { phrase: "tides of {port}" },
+    { phrase: "tides of {port} on {when}", input: { day: "{when}" } },
+  ],
   effects: "none",
   execute: () => "High at noon.",
 });

@@ -21,7 +21,7 @@ export function halfSaid(words: readonly Word[], tools: readonly ToolSpec[]): st
     halves.set(known, examples);
     const match = bestExample(words, { ...known, examples });
     if (!match || match.said === 0 || (best && best.closeness >= match.closeness)) continue;
-    const text = match.says.replace(/\{([^}]*)\}/gu, (_, slot: string) => match.slots.get(slot) ?? dots);
+    const text = match.phrase.replace(/\{([^}]*)\}/gu, (_, slot: string) => match.slots.get(slot) ?? dots);
     best = { text, closeness: match.closeness };
   }
   return best?.text;

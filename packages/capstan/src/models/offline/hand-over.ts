@@ -1,4 +1,4 @@
-import { plainText, type ResultEntry } from "../../history.ts";
+import { type ResultEntry, toPlainText } from "../../history.ts";
 import type { ModelRequest } from "../../model.ts";
 import { isSure } from "./match-tool.ts";
 import { fillers, likeness } from "./meanings.ts";
@@ -9,7 +9,7 @@ import { wordsOf } from "./words.ts";
 
 /** To whom it was handed over, this tells who they are; the answer takes its place. */
 export const isOpenHandoff = ({ content }: ResultEntry): boolean =>
-  /^You are now "/u.test(plainText(content));
+  /^You are now "/u.test(toPlainText(content));
 
 /**
  * Hands over to the agent that the instructions describe with what is asked for first: "Compare …" goes to the one that

@@ -1,4 +1,4 @@
-import { callsOf, type Entry, plainText, type ResultEntry } from "../../history.ts";
+import { type Entry, getCalls, type ResultEntry, toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 
 export type Item = { readonly [key: string]: Json };
@@ -22,7 +22,7 @@ export function knownResults(history: readonly Entry[]): KnownResult[] {
     const entry = history[at];
     if (entry?.type !== "result" || entry.status !== "ok") continue;
     const data = dataOf(entry) ?? null;
-    const items = data === null ? toldIn(plainText(entry.content)) : itemsIn(data);
+    const items = data === null ? toldIn(toPlainText(entry.content)) : itemsIn(data);
     results.push({ at, name: entry.name, input: inputOf(history, at), data, items });
   }
   return results;
@@ -33,7 +33,7 @@ function inputOf(history: readonly Entry[], at: number): Item {
   for (let before = at - 1; before >= 0; before--) {
     const entry = history[before];
     if (entry?.type !== "assistant") continue;
-    return callsOf(entry).find(({ id }) => id === result.callId)?.input ?? {};
+    return getCalls(entry).find(({ id }) => id === result.callId)?.input ?? {};
   }
   return {};
 }
@@ -43,7 +43,7 @@ const parsedContent = new WeakMap<ResultEntry, Json | undefined>();
 /** What a result holds: its data, or the JSON that its content is. */
 export function dataOf(entry: ResultEntry): Json | undefined {
   if (entry.data !== undefined) return entry.data;
-  if (!parsedContent.has(entry)) parsedContent.set(entry, dataIn(plainText(entry.content).trim()));
+  if (!parsedContent.has(entry)) parsedContent.set(entry, dataIn(toPlainText(entry.content).trim()));
   return parsedContent.get(entry);
 }
 

@@ -5,7 +5,7 @@ import { isNear, joined, stemOf, type Word, wordsOf } from "./words.ts";
 
 /** An example of a tool: what a person says, with `{slots}`, and the input it means. */
 export type Example = {
-  readonly says: string;
+  readonly phrase: string;
   readonly input: { readonly [key: string]: Json };
   readonly pieces: readonly Piece[];
 };
@@ -32,9 +32,9 @@ export type SlotRules = {
 export function examplesOf(tool: ToolSpec): Example[] {
   const examples: unknown = Reflect.get(tool.input, "examples");
   if (!Array.isArray(examples)) return [];
-  return examples.filter(isRecord).flatMap(({ says, input }) => {
-    if (typeof says !== "string") return [];
-    return [{ says, input: isRecord(input) ? (input as Example["input"]) : {}, pieces: piecesOf(says) }];
+  return examples.filter(isRecord).flatMap(({ phrase, input }) => {
+    if (typeof phrase !== "string") return [];
+    return [{ phrase, input: isRecord(input) ? (input as Example["input"]) : {}, pieces: piecesOf(phrase) }];
   });
 }
 
@@ -45,8 +45,8 @@ const little = new Set(
 );
 const articles = new Set("a an the of".split(" "));
 
-function piecesOf(says: string): Piece[] {
-  const found = says.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
+function piecesOf(phrase: string): Piece[] {
+  const found = phrase.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
   const words = found.flatMap((piece) =>
     piece.startsWith("{") ? [piece] : wordsOf(piece).map(({ raw }) => raw),
   );

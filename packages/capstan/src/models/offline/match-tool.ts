@@ -75,7 +75,7 @@ export function bestExample(
   const isTaking = takesAway(words);
   for (const candidate of known.examples) {
     // What changes something is not done for a question, unless that is how it is asked for.
-    if (isAsked && !asks(wordsOf(candidate.says))) continue;
+    if (isAsked && !asks(wordsOf(candidate.phrase))) continue;
     if (isTaking && !candidate.isTaking) continue;
     const match = matchTemplate(candidate, words, candidate.rules);
     if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };

@@ -113,7 +113,7 @@ function stepFor(wishes: readonly Wish[], situation: Situation): Step {
     if (!isNew(call, [...done.map((made) => made.call), ...calls])) continue;
     calls.push(call);
     why ||= example?.said
-      ? `The request is like the example "${example.says}" of ${tool.name}.`
+      ? `The request is like the example "${example.phrase}" of ${tool.name}.`
       : `The words of the request fit ${tool.name} best.`;
   }
   return calls.length > 0 ? called(calls, why) : { type: "answer" };

@@ -1,4 +1,4 @@
-import { plainText } from "../../history.ts";
+import { toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
 import { type Call, isNew } from "./done-calls.ts";
@@ -27,7 +27,7 @@ export function readFirst({ name, input }: Call, { request: { tools }, done }: S
       ? { type: "call", calls: [call], why: `${name} needs the words of the file: it is read first.` }
       : { type: "answer" };
   }
-  const found = wordsInGap(pattern, plainText(read.result.content));
+  const found = wordsInGap(pattern, toPlainText(read.result.content));
   if (found === undefined)
     return { type: "tell", text: `"${pattern}" is not in ${String(input[key])}, so nothing was changed.` };
   const call = { name, input: filledIn(input, found) as Input };

@@ -17,7 +17,11 @@ const find = defineTool({
   name: "findBerths",
   description: "Finds berths and docks by name.",
   input: { type: "object", properties: { term: { type: "string" }, near } },
-  examples: [{ says: "find {term}" }, { says: "nearest {term} near {near}" }, { says: "{term} near {near}" }],
+  examples: [
+    { phrase: "find {term}" },
+    { phrase: "nearest {term} near {near}" },
+    { phrase: "{term} near {near}" },
+  ],
   effects: "none",
   execute({ term = "", near: from }) {
     const code = /\d+/u.exec(term)?.[0];
@@ -33,7 +37,7 @@ const show = defineTool({
   name: "showBerth",
   description: "Shows a berth on the chart.",
   input: { type: "object", properties: { berthId: { type: "number" } }, required: ["berthId"] },
-  examples: [{ says: "where is {berthId}" }, { says: "show {berthId}" }],
+  examples: [{ phrase: "where is {berthId}" }, { phrase: "show {berthId}" }],
   execute: ({ berthId }) => ({
     message: `${berths.find((berth) => berth.berthId === berthId)?.name} is on the chart.`,
   }),
@@ -50,8 +54,8 @@ const route = defineTool({
     required: ["stops"],
   },
   examples: [
-    { says: "route from {from} to {to}", input: { stops: ["{from}", "{to}"] } },
-    { says: "how do I get to {to} from {from}", input: { stops: ["{from}", "{to}"] } },
+    { phrase: "route from {from} to {to}", input: { stops: ["{from}", "{to}"] } },
+    { phrase: "how do I get to {to} from {from}", input: { stops: ["{from}", "{to}"] } },
   ],
   execute: ({ stops }) => ({ message: `The route has ${stops.length} stops.` }),
 });

@@ -1,4 +1,4 @@
-import { textOf } from "../../history.ts";
+import { getText } from "../../history.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { either, withDots } from "./ask-back.ts";
 import { examplesOf } from "./match-template.ts";
@@ -13,9 +13,10 @@ export function sayInstead(tools: readonly ToolSpec[], { isTaking = false, from 
   const said = tools.flatMap((tool) => {
     const fitting = examplesOf(tool).filter(
       (example) =>
-        /[\p{L}]/u.test(example.says.replace(/\{[^}]*\}/gu, "")) && (!isTaking || exampleTakesAway(example)),
+        /[\p{L}]/u.test(example.phrase.replace(/\{[^}]*\}/gu, "")) &&
+        (!isTaking || exampleTakesAway(example)),
     );
-    return fitting.slice(0, 1).map(({ says }) => `"${withDots(says)}"`);
+    return fitting.slice(0, 1).map(({ phrase }) => `"${withDots(phrase)}"`);
   });
   const start = said.length > mostSaid ? (from * mostSaid) % said.length : 0;
   const shown = [...said.slice(start), ...said.slice(0, start)].slice(0, mostSaid);
@@ -24,4 +25,4 @@ export function sayInstead(tools: readonly ToolSpec[], { isTaking = false, from 
 
 /** How often it was said before that something cannot be done. */
 export const refusalsIn = ({ history }: Pick<ModelRequest, "history">, opening: string): number =>
-  history.filter((entry) => entry.type === "assistant" && textOf(entry).startsWith(opening)).length;
+  history.filter((entry) => entry.type === "assistant" && getText(entry).startsWith(opening)).length;

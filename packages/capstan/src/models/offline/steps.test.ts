@@ -30,9 +30,9 @@ const find = defineTool({
   description: "Finds letters, two at a time.",
   input: { type: "object", properties: { query: text, page: { type: "integer" } }, required: ["query"] },
   examples: [
-    { says: "letters about {query}" },
-    { says: "summarize all letters about {query}" },
-    { says: "{query}" },
+    { phrase: "letters about {query}" },
+    { phrase: "summarize all letters about {query}" },
+    { phrase: "{query}" },
   ],
   effects: "none",
   execute({ query, page = 1 }) {
@@ -107,7 +107,7 @@ describe("a text with a gap in an example", () => {
     name: "read_song",
     description: "Reads a song.",
     input: { type: "object", properties: { path: text }, required: ["path"] },
-    examples: [{ says: "read {path}" }],
+    examples: [{ phrase: "read {path}" }],
     effects: "none",
     execute: ({ path }) => files.get(path) ?? "",
   });
@@ -121,7 +121,7 @@ describe("a text with a gap in an example", () => {
     },
     examples: [
       {
-        says: "put {line} under verse {number} in {path}",
+        phrase: "put {line} under verse {number} in {path}",
         input: { old: "verse {number} (…):", new: "verse {number} (…):\n{line}" },
       },
     ],

@@ -72,7 +72,7 @@ function slotPlaces(
 ): Place[] {
   return wishes.flatMap(({ match: { tool, example } }) =>
     [...(example?.slots ?? [])].flatMap(([slot, value]) => {
-      const isMeant = examplesOf(tool).some(({ says }) => says.includes(`${preposition} {${slot}}`));
+      const isMeant = examplesOf(tool).some(({ phrase }) => phrase.includes(`${preposition} {${slot}}`));
       return placeOf(wordsOf(value), words).map((place) => ({ ...place, rank: 0, isMeant }));
     }),
   );

@@ -10,7 +10,7 @@ const tides = defineTool({
   name: "tides",
   description: "The tides of a harbour",
   input: { type: "object", properties: { harbour: { type: "string" } }, required: ["harbour"] },
-  examples: [{ says: "tides of {harbour}" }],
+  examples: [{ phrase: "tides of {harbour}" }],
   effects: "none",
   execute: ({ harbour }) => ({
     message: `High water in ${harbour} is at 6:40.`,

@@ -1,4 +1,4 @@
-import { plainText } from "../../history.ts";
+import { toPlainText } from "../../history.ts";
 import { isRecord } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 
@@ -6,7 +6,7 @@ import type { ModelRequest } from "../../model.ts";
 export function sumUp({ instructions, history, tools }: ModelRequest): string | undefined {
   const [only] = history;
   if (tools.length > 0 || history.length > 1 || only?.type !== "user") return undefined;
-  const text = plainText(only.content);
+  const text = toPlainText(only.content);
   if (/^Say in one short sentence\b.*\bwhat was done\b/su.test(instructions)) return stepInWords(text);
   if (!/^You summari[sz]e\b/u.test(instructions)) return undefined;
   const most = Number(/\bat most (\d+) words\b/u.exec(instructions)?.[1] ?? 200);

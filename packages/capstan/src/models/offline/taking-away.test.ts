@@ -17,7 +17,7 @@ const list = defineTool({
   name: "list_letters",
   description: "Lists all letters.",
   input: { type: "object", properties: {} },
-  examples: [{ says: "list my letters" }],
+  examples: [{ phrase: "list my letters" }],
   effects: "none",
   execute: () => ({ letters }),
 });
@@ -25,7 +25,7 @@ const search = defineTool({
   name: "search_letters",
   description: "Finds letters by their words.",
   input: { type: "object", properties: { query: text }, required: ["query"] },
-  examples: [{ says: "letters about {query}" }, { says: "find {query}" }, { says: "{query}" }],
+  examples: [{ phrase: "letters about {query}" }, { phrase: "find {query}" }, { phrase: "{query}" }],
   effects: "none",
   execute: ({ query }) => ({
     letters: letters.filter((letter) => letter.text.toLowerCase().includes(query.toLowerCase())),
@@ -35,14 +35,14 @@ const add = defineTool({
   name: "add_letter",
   description: "Adds a letter.",
   input: { type: "object", properties: { text }, required: ["text"] },
-  examples: [{ says: "add a letter: {text}" }, { says: "write {text}" }],
+  examples: [{ phrase: "add a letter: {text}" }, { phrase: "write {text}" }],
   execute: ({ text: said }) => ({ id: 7, text: said }),
 });
 const remove = defineTool({
   name: "delete_letter",
   description: "Deletes a letter.",
   input: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] },
-  examples: [{ says: "delete letter {id}" }, { says: "forget letter {id}" }],
+  examples: [{ phrase: "delete letter {id}" }, { phrase: "forget letter {id}" }],
   execute: ({ id }) => `Deleted letter ${id}.`,
 });
 const bare = defineTool({
@@ -56,7 +56,7 @@ const find = defineTool({
   name: "find_boats",
   description: "Finds boats.",
   input: { type: "object", properties: { term: text }, required: ["term"] },
-  examples: [{ says: "find {term}" }, { says: "{term}" }],
+  examples: [{ phrase: "find {term}" }, { phrase: "{term}" }],
   effects: "none",
   execute: () => ({ boats: [{ boatId: 4, name: "Gull" }] }),
 });
@@ -68,14 +68,14 @@ const pin = defineTool({
     properties: { boatId: { type: "number" }, remove: { type: "boolean", description: "Take the pin away" } },
     required: ["boatId"],
   },
-  examples: [{ says: "pin {boatId}" }, { says: "remove the pin of {boatId}", input: { remove: true } }],
+  examples: [{ phrase: "pin {boatId}" }, { phrase: "remove the pin of {boatId}", input: { remove: true } }],
   execute: ({ boatId, remove: isGone }) => ({ boatId, pinned: !isGone }),
 });
 const pins = defineTool({
   name: "list_pins",
   description: "Lists the boats that are pinned.",
   input: { type: "object", properties: {} },
-  examples: [{ says: "show my pins" }],
+  examples: [{ phrase: "show my pins" }],
   effects: "none",
   execute: () => ({
     boats: [

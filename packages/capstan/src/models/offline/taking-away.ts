@@ -32,8 +32,8 @@ export const takesAway = (words: readonly Word[]): boolean =>
   !asks(words) && taking.has(verbOf(words)?.stem ?? "");
 
 /** By what it says, or by an argument such as `remove: true`. */
-export const exampleTakesAway = ({ says, input }: Pick<Example, "says" | "input">): boolean =>
-  taking.has(verbOf(wordsOf(says.replace(/\{[^}]*\}/gu, " ")))?.stem ?? "") ||
+export const exampleTakesAway = ({ phrase, input }: Pick<Example, "phrase" | "input">): boolean =>
+  taking.has(verbOf(wordsOf(phrase.replace(/\{[^}]*\}/gu, " ")))?.stem ?? "") ||
   Object.entries(input).some(([key, value]) => value === true && isTakingName(key));
 
 const isTakingName = (name: string): boolean => nameWords(name).some((part) => taking.has(part));

@@ -11,7 +11,7 @@ const read = defineTool({
   name: "read_song",
   description: "Reads a song.",
   input: { type: "object", properties: { path: text }, required: ["path"] },
-  examples: [{ says: "{path}" }, { says: "read {path}" }],
+  examples: [{ phrase: "{path}" }, { phrase: "read {path}" }],
   effects: "none",
   execute({ path }) {
     if (path === "oxen.txt") throw new Error('There is no song "oxen.txt". Did you mean "foxes.txt"?');
@@ -56,7 +56,7 @@ describe("a message of a result with a list", () => {
       name: "find_boats",
       description: "Finds boats.",
       input: { type: "object", properties: { kind: text }, required: ["kind"] },
-      examples: [{ says: "find all {kind}" }],
+      examples: [{ phrase: "find all {kind}" }],
       effects: "none",
       execute: () => ({ message, kinds }),
     });
@@ -81,7 +81,7 @@ describe("what it says of itself", () => {
       name: "isle__post__send_letter",
       description: "Sends a letter: to one person, by ship.",
       input: { type: "object", properties: { to: text }, required: ["to"] },
-      examples: [{ says: "send a letter to {to}" }],
+      examples: [{ phrase: "send a letter to {to}" }],
       execute: () => "Sent.",
     }),
   ];
@@ -117,7 +117,7 @@ describe("the name of a tool", () => {
       name,
       description: "Does something with a sail.",
       input: { type: "object", properties: { sail: text }, required: ["sail"] },
-      examples: [{ says: `${name.replaceAll(/.*_/gu, "")} the sail {sail}` }],
+      examples: [{ phrase: `${name.replaceAll(/.*_/gu, "")} the sail {sail}` }],
       execute: () => "",
     });
 

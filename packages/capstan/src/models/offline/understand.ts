@@ -1,4 +1,4 @@
-import { type Entry, plainText } from "../../history.ts";
+import { type Entry, toPlainText } from "../../history.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { clausesOf, wishedIn } from "./clauses.ts";
 import { type Filled, fillArguments, type Input } from "./fill-arguments.ts";
@@ -27,7 +27,7 @@ export function lastSaid(history: readonly Entry[]): Said {
   const at = history.findLastIndex((entry) => entry.type === "user");
   const entry = history[at];
   if (entry?.type !== "user") return { text: "", at };
-  const text = saidIn.get(entry) ?? plainText(entry.content);
+  const text = saidIn.get(entry) ?? toPlainText(entry.content);
   saidIn.set(entry, text);
   return { text, at };
 }
@@ -98,7 +98,7 @@ function longer(last: Wish, text: string, tools: readonly ToolSpec[]): Wish {
 }
 
 /** The example has an "and" of its own. */
-const takesRest = ({ example }: ToolMatch): boolean => / and /u.test(example?.says ?? "");
+const takesRest = ({ example }: ToolMatch): boolean => / and /u.test(example?.phrase ?? "");
 
 /** The arguments of a wish: what was given in answer to a question counts most. */
 export function fill({ match, words, given }: Wish, scene: Scene): Filled {

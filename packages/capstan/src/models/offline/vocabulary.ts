@@ -85,7 +85,7 @@ function toolWords(tool: ToolSpec): ToolWords {
     rules: slotRules(properties, example.input, name),
     isTaking: exampleTakesAway(example),
   }));
-  const said = examples.flatMap(({ says }) => stemsIn(says.replace(/\{[^}]*\}/gu, " ")));
+  const said = examples.flatMap(({ phrase }) => stemsIn(phrase.replace(/\{[^}]*\}/gu, " ")));
   return {
     tool,
     name,

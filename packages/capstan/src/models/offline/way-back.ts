@@ -10,13 +10,13 @@ export function wayBack(fresh: string, { wishes }: Pick<Meaning, "wishes">): str
   const [only, ...others] = wishes;
   const example = only?.match.example;
   if (!isBack.test(fresh) || !example || others.length > 0 || example.slots.size !== 2) return undefined;
-  const start = /\bfrom \{([^}]*)\}/u.exec(example.says)?.[1] ?? "";
-  const end = /\bto \{([^}]*)\}/u.exec(example.says)?.[1] ?? "";
+  const start = /\bfrom \{([^}]*)\}/u.exec(example.phrase)?.[1] ?? "";
+  const end = /\bto \{([^}]*)\}/u.exec(example.phrase)?.[1] ?? "";
   const values = new Map([
     [start, example.slots.get(end)],
     [end, example.slots.get(start)],
   ]);
   if ([...values.values()].some((value) => value === undefined || onlyRefersBack(wordsOf(value))))
     return undefined;
-  return example.says.replace(/\{([^}]*)\}/gu, (_, slot: string) => values.get(slot) ?? "");
+  return example.phrase.replace(/\{([^}]*)\}/gu, (_, slot: string) => values.get(slot) ?? "");
 }

@@ -1,4 +1,4 @@
-import { type CallPart, plainText, type ResultEntry } from "../../history.ts";
+import { type CallPart, type ResultEntry, toPlainText } from "../../history.ts";
 import { canonical, isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { citeSources, sourcesIn, sourcesOf } from "./cite-sources.ts";
@@ -70,7 +70,7 @@ function tellUsed({ call: own, result }: Told, later: readonly Told[], options: 
   );
   const [item] = used ? usedOf(items, used.call.input) : [];
   if (!used || !item) return undefined;
-  const said = plainText(used.result.content);
+  const said = toPlainText(used.result.content);
   const isTold = said.includes(nameOf(item) ?? "");
   const isMore = Object.entries(item).some(
     ([key, value]) => isMeasure(key, value) && !said.includes(String(value)),
@@ -102,7 +102,7 @@ const leavesOf = (value: Json): Json[] =>
 
 function tellResult(result: ResultEntry, options: Options): string {
   const { name, status, content, error } = result;
-  const text = plainText(content).trim();
+  const text = toPlainText(content).trim();
   switch (status) {
     case "error":
       return `That did not work. ${capitalised(sentence(withoutLead(error?.message ?? text)))}`;

@@ -1,4 +1,4 @@
-import { type AssistantEntry, callsOf } from "../../history.ts";
+import { type AssistantEntry, getCalls } from "../../history.ts";
 import { shortHash, type ToolNames, toolNames } from "../tool-names.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
@@ -10,7 +10,7 @@ export const chatToolNames: ToolNames = toolNames(/^[a-zA-Z0-9_-]{1,64}$/, /[^a-
 export function wireIds(entry: AssistantEntry, { callIds }: ChatQuirks): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
-  for (const { id, providerId } of callsOf(entry)) {
+  for (const { id, providerId } of getCalls(entry)) {
     const given = shaped(providerId || id, callIds);
     const free = taken.has(given) ? shaped(id, callIds) : given;
     taken.add(free);

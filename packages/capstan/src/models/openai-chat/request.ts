@@ -9,7 +9,7 @@
  *
  * Names of control tokens are broken in all of it, unless the server is known to take them for text.
  */
-import { type AssistantEntry, callsOf, type Entry, type Part, plainText, textOf } from "../../history.ts";
+import { type AssistantEntry, type Entry, getCalls, getText, type Part, toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { joinedHistory } from "../joined-history.ts";
@@ -114,7 +114,7 @@ function messageOf(entry: Entry, place: Place, speaker: Speaker): Fields {
       return {
         role: "tool",
         tool_call_id: resultId(entry.callId, place, speaker.quirks),
-        content: saidBy(speaker.say, plainText(entry.content)),
+        content: saidBy(speaker.say, toPlainText(entry.content)),
       };
   }
 }
@@ -132,8 +132,8 @@ function resultId(callId: string, { history, at }: Place, quirks: ChatQuirks): s
 function assistantMessage(entry: AssistantEntry, speaker: Speaker): Fields {
   const { name, quirks, say } = speaker;
   const ids = wireIds(entry, quirks);
-  const text = saidBy(say, textOf(entry));
-  const calls = callsOf(entry).map((call) => ({
+  const text = saidBy(say, getText(entry));
+  const calls = getCalls(entry).map((call) => ({
     ...extraOf(ownData(name, call.opaque)),
     id: ids.get(call.id),
     type: "function",

@@ -8,12 +8,12 @@
 // control tokens are broken: nobody can write what the model would take for a tool, or for the system.
 import {
   type AssistantEntry,
-  callsOf,
   type Entry,
+  getCalls,
+  getText,
   type Part,
-  plainText,
   type ResultEntry,
-  textOf,
+  toPlainText,
   type UserEntry,
 } from "../../history.ts";
 import { type SpecialTokens, withoutTokens } from "../special-tokens.ts";
@@ -96,7 +96,7 @@ const ends = /^(?=[ \t]*---[ \t]*$)/gm;
 
 function resultText({ name, status, content }: ResultEntry, say: Say): string {
   const outcome = status === "ok" ? "success" : "error";
-  const text = say(quoted(plainText(content)).replace(ends, "> "));
+  const text = say(quoted(toPlainText(content)).replace(ends, "> "));
   // The model may have called something by a name of several lines.
   return `TOOL_RESULT: ${say(name.replace(/\s+/g, " "))}\nSTATUS: ${outcome}\nCONTENT: ${text}\n---`;
 }
@@ -131,10 +131,10 @@ function joinedTexts(parts: readonly Part[]): readonly Part[] {
 }
 
 function assistantEntry(entry: AssistantEntry, say: Say): AssistantEntry {
-  const said = textOf(entry);
+  const said = getText(entry);
   const isPlain = entry.parts.every((part) => part.type === "text" && part.opaque === undefined);
   if (isPlain && say(said) === said) return entry;
-  const calls = callsOf(entry).map(
+  const calls = getCalls(entry).map(
     ({ name, input, raw }) => `TOOL_CALL: ${name}\nARGUMENTS: ${raw ?? JSON.stringify(input)}`,
   );
   const text = say([...(said ? [said] : []), ...calls].join("\n\n"));

@@ -46,7 +46,7 @@ function exampleOf(schema: unknown, depth: number): Json {
   if (!isRecord(schema)) return {};
   const { const: fixed, default: usual, examples, enum: values } = schema;
   // An example of a tool tells what a person says; it is no value.
-  const shown = listOf(examples).filter((example) => !(isRecord(example) && "says" in example));
+  const shown = listOf(examples).filter((example) => !(isRecord(example) && "phrase" in example));
   const given = [fixed, usual, ...shown, ...listOf(values)].find((value) => value !== undefined);
   if (given !== undefined) return given as Json;
   const [alternative] = [...listOf(schema.anyOf), ...listOf(schema.oneOf)];

@@ -106,7 +106,7 @@ export function appendsSuite(given: () => Store): void {
         ];
         const placed = await store.append(facts, { expected: 0, lease });
         expect(await store.read(sessionId)).toEqual(placed);
-        expect(await store.sessionOf(runId)).toBe(sessionId);
+        expect(await store.findSession(runId)).toBe(sessionId);
       }
       expect(await store.list()).toHaveLength(odd.length);
     });
@@ -190,13 +190,13 @@ export function appendsSuite(given: () => Store): void {
 
     it("knows nothing of a session or a run that does not exist", async () => {
       expect(await store.read("nobody")).toEqual([]);
-      expect(await store.sessionOf("nobody")).toBeUndefined();
+      expect(await store.findSession("nobody")).toBeUndefined();
       expect(await store.read("__proto__")).toEqual([]);
     });
 
     it("finds the session of a run", async () => {
       await store.append([start("s1", "r1")], { expected: 0, lease: await held(store, "s1") });
-      expect(await store.sessionOf("r1")).toBe("s1");
+      expect(await store.findSession("r1")).toBe("s1");
     });
 
     it("gives facts that a later append does not change", async () => {

@@ -1,7 +1,7 @@
 import type { FactBody, UnplacedFact } from "../../event.ts";
 import { factId } from "../../ids.ts";
 import { defaultPolicy } from "../../policy.ts";
-import type { Lease, Piece, Store, Told } from "../../store.ts";
+import type { Lease, PositionedDelta, RunMessage, Store } from "../../store.ts";
 
 /** The right to write, which must be free. */
 export async function held(store: Store, sessionId: string, owner = "owner", ms = 60_000): Promise<Lease> {
@@ -54,12 +54,12 @@ export function done(sessionId: string, runId: string, at = 0): UnplacedFact {
 }
 
 /** Something said to a run. */
-export function steer(key: string): Told {
+export function steer(key: string): RunMessage {
   return { key, type: "steer", text: "go left" };
 }
 
 /** Something that is being said, after the first fact. */
-export function piece(sessionId: string, text: string): Piece {
+export function piece(sessionId: string, text: string): PositionedDelta {
   const origin = { runId: "r1", sessionId, agent: "a", turn: 1 };
   return { after: 1, delta: { type: "content_delta", delta: text, ...origin } };
 }

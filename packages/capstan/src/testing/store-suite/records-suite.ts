@@ -21,16 +21,16 @@ export function recordsSuite(given: () => Store): void {
       const second = await put("a", { text: "two" }, 1);
       expect(second).toMatchObject({ version: 2, body: { text: "two" }, createdAt: first.createdAt });
       expect(second.updatedAt).toBeGreaterThan(first.updatedAt);
-      expect(await store.record("note", "a")).toEqual(second);
-      expect(await store.recordVersions("note", "a")).toEqual([first, second]);
+      expect(await store.getRecord("note", "a")).toEqual(second);
+      expect(await store.listRecordVersions("note", "a")).toEqual([first, second]);
     });
 
     it("are not there until they are put, whatever they are called", async () => {
       for (const id of ["a", "", "__proto__", "\u0000"]) {
-        expect(await store.record("note", id)).toBeUndefined();
-        expect(await store.recordVersions("note", id)).toEqual([]);
+        expect(await store.getRecord("note", id)).toBeUndefined();
+        expect(await store.listRecordVersions("note", id)).toEqual([]);
       }
-      expect(await store.records("constructor")).toEqual([]);
+      expect(await store.listRecords("constructor")).toEqual([]);
     });
 
     it("are refused when they are at another version, and stay as they were (F74)", async () => {
@@ -44,7 +44,7 @@ export function recordsSuite(given: () => Store): void {
       await expect(store.removeRecord("note", "b", 1)).rejects.toThrow(
         /"b" of the kind "note" does not exist/,
       );
-      expect(await store.recordVersions("note", "a")).toEqual([first]);
+      expect(await store.listRecordVersions("note", "a")).toEqual([first]);
     });
 
     it("of many who write at once with the same version one wins (F74)", async () => {
@@ -53,16 +53,16 @@ export function recordsSuite(given: () => Store): void {
         const outcomes = await Promise.allSettled(race);
         const won = outcomes.filter((outcome) => outcome.status === "fulfilled");
         expect(won.map(({ value }) => value.version)).toEqual([expected + 1]);
-        expect(await store.record("note", "a")).toEqual(won[0]?.value);
+        expect(await store.getRecord("note", "a")).toEqual(won[0]?.value);
       }
-      expect((await store.recordVersions("note", "a")).map(({ version }) => version)).toEqual([1, 2, 3]);
+      expect((await store.listRecordVersions("note", "a")).map(({ version }) => version)).toEqual([1, 2, 3]);
     });
 
     it("are listed by id, the newest version of each, and of their kind alone", async () => {
       for (const id of ["b", "B", "a", "ä", "\ud83d\ude80", "\uffff"]) await put(id, id);
       await put("a", "newer", 1);
       await put("a", "other", 0, "key");
-      const listed = (await store.records("note")).map(({ id, body }) => [id, body]);
+      const listed = (await store.listRecords("note")).map(({ id, body }) => [id, body]);
       expect(listed).toEqual([
         ["B", "B"],
         ["a", "newer"],
@@ -71,7 +71,9 @@ export function recordsSuite(given: () => Store): void {
         ["\ud83d\ude80", "\ud83d\ude80"],
         ["\uffff", "\uffff"],
       ]);
-      expect(await store.records("key")).toMatchObject([{ kind: "key", id: "a", body: "other", version: 1 }]);
+      expect(await store.listRecords("key")).toMatchObject([
+        { kind: "key", id: "a", body: "other", version: 1 },
+      ]);
     });
 
     it("are removed with all their versions, and a number is never given twice (F78)", async () => {
@@ -79,16 +81,16 @@ export function recordsSuite(given: () => Store): void {
       await put("a", "secret", 1);
       await put("b", "stays");
       await store.removeRecord("note", "a", 2);
-      expect(await store.record("note", "a")).toBeUndefined();
-      expect(await store.recordVersions("note", "a")).toEqual([]);
-      expect((await store.records("note")).map(({ id }) => id)).toEqual(["b"]);
+      expect(await store.getRecord("note", "a")).toBeUndefined();
+      expect(await store.listRecordVersions("note", "a")).toEqual([]);
+      expect((await store.listRecords("note")).map(({ id }) => id)).toEqual(["b"]);
       await expect(put("a", "late", 2)).rejects.toMatchObject({ code: "position_conflict" });
       await store.removeRecord("note", "a", 0);
       await pause(5);
       const anew = await put("a", "anew");
       expect(anew).toMatchObject({ version: 4, createdAt: anew.updatedAt });
-      expect(await store.recordVersions("note", "a")).toEqual([anew]);
-      expect(await store.records("note")).toHaveLength(2);
+      expect(await store.listRecordVersions("note", "a")).toEqual([anew]);
+      expect(await store.listRecords("note")).toHaveLength(2);
     });
 
     it("drop the versions before when they replace them, and count on (F78)", async () => {
@@ -100,12 +102,12 @@ export function recordsSuite(given: () => Store): void {
       expect(replaced).toMatchObject({ version: 3, body: 3, createdAt: first.createdAt });
       expect(replaced).not.toHaveProperty("replaces");
       expect(replaced.updatedAt).toBeGreaterThan(first.updatedAt);
-      expect(await store.recordVersions("note", "a")).toEqual([replaced]);
-      expect(await store.recordVersions("note", "b")).toHaveLength(1);
+      expect(await store.listRecordVersions("note", "a")).toEqual([replaced]);
+      expect(await store.listRecordVersions("note", "b")).toHaveLength(1);
       const next = await put("a", 4, 3);
-      expect(await store.recordVersions("note", "a")).toEqual([replaced, next]);
+      expect(await store.listRecordVersions("note", "a")).toEqual([replaced, next]);
       const anew = await store.putRecord({ kind: "note", id: "c", body: 1, replaces: true }, 0);
-      expect(await store.recordVersions("note", "c")).toEqual([anew]);
+      expect(await store.listRecordVersions("note", "c")).toEqual([anew]);
     });
 
     it("are not replaced by one who knows another version; of many who count at once none is lost (F74)", async () => {
@@ -113,7 +115,7 @@ export function recordsSuite(given: () => Store): void {
       const late = store.putRecord({ kind: "note", id: "a", body: 9, replaces: true }, 0);
       await expect(late).rejects.toMatchObject({ code: "position_conflict" });
       const count = async (): Promise<unknown> => {
-        const { version = 0, body } = (await store.record("note", "a")) ?? {};
+        const { version = 0, body } = (await store.getRecord("note", "a")) ?? {};
         const counted = { kind: "note", id: "a", body: Number(body) + 1, replaces: true } as const;
         return store.putRecord(counted, version).catch((problem) => {
           if (problem.code !== "position_conflict") throw problem;
@@ -121,7 +123,7 @@ export function recordsSuite(given: () => Store): void {
         });
       };
       await Promise.all(Array.from({ length: 10 }, count));
-      expect(await store.recordVersions("note", "a")).toMatchObject([{ version: 11, body: 10 }]);
+      expect(await store.listRecordVersions("note", "a")).toMatchObject([{ version: 11, body: 10 }]);
     });
 
     it("of one who removes and one who writes at once one wins (F74)", async () => {
@@ -142,21 +144,21 @@ export function recordsSuite(given: () => Store): void {
         const placed = await put(id, body, 0, `k${id.slice(0, 99)}`);
         expect(JSON.stringify(placed.body)).toBe(JSON.stringify(body));
         (placed.body as { n: Json[] }).n.length = 0;
-        const [read] = await store.records(`k${id.slice(0, 99)}`);
+        const [read] = await store.listRecords(`k${id.slice(0, 99)}`);
         expect(read).toMatchObject({ id, kind: `k${id.slice(0, 99)}` });
         expect(JSON.stringify(read?.body)).toBe(JSON.stringify(body));
       }
       for (const scalar of [null, false, 0, "", []]) {
         const id = JSON.stringify(scalar);
         await put(id, scalar);
-        expect((await store.record("note", id))?.body).toEqual(scalar);
+        expect((await store.getRecord("note", id))?.body).toEqual(scalar);
       }
     });
 
     it("have a size: what is too large or no JSON is refused by name", async () => {
       const largest = "ä".repeat(499_999);
       await put("large", largest);
-      expect((await store.record("note", "large"))?.body === largest).toBe(true);
+      expect((await store.getRecord("note", "large"))?.body === largest).toBe(true);
       const circle: Json[] = [];
       circle.push(circle);
       const refused = { code: "invalid_input", retryable: false };
@@ -164,7 +166,7 @@ export function recordsSuite(given: () => Store): void {
         await expect(put("a", body as Json)).rejects.toMatchObject(refused);
       await expect(put("x".repeat(201), 1)).rejects.toMatchObject(refused);
       await expect(put("a", 1, 0, "x".repeat(101))).rejects.toMatchObject(refused);
-      expect(await store.records("note")).toHaveLength(1);
+      expect(await store.listRecords("note")).toHaveLength(1);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Store, Told } from "../../store.ts";
+import type { RunMessage, Store } from "../../store.ts";
 import { done, held, pause, start, steer, waiting, warning } from "./facts-for-suite.ts";
 
 /** What a store knows of runs, and what they are told. */
@@ -16,12 +16,12 @@ export function runsSuite(given: () => Store): void {
       await store.append([start("s1", "r1", 3), waiting("s1", "r1", "0", 4)], { expected: 2, lease });
       await store.append([start("s1", "r0", 5), warning("s1", "r0", "a", 6)], { expected: 4, lease });
       const run = { sessionId: "s1", agent: "a" };
-      expect(await store.runs("s1")).toEqual([
+      expect(await store.listRuns("s1")).toEqual([
         { ...run, runId: "r2", state: "ended", startedAt: 1, updatedAt: 2 },
         { ...run, runId: "r1", state: "waiting", startedAt: 3, updatedAt: 4 },
         { ...run, runId: "r0", state: "active", startedAt: 5, updatedAt: 6 },
       ]);
-      expect(await store.runs("nobody")).toEqual([]);
+      expect(await store.listRuns("nobody")).toEqual([]);
     });
 
     it("are orphans when they have work and nobody holds the session (F73)", async () => {
@@ -38,10 +38,10 @@ export function runsSuite(given: () => Store): void {
         if (sessionId === "lapsed") await store.renew(lease, 1);
         else if (sessionId !== "leased") await store.release(lease);
       }
-      await store.tell("told", steer("k"));
-      await store.tell("leased", steer("k"));
+      await store.sendMessage("told", steer("k"));
+      await store.sendMessage("leased", steer("k"));
       await pause(10);
-      const orphans = await store.orphans();
+      const orphans = await store.listOrphans();
       expect(orphans.map(({ runId }) => runId).sort()).toEqual(["active", "lapsed", "told"]);
       expect(orphans.find(({ runId }) => runId === "told")).toMatchObject({
         sessionId: "told",
@@ -53,22 +53,22 @@ export function runsSuite(given: () => Store): void {
       const first = await held(store, "s1");
       await store.append([start("s1", "r1"), waiting("s1", "r1")], { expected: 0, lease: first });
       await store.release(first);
-      await store.tell("r1", steer("k"));
-      expect(await store.orphans()).toHaveLength(1);
+      await store.sendMessage("r1", steer("k"));
+      expect(await store.listOrphans()).toHaveLength(1);
       const lease = await held(store, "s1", "bob");
-      expect(await store.orphans()).toEqual([]);
-      await store.append([waiting("s1", "r1", "1")], { expected: 2, lease, heard: ["k"] });
+      expect(await store.listOrphans()).toEqual([]);
+      await store.append([waiting("s1", "r1", "1")], { expected: 2, lease, acknowledged: ["k"] });
       await store.release(lease);
-      expect(await store.orphans()).toEqual([]);
+      expect(await store.listOrphans()).toEqual([]);
       const last = await held(store, "s1", "cid");
       await store.append([warning("s1", "r1", "a")], { expected: 3, lease: last });
       await store.release(last);
-      expect(await store.orphans()).toHaveLength(1);
+      expect(await store.listOrphans()).toHaveLength(1);
     });
   });
 
   describe("what a run is told", () => {
-    const all: readonly Told[] = [
+    const all: readonly RunMessage[] = [
       { key: "1", type: "steer", text: "\u0000 left, \ud83d\ude80" },
       { key: "2", type: "approve", callId: "c1", value: { a: [1, null] } },
       { key: "0", type: "deny", callId: "c2", reason: "no" },
@@ -79,60 +79,64 @@ export function runsSuite(given: () => Store): void {
     it("comes in order, until it is heard", async () => {
       const lease = await held(store, "s1");
       await store.append([start("s1", "r1"), start("s1", "r2")], { expected: 0, lease });
-      for (const message of all) await store.tell("r1", message);
-      await store.tell("r2", steer("1"));
-      expect(await store.told("r1")).toEqual(all);
-      await store.append([warning("s1", "r1", "a")], { expected: 2, lease, heard: ["2", "\ud800"] });
-      expect(await store.told("r1")).toEqual([all[0], all[2], all[4]]);
-      expect(await store.told("r2")).toEqual([steer("1")]);
-      expect(await store.told("nobody")).toEqual([]);
+      for (const message of all) await store.sendMessage("r1", message);
+      await store.sendMessage("r2", steer("1"));
+      expect(await store.listMessages("r1")).toEqual(all);
+      await store.append([warning("s1", "r1", "a")], { expected: 2, lease, acknowledged: ["2", "\ud800"] });
+      expect(await store.listMessages("r1")).toEqual([all[0], all[2], all[4]]);
+      expect(await store.listMessages("r2")).toEqual([steer("1")]);
+      expect(await store.listMessages("nobody")).toEqual([]);
     });
 
     it("counts once per key, also after it was heard and after the end (F84)", async () => {
       const lease = await held(store, "s1");
       await store.append([start("s1", "r1")], { expected: 0, lease });
-      await Promise.all([store.tell("r1", steer("k")), store.tell("r1", steer("k"))]);
-      await store.tell("r1", { key: "k", type: "cancel" });
-      expect(await store.told("r1")).toEqual([steer("k")]);
-      await store.append([warning("s1", "r1", "a")], { expected: 1, lease, heard: ["k"] });
-      await store.tell("r1", steer("k"));
-      expect(await store.told("r1")).toEqual([]);
+      await Promise.all([store.sendMessage("r1", steer("k")), store.sendMessage("r1", steer("k"))]);
+      await store.sendMessage("r1", { key: "k", type: "cancel" });
+      expect(await store.listMessages("r1")).toEqual([steer("k")]);
+      await store.append([warning("s1", "r1", "a")], { expected: 1, lease, acknowledged: ["k"] });
+      await store.sendMessage("r1", steer("k"));
+      expect(await store.listMessages("r1")).toEqual([]);
       await store.append([done("s1", "r1")], { expected: 2, lease });
-      await store.tell("r1", steer("k"));
-      expect(await store.told("r1")).toEqual([]);
+      await store.sendMessage("r1", steer("k"));
+      expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("a key that was heard some other way counts as told", async () => {
       const lease = await held(store, "s1");
-      await store.append([start("s1", "r1")], { expected: 0, lease, heard: ["k"] });
-      await store.tell("r1", steer("k"));
-      expect(await store.told("r1")).toEqual([]);
+      await store.append([start("s1", "r1")], { expected: 0, lease, acknowledged: ["k"] });
+      await store.sendMessage("r1", steer("k"));
+      expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("is refused for a run that is not there, and for one that has ended", async () => {
-      await expect(store.tell("r1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+      await expect(store.sendMessage("r1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
       const lease = await held(store, "s1");
       await store.append([start("s1", "r1"), done("s1", "r1")], { expected: 0, lease });
-      await expect(store.tell("r1", steer("k"))).rejects.toMatchObject({ code: "run_ended" });
-      expect(await store.told("r1")).toEqual([]);
+      await expect(store.sendMessage("r1", steer("k"))).rejects.toMatchObject({ code: "run_ended" });
+      expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("is heard together with the facts: a refused append leaves it unheard (F70)", async () => {
       const stale = await held(store, "s1", "ann");
       await store.append([start("s1", "r1")], { expected: 0, lease: stale });
-      await store.tell("r1", steer("k"));
+      await store.sendMessage("r1", steer("k"));
       const conflict = store.append([warning("s1", "r1", "a")], {
         expected: 0,
         lease: stale,
-        heard: ["k"],
+        acknowledged: ["k"],
       });
       await expect(conflict).rejects.toMatchObject({ code: "position_conflict" });
-      expect(await store.told("r1")).toEqual([steer("k")]);
+      expect(await store.listMessages("r1")).toEqual([steer("k")]);
       await store.release(stale);
       await held(store, "s1", "bob");
-      const lost = store.append([warning("s1", "r1", "a")], { expected: 1, lease: stale, heard: ["k"] });
+      const lost = store.append([warning("s1", "r1", "a")], {
+        expected: 1,
+        lease: stale,
+        acknowledged: ["k"],
+      });
       await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
-      expect(await store.told("r1")).toEqual([steer("k")]);
+      expect(await store.listMessages("r1")).toEqual([steer("k")]);
     });
   });
 }

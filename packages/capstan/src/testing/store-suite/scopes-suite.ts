@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Scoped, type Store, scopeOf } from "../../store.ts";
+import { getScope, type ListOptions, type Store } from "../../store.ts";
 import { held, said, start } from "./facts-for-suite.ts";
 
 // Alike by case, by form, by what a pattern matches, by how a store may keep it, and by what is next to it in bytes.
@@ -41,16 +41,16 @@ export function scopesSuite(given: () => Store): void {
       const lease = await held(store, sessionId);
       await store.append(facts, { expected: 0, lease });
     }
-    const listed = async (options?: Scoped) => (await store.list(options)).map(({ id }) => id);
-    const found = async (options?: Scoped) =>
-      (await store.search("apricot", { most: 1_000, ...options })).map(({ sessionId }) => sessionId);
+    const listed = async (options?: ListOptions) => (await store.list(options)).map(({ id }) => id);
+    const found = async (options?: ListOptions) =>
+      (await store.search("apricot", { limit: 1_000, ...options })).map(({ sessionId }) => sessionId);
 
     it("show the sessions whose ids begin with them, byte by byte, and no other (A95, A119)", async () => {
       const ids = scopes.flatMap((scope) => rests.map((rest) => `${scope}~${rest}`));
       const all = [...new Set([...ids, ...scopes.map((scope) => `${scope}x`)])];
       for (const [at, id] of all.entries()) await talk(id, at + 1);
       for (const scope of [...scopes, "x", "a~", "a~x", "~", "b", "a%x", "\u0000a", "\ud83d"]) {
-        const own = all.filter((id) => scopeOf(id) === scope);
+        const own = all.filter((id) => getScope(id) === scope);
         expect(await listed({ scope })).toEqual(own.toReversed());
         expect((await found({ scope })).sort()).toEqual(own.sort());
       }
@@ -62,17 +62,17 @@ export function scopesSuite(given: () => Store): void {
       await talk("ann~old", 1);
       for (let at = 2; at < 60; at++) await talk(`bob~${at}`, at);
       await talk("ann~new", 60);
-      expect(await listed({ scope: "ann", most: 2 })).toEqual(["ann~new", "ann~old"]);
-      expect(await listed({ scope: "ann", most: 1 })).toEqual(["ann~new"]);
+      expect(await listed({ scope: "ann", limit: 2 })).toEqual(["ann~new", "ann~old"]);
+      expect(await listed({ scope: "ann", limit: 1 })).toEqual(["ann~new"]);
       expect(
         (await store.search("apricot", { scope: "ann" })).map(({ sessionId }) => sessionId).sort(),
       ).toEqual(["ann~new", "ann~old"]);
-      expect(await found({ scope: "ann", most: 1 })).toHaveLength(1);
+      expect(await found({ scope: "ann", limit: 1 })).toHaveLength(1);
       expect(await found({ scope: "bob" })).toHaveLength(58);
     });
 
     it("are the text before the first `~`, or nothing", () => {
-      expect(["ann~s", "s", "~s", "ann~bob~s", ""].map(scopeOf)).toEqual(["ann", "", "", "ann", ""]);
+      expect(["ann~s", "s", "~s", "ann~bob~s", ""].map(getScope)).toEqual(["ann", "", "", "ann", ""]);
     });
   });
 }

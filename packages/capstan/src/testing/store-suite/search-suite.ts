@@ -23,7 +23,7 @@ export function searchSuite(given: () => Store): void {
         );
     });
     const places = async (words: string, most = 50) =>
-      (await store.search(words, { most })).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
+      (await store.search(words, { limit: most })).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
 
     it("finds the places where all the words are, in every session, whatever their case and order", async () => {
       expect(await places("quick")).toEqual(["food 3", "pets 2", "pets 4"]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { News, Store } from "../../store.ts";
+import type { Store, StoreNotice } from "../../store.ts";
 import { held, pause, said, start, steer, warning } from "./facts-for-suite.ts";
 
 /** What two instances on the same data see of each other. */
@@ -28,16 +28,16 @@ export function secondInstanceSuite(
       const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
       await store.rename("s1", "title");
       expect(await other.read("s1")).toEqual(facts);
-      expect(await other.runs("s1")).toEqual(await store.runs("s1"));
+      expect(await other.listRuns("s1")).toEqual(await store.listRuns("s1"));
       expect(await other.list()).toMatchObject([{ id: "s1", title: "title", facts: 2 }]);
       expect(await other.getBlob("s1", handle)).toMatchObject({ data: "x" });
       expect(await other.search("apricot")).toHaveLength(1);
-      await Promise.all([other.tell("r1", steer("k")), store.tell("r1", steer("k"))]);
-      expect(await store.told("r1")).toEqual([steer("k")]);
+      await Promise.all([other.sendMessage("r1", steer("k")), store.sendMessage("r1", steer("k"))]);
+      expect(await store.listMessages("r1")).toEqual([steer("k")]);
       await other.remove("s1");
       expect(await store.read("s1")).toEqual([]);
       await other.create("s2", "made");
-      expect(await store.info("s2")).toMatchObject({ title: "made", facts: 0 });
+      expect(await store.getSession("s2")).toMatchObject({ title: "made", facts: 0 });
     });
 
     it("one of them holds the lease; the other may take it when it lapsed, and fences the first off (F74, F75)", async () => {
@@ -46,10 +46,10 @@ export function secondInstanceSuite(
       const stale = await held(store, "s2", "ann", 1);
       await store.append([start("s2", "r2")], { expected: 0, lease: stale });
       await pause(10);
-      expect((await other.orphans()).map(({ runId }) => runId)).toEqual(["r2"]);
+      expect((await other.listOrphans()).map(({ runId }) => runId)).toEqual(["r2"]);
       const fresh = await held(other, "s2", "bob");
       expect(fresh.token).toBeGreaterThan(stale.token);
-      expect(await store.orphans()).toEqual([]);
+      expect(await store.listOrphans()).toEqual([]);
       await expect(
         store.append([warning("s2", "r2", "a")], { expected: 1, lease: stale }),
       ).rejects.toMatchObject({ code: "lease_lost" });
@@ -79,20 +79,22 @@ export function secondInstanceSuite(
         const won = (await Promise.allSettled(race)).filter(({ status }) => status === "fulfilled");
         expect(won).toHaveLength(1);
       }
-      expect(await other.recordVersions("note", "a")).toEqual(await store.recordVersions("note", "a"));
+      expect(await other.listRecordVersions("note", "a")).toEqual(
+        await store.listRecordVersions("note", "a"),
+      );
       await other.removeRecord("note", "a", 10);
-      expect(await store.records("note")).toEqual([]);
+      expect(await store.listRecords("note")).toEqual([]);
     });
 
     it("who watches in one hears what the other writes and tells", async () => {
       const lease = await held(store, "s1");
-      const heard: News[] = [];
+      const heard: StoreNotice[] = [];
       const stop = other.watch("s1", (news) => heard.push(news));
       await pause(50);
       await store.append([start("s1", "r1")], { expected: 0, lease });
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
-      await store.tell("r1", steer("k"));
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+      await store.sendMessage("r1", steer("k"));
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 5_000);
       stop();
     });
   });

@@ -44,19 +44,19 @@ export function sessionsSuite(given: () => Store): void {
         });
         await store.putBlob(id, { mediaType: "text/plain", data: id });
         await store.rename(id, id);
-        await store.tell(`r-${id}`, { key: "k", type: "steer", text: "x" });
+        await store.sendMessage(`r-${id}`, { key: "k", type: "steer", text: "x" });
       }
       const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
       await store.remove("s1");
       expect(await store.read("s1")).toEqual([]);
-      expect(await store.runs("s1")).toEqual([]);
-      expect(await store.sessionOf("r-s1")).toBeUndefined();
+      expect(await store.listRuns("s1")).toEqual([]);
+      expect(await store.findSession("r-s1")).toBeUndefined();
       expect(await store.getBlob("s1", handle)).toBeUndefined();
-      expect(await store.told("r-s1")).toEqual([]);
-      await expect(store.tell("r-s1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+      expect(await store.listMessages("r-s1")).toEqual([]);
+      await expect(store.sendMessage("r-s1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
       expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
       expect((await store.search("apricot")).map(({ sessionId }) => sessionId)).toEqual(["s2"]);
-      expect(await store.told("r-s2")).toHaveLength(1);
+      expect(await store.listMessages("r-s2")).toHaveLength(1);
       // Whoever was writing to it does not bring a half of it back.
       await expect(store.append([warning("s1", "r-s1", "a")], { expected: 2, lease })).rejects.toThrow();
       await store.remove("s1");
@@ -68,13 +68,13 @@ export function sessionsSuite(given: () => Store): void {
         expected: 0,
         lease: await held(store, "s1"),
       });
-      await store.tell("r1", steer("k"));
+      await store.sendMessage("r1", steer("k"));
       await store.remove("s1");
       await store.append([start("s1", "r1", 7)], { expected: 0, lease: await held(store, "s1") });
       expect(await store.list()).toEqual([{ id: "s1", facts: 1, createdAt: 7, updatedAt: 7 }]);
-      expect(await store.told("r1")).toEqual([]);
-      await store.tell("r1", steer("k"));
-      expect(await store.told("r1")).toHaveLength(1);
+      expect(await store.listMessages("r1")).toEqual([]);
+      await store.sendMessage("r1", steer("k"));
+      expect(await store.listMessages("r1")).toHaveLength(1);
       expect(await store.search("old")).toEqual([]);
     });
   });
@@ -84,19 +84,19 @@ export function sessionsSuite(given: () => Store): void {
       const before = Date.now() - 60_000;
       await store.create("s1", "A trip to \u0000 Köln");
       await store.create("s2");
-      const first = await store.info("s1");
+      const first = await store.getSession("s1");
       expect(first).toMatchObject({ id: "s1", title: "A trip to \u0000 Köln", facts: 0 });
       expect(first?.createdAt).toBeGreaterThan(before);
       expect(first?.updatedAt).toBe(first?.createdAt);
-      expect(await store.info("s2")).toEqual({
+      expect(await store.getSession("s2")).toEqual({
         ...{ id: "s2", facts: 0, createdAt: expect.any(Number), updatedAt: expect.any(Number) },
       });
       await pause(5);
       await store.create("s1", "another");
-      expect(await store.info("s1")).toEqual(first);
+      expect(await store.getSession("s1")).toEqual(first);
       expect((await store.list()).map(({ id }) => id).sort()).toEqual(["s1", "s2"]);
       expect(await store.read("s1")).toEqual([]);
-      expect(await store.runs("s1")).toEqual([]);
+      expect(await store.listRuns("s1")).toEqual([]);
     });
 
     it("keeps its title when a run begins in it, and then has the times of its facts", async () => {
@@ -106,7 +106,7 @@ export function sessionsSuite(given: () => Store): void {
         lease: await held(store, "s1"),
       });
       const info = { id: "s1", title: "mine", facts: 2, createdAt: 5, updatedAt: 7 };
-      expect(await store.info("s1")).toEqual(info);
+      expect(await store.getSession("s1")).toEqual(info);
       await store.create("s1", "late");
       expect(await store.list()).toEqual([info]);
     });
@@ -115,15 +115,15 @@ export function sessionsSuite(given: () => Store): void {
       await Promise.all(Array.from({ length: 10 }, (_, index) => store.create("s1", `${index}`)));
       expect(await store.list()).toHaveLength(1);
       await store.rename("s1", "mine");
-      expect(await store.info("s1")).toMatchObject({ title: "mine" });
+      expect(await store.getSession("s1")).toMatchObject({ title: "mine" });
       await store.remove("s1");
-      expect(await store.info("s1")).toBeUndefined();
+      expect(await store.getSession("s1")).toBeUndefined();
       expect(await store.list()).toEqual([]);
     });
 
     it("is not there because of a blob that waits for its facts, and the blob is there when it is made", async () => {
       const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
-      expect(await store.info("s1")).toBeUndefined();
+      expect(await store.getSession("s1")).toBeUndefined();
       expect(await store.list()).toEqual([]);
       await store.create("s1", "mine");
       expect(await store.list()).toMatchObject([{ id: "s1", title: "mine", facts: 0 }]);
@@ -132,7 +132,7 @@ export function sessionsSuite(given: () => Store): void {
 
     it("of which nobody knows is not there, whatever it is called", async () => {
       for (const id of ["nobody", "", "__proto__", "\u0000", "%", "S1"])
-        expect(await store.info(id)).toBeUndefined();
+        expect(await store.getSession(id)).toBeUndefined();
     });
   });
 
@@ -140,7 +140,7 @@ export function sessionsSuite(given: () => Store): void {
     it("has as many sessions as were asked for, the newest first", async () => {
       for (const [index, id] of ["a", "b", "c"].entries())
         await store.append([start(id, `r-${id}`, index + 1)], { expected: 0, lease: await held(store, id) });
-      const listed = async (most: number) => (await store.list({ most })).map(({ id }) => id);
+      const listed = async (most: number) => (await store.list({ limit: most })).map(({ id }) => id);
       expect(await listed(2)).toEqual(["c", "b"]);
       expect(await listed(2.9)).toEqual(["c", "b"]);
       for (const none of [0, -1, Number.NaN]) expect(await listed(none)).toEqual([]);

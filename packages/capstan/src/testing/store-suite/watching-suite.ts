@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { News, Store } from "../../store.ts";
+import type { Store, StoreNotice } from "../../store.ts";
 import { held, piece, start, steer, warning } from "./facts-for-suite.ts";
 
 /** Who hears of what. */
@@ -11,7 +11,7 @@ export function watchingSuite(given: () => Store): void {
 
   describe("watching", () => {
     it("hears of facts, of messages and of live pieces, of its own session only", async () => {
-      const heard: News[] = [];
+      const heard: StoreNotice[] = [];
       const leases = { s1: await held(store, "s1"), s2: await held(store, "s2") };
       store.watch("s1", (news) => heard.push(news));
       store.watch("s1", () => {
@@ -19,14 +19,14 @@ export function watchingSuite(given: () => Store): void {
       });
       await store.append([start("s2", "r2")], { expected: 0, lease: leases.s2 });
       store.publish("s2", [piece("s2", "no")]);
-      await store.tell("r2", steer("k"));
+      await store.sendMessage("r2", steer("k"));
       expect(heard).toEqual([]);
       await store.append([start("s1", "r1")], { expected: 0, lease: leases.s1 });
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
-      await store.tell("r1", steer("k"));
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "told", runId: "r1" }), 5_000);
+      await store.sendMessage("r1", steer("k"));
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 5_000);
       store.publish("s1", [piece("s1", "a"), piece("s1", "b")]);
-      const live = () => heard.flatMap((news) => (news.type === "live" ? news.pieces : []));
+      const live = () => heard.flatMap((news) => (news.type === "deltas" ? news.deltas : []));
       await vi.waitFor(() => expect(live()).toEqual([piece("s1", "a"), piece("s1", "b")]), 5_000);
     });
 
@@ -34,9 +34,9 @@ export function watchingSuite(given: () => Store): void {
       const lease = await held(store, "s1");
       await store.append([start("s1", "r1")], { expected: 0, lease });
       const listen = () => {
-        const heard: News[] = [];
+        const heard: StoreNotice[] = [];
         const stop = store.watch("s1", (news) => heard.push(news));
-        return { stop, live: () => heard.flatMap((news) => (news.type === "live" ? news.pieces : [])) };
+        return { stop, live: () => heard.flatMap((news) => (news.type === "deltas" ? news.deltas : [])) };
       };
       for (const text of ["a", "b"]) store.publish("s1", [piece("s1", text)]);
       const late = listen();

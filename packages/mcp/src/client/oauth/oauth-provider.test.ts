@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth-provider.ts";
 import type { Redirect } from "./redirect.ts";
-import { type TokenStore, tokensInMemory } from "./token-store.ts";
+import { memoryTokens, type TokenStore } from "./token-store.ts";
 
 const serverUrl = "https://mcp.test/mcp";
 const issuer = "https://auth.test";
@@ -15,7 +15,7 @@ function made(store: TokenStore, options: Partial<OAuthOptions> = {}): SignInPro
 }
 
 async function filled(): Promise<TokenStore> {
-  const store = tokensInMemory();
+  const store = memoryTokens();
   const provider = made(store);
   await provider.saveClientInformation?.(registered, { issuer });
   await provider.saveTokens(tokens, { issuer });
@@ -52,7 +52,7 @@ it("registers anew when the redirect URL has changed, for it is compared exactly
 });
 
 it("keeps a configured secret in the configuration, and binds it to the first authorization server", async () => {
-  const store = tokensInMemory();
+  const store = memoryTokens();
   const provider = made(store, { clientId: "known", clientSecret: "canary-secret" });
   expect(await provider.clientInformation()).toEqual({ client_id: "known", client_secret: "canary-secret" });
   await provider.saveClientInformation?.({ client_id: "known", client_secret: "canary-secret", issuer });
@@ -66,7 +66,7 @@ it("keeps a configured secret in the configuration, and binds it to the first au
 });
 
 it("describes itself as a public client with one redirect URL", () => {
-  expect(made(tokensInMemory(), { clientName: "Notes", scope: "read" }).clientMetadata).toEqual({
+  expect(made(memoryTokens(), { clientName: "Notes", scope: "read" }).clientMetadata).toEqual({
     client_name: "Notes",
     redirect_uris: [redirect.url],
     grant_types: ["authorization_code", "refresh_token"],
@@ -77,12 +77,12 @@ it("describes itself as a public client with one redirect URL", () => {
 });
 
 it("names a client metadata URL that is none", () => {
-  const make = () => made(tokensInMemory(), { clientMetadataUrl: "http://app.test/client.json" });
+  const make = () => made(memoryTokens(), { clientMetadataUrl: "http://app.test/client.json" });
   expect(make).toThrow('The server "notes" needs an https URL with a path for its client.');
 });
 
 it("shows nothing that it did not prepare itself", async () => {
-  const provider = made(tokensInMemory());
+  const provider = made(memoryTokens());
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
   const url = new URL(`${issuer}/authorize?state=x&code_challenge=y`);
   url.searchParams.set("redirect_uri", redirect.url);
@@ -94,7 +94,7 @@ it("shows nothing that it did not prepare itself", async () => {
 
 it("asks the first question that is ready, with its own verifier, when several are prepared at once", async () => {
   const asked = { ...redirect, authorize: () => new Promise<never>(() => undefined) };
-  const provider = made(tokensInMemory(), { redirect: asked });
+  const provider = made(memoryTokens(), { redirect: asked });
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
   const states = [await provider.state?.(), await provider.state?.(), await provider.state?.()];
   const verifiers = ["first-verifier", "second-verifier", "third-verifier"];

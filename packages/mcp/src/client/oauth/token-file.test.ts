@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { tokenFile } from "./token-file.ts";
-import { serverKey, tokensInMemory } from "./token-store.ts";
+import { memoryTokens, serverKey } from "./token-store.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -106,7 +106,7 @@ it("names a file that cannot be read or written", async () => {
 });
 
 it("keeps tokens in memory by the same rules", async () => {
-  const store = tokensInMemory();
+  const store = memoryTokens();
   await store.update(key, () => ({ tokens }));
   expect(await store.read(key)).toEqual({ tokens });
   expect(await store.read("https://mcp.test/other")).toEqual({});

@@ -20,7 +20,7 @@ export function serverKey(serverUrl: string | URL): string {
 }
 
 /** Tokens that end with the process. */
-export function tokensInMemory(): TokenStore {
+export function memoryTokens(): TokenStore {
   const kept = new Map<string, Credentials>();
   return {
     read: async (key) => kept.get(key) ?? {},

@@ -6,7 +6,7 @@ import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth-p
 import type { Redirect } from "./redirect.ts";
 import { canary, freePort } from "./testing/canary.ts";
 import { type Behaviour, type GuardedServer, guardedServer, type Seen } from "./testing/guarded-server.ts";
-import { type TokenStore, tokensInMemory } from "./token-store.ts";
+import { memoryTokens, type TokenStore } from "./token-store.ts";
 import { withSignIn } from "./with-sign-in.ts";
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -38,7 +38,7 @@ type World = {
 /** A person who agrees to everything, with a browser that follows. */
 async function world(behaviour: Behaviour = {}, options: Partial<OAuthOptions> = {}): Promise<World> {
   const server = await started(behaviour);
-  const tokens = tokensInMemory();
+  const tokens = memoryTokens();
   const shown: string[] = [];
   const redirect = loopbackRedirect({
     port: await freePort(),

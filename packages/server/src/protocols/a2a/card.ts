@@ -1,9 +1,9 @@
-import type { AgentIntroduction } from "../../agents/about-server.ts";
+import type { AgentProfile } from "../../agents/about-server.ts";
 import { version } from "../../version.ts";
 import { a2aVersion } from "./wire.ts";
 
 /** An agent as a card shows it: nothing of how it is made. */
-export type ShownAgent = AgentIntroduction & { readonly name: string };
+export type ShownAgent = AgentProfile & { readonly name: string };
 
 export type CardOptions = {
   readonly agent: ShownAgent;

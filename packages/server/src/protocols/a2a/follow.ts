@@ -1,5 +1,5 @@
 import { AgentError, type Fact, isFact } from "capstan";
-import { belongsTo, scopeOf, subscribe } from "capstan/sessions";
+import { getScope, isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
 import { shownError } from "../shown-error.ts";
@@ -24,9 +24,9 @@ export type TaskPlace = { readonly runId: string; readonly sessionId: string };
 /** The run of a task, if it is the caller's: to anybody else it is not there. Throws `unknown_run`. */
 export async function placeOf({ deployment, caller }: A2aAsking, taskId: string): Promise<TaskPlace> {
   const { store } = deployment;
-  const sessionId = await store.sessionOf(taskId);
-  const isTheirs = sessionId !== undefined && scopeOf(sessionId) === caller.scope;
-  const runs = isTheirs ? await store.runs(sessionId) : [];
+  const sessionId = await store.findSession(taskId);
+  const isTheirs = sessionId !== undefined && getScope(sessionId) === caller.scope;
+  const runs = isTheirs ? await store.listRuns(sessionId) : [];
   if (!isTheirs || !runs.some(({ runId }) => runId === taskId))
     throw new AgentError("unknown_run", `There is no task "${taskId}".`);
   return { runId: taskId, sessionId };
@@ -48,15 +48,15 @@ export async function followTask(
   const { store, leaving } = asking.deployment;
   const { runId, sessionId } = place;
   const facts = await store.read(sessionId);
-  const own = facts.filter((fact) => belongsTo(fact, runId));
+  const own = facts.filter((fact) => isInRun(fact, runId));
   const read = from === "start" ? own.slice(0, 1) : own;
   const projection = folded(asking, place, read);
   let position = read.at(-1)?.seq ?? 0;
   const waits = () => projection.state() === "TASK_STATE_INPUT_REQUIRED";
   /** What it was told is either unheard or behind here in the log: looked for in this order, it cannot be missed. */
   async function isAnswered(): Promise<boolean> {
-    if ((await store.told(runId)).length > 0) return true;
-    return (await store.read(sessionId, position)).some((fact) => belongsTo(fact, runId));
+    if ((await store.listMessages(runId)).length > 0) return true;
+    return (await store.read(sessionId, position)).some((fact) => isInRun(fact, runId));
   }
   async function isOver(until: "rest" | "end"): Promise<boolean> {
     if (isTerminal(projection.state())) return true;

@@ -1,5 +1,5 @@
 import { AgentError, type RunInfo } from "capstan";
-import { belongsTo, scopeOf } from "capstan/sessions";
+import { getScope, isInRun } from "capstan/sessions";
 import { listedRuns } from "../../runs/run-view.ts";
 import { type A2aAsking, folded } from "./follow.ts";
 import type { ListParams } from "./request.ts";
@@ -38,7 +38,7 @@ export async function listTasks(asking: A2aAsking, params: ListParams): Promise<
 async function tasksOf(asking: A2aAsking, params: ListParams): Promise<readonly A2aTask[]> {
   const { deployment, caller } = asking;
   const { contextId, status, statusTimestampAfter } = params;
-  if (contextId !== undefined && scopeOf(contextId) !== caller.scope) return [];
+  if (contextId !== undefined && getScope(contextId) !== caller.scope) return [];
   const wanted = { sessionId: contextId, scope: caller.scope, most: mostRuns };
   const runs = Map.groupBy(await listedRuns(deployment.store, wanted), ({ sessionId }) => sessionId);
   const since = statusTimestampAfter === undefined ? 0 : Date.parse(statusTimestampAfter);
@@ -57,7 +57,7 @@ async function tasksIn(
 ): Promise<readonly A2aTask[]> {
   const facts = await asking.deployment.store.read(sessionId);
   return runs.map(({ runId }) => {
-    const own = facts.filter((fact) => belongsTo(fact, runId));
+    const own = facts.filter((fact) => isInRun(fact, runId));
     return folded(asking, { runId, sessionId }, own).task();
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AgentError } from "capstan";
-import { scopeOf } from "capstan/sessions";
+import { getScope } from "capstan/sessions";
 import { runView } from "../../runs/run-view.ts";
 import { startRun } from "../../runs/start-run.ts";
 import { tellRun } from "../../runs/tell-run.ts";
@@ -31,9 +31,9 @@ async function begin(asking: A2aAsking, message: Sent): Promise<FollowedTask> {
 /** One that is at work says so at once: with a key, `startRun` would first wait for whoever sends the same message. */
 async function assertContext(asking: A2aAsking, contextId: string, key: string): Promise<void> {
   const { store } = asking.deployment;
-  if (scopeOf(contextId) !== asking.caller.scope || (await store.info(contextId)) === undefined)
+  if (getScope(contextId) !== asking.caller.scope || (await store.getSession(contextId)) === undefined)
     throw new AgentError("not_found", `There is no context "${contextId}": leave it out to begin one.`);
-  const runs = await store.runs(contextId);
+  const runs = await store.listRuns(contextId);
   const open = runs.find(({ state }) => state !== "ended");
   if (!open || runs.some(({ runId }) => runId === `run_${key}`)) return;
   const message = `The context "${contextId}" has a task that is not over, "${open.runId}": answer it, wait for its end, or cancel it.`;

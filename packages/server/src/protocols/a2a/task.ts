@@ -1,4 +1,4 @@
-import { type Event, type Fact, isFact, type Json, plainText, textOf } from "capstan";
+import { type Event, type Fact, getText, isFact, type Json, toPlainText } from "capstan";
 import type { ShowError } from "../chat-events.ts";
 import { openAsks } from "./asks.ts";
 import { dataPart, sentParts } from "./parts.ts";
@@ -120,7 +120,7 @@ function begun(record: TaskRecord, fact: FactOf<"run_start">): readonly A2aFrame
 
 /** What was not streamed of a message, and its calls. */
 function finished(record: TaskRecord, fact: FactOf<"message">): readonly A2aFrame[] {
-  const text = textOf(fact.entry);
+  const text = getText(fact.entry);
   if (!text.startsWith(record.said())) record.hush();
   const frames = record.speak(text.slice(record.said().length));
   record.hush();
@@ -139,7 +139,7 @@ function callPart({ id, name, arguments: given }: Call): A2aPart {
 
 function resultParts({ id, name, result, is_error }: FactOf<"tool_call_result">): readonly A2aPart[] {
   const files = sentParts(result).filter((part) => !("text" in part));
-  return [dataPart({ type: "tool_result", id, name, result: plainText(result), is_error }), ...files];
+  return [dataPart({ type: "tool_result", id, name, result: toPlainText(result), is_error }), ...files];
 }
 
 function ended(record: TaskRecord, fact: FactOf<"done">, showError: ShowError): readonly A2aFrame[] {

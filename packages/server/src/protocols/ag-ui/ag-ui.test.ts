@@ -1,7 +1,7 @@
 import { HttpAgent } from "@ag-ui/client";
 import type { BaseEvent } from "@ag-ui/core";
 import { EventSchema } from "@ag-ui/core/schemas";
-import { textOf } from "capstan";
+import { getText } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { randomRun, randomScript } from "../../testing/random-run.ts";
@@ -34,8 +34,8 @@ it("says of any run what a client of AG-UI accepts and reads back as the same te
       const entries = events.flatMap((event) => (event.type === "message" ? [event.entry] : []));
       const last = entries.at(-1);
       // An answer that a limit gives is behind what the model has said.
-      const rest = unsaid(last ? textOf(last) : "", result.text);
-      expect(said.map(({ content = "" }) => content).join("")).toBe(entries.map(textOf).join("") + rest);
+      const rest = unsaid(last ? getText(last) : "", result.text);
+      expect(said.map(({ content = "" }) => content).join("")).toBe(entries.map(getText).join("") + rest);
       const calls = said.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.function));
       expect(calls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual(
         result.toolCalls.map(({ name, input }) => [name, input]),

@@ -1,5 +1,5 @@
 import type { AssistantEntry, CallPart, Event, Json } from "capstan";
-import { plainText, textOf } from "capstan";
+import { getText, toPlainText } from "capstan";
 
 /** An event of AG-UI. */
 export type AgUiEvent = { readonly type: string; readonly [field: string]: unknown };
@@ -48,7 +48,7 @@ export function agUiSpeaker(runId: string, options: SpeakerOptions): Speaker {
     return [...events, { type: "CUSTOM", name: "message_restart", value, ...tag }];
   }
   function message({ entry, citations = [] }: EventOf<"message">): readonly AgUiEvent[] {
-    last = textOf(entry);
+    last = getText(entry);
     const taken = speech.isStartOf(entry) ? [] : restart();
     const messageId = speech.messageId();
     const events = [
@@ -90,7 +90,7 @@ export function agUiSpeaker(runId: string, options: SpeakerOptions): Speaker {
         case "steered":
           return spokenBy("user", {
             id: `${runId}-said-${event.seq}`,
-            text: plainText(event.entry.content),
+            text: toPlainText(event.entry.content),
             tag,
           });
         default:
@@ -175,11 +175,11 @@ function spoken(runId: string, tag: object) {
       wondered = "";
     },
     isStartOf: (entry: AssistantEntry): boolean =>
-      textOf(entry).startsWith(said) && thoughtOf(entry).startsWith(wondered),
+      getText(entry).startsWith(said) && thoughtOf(entry).startsWith(wondered),
     /** Says what is left of the message, and ends it. */
     complete: (entry: AssistantEntry): readonly AgUiEvent[] => [
       ...think(thoughtOf(entry).slice(wondered.length)),
-      ...say(textOf(entry).slice(said.length)),
+      ...say(getText(entry).slice(said.length)),
       ...close(),
     ],
   };
@@ -216,7 +216,7 @@ function called(tag: object, { shown, answered, clientTools }: SpeakerOptions) {
   }
   function settle(event: EventOf<"tool_call_result">, messageId: string): readonly AgUiEvent[] {
     const { id, name, result, status, ui } = event;
-    const given = { toolCallId: id, messageId: `${id}-result`, role: "tool", content: plainText(result) };
+    const given = { toolCallId: id, messageId: `${id}-result`, role: "tool", content: toPlainText(result) };
     const props = ui?.props;
     const isObject = typeof props === "object" && props !== null && !Array.isArray(props);
     const hint = {

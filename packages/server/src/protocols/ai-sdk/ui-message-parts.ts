@@ -1,5 +1,5 @@
 import type { AssistantEntry, Event, Json } from "capstan";
-import { plainText, textOf } from "capstan";
+import { getText, toPlainText } from "capstan";
 import { approvalId } from "../approval-id.ts";
 
 /** A chunk of the UI message stream. */
@@ -50,7 +50,7 @@ export function spokenParts(): SpokenParts {
     close,
     say,
     forget,
-    isStartOf: (entry) => textOf(entry).startsWith(said.text) && thoughtOf(entry).startsWith(said.reasoning),
+    isStartOf: (entry) => getText(entry).startsWith(said.text) && thoughtOf(entry).startsWith(said.reasoning),
     complete(entry) {
       const isNew = !said.text && !said.reasoning;
       const rest = isNew
@@ -59,7 +59,7 @@ export function spokenParts(): SpokenParts {
           )
         : [
             ...say("reasoning", thoughtOf(entry).slice(said.reasoning.length)),
-            ...say("text", textOf(entry).slice(said.text.length)),
+            ...say("text", getText(entry).slice(said.text.length)),
           ];
       const chunks = [...rest, ...close()];
       forget();
@@ -165,6 +165,6 @@ function outputOf(event: EventOf<"tool_call_result">, isRefused: boolean): UiChu
   const { id: toolCallId, result, data, is_error, status } = event;
   if (status === "denied" && isRefused) return { type: "tool-output-denied", toolCallId };
   const part = { toolCallId, dynamic: true };
-  if (is_error) return { type: "tool-output-error", ...part, errorText: plainText(result) };
-  return { type: "tool-output-available", ...part, output: data ?? plainText(result) };
+  if (is_error) return { type: "tool-output-error", ...part, errorText: toPlainText(result) };
+  return { type: "tool-output-available", ...part, output: data ?? toPlainText(result) };
 }

@@ -1,5 +1,5 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai";
-import { textOf } from "capstan";
+import { getText } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { randomRun, randomScript } from "../../testing/random-run.ts";
@@ -23,7 +23,7 @@ it("says of any run what the AI SDK accepts and reads back as the same text and 
         parts.map((part) => (part.type === type ? part.text : "")).join("");
       const last = events.findLast((event) => event.type === "message");
       // An answer that a limit gives is behind what the model has said.
-      const rest = unsaid(last?.type === "message" ? textOf(last.entry) : "", result.text);
+      const rest = unsaid(last?.type === "message" ? getText(last.entry) : "", result.text);
       expect(textIn(message.parts, "text")).toBe(textIn(said, "text") + rest);
       expect(textIn(message.parts, "reasoning")).toBe(textIn(said, "reasoning"));
       const calls = message.parts.flatMap((part) => (part.type === "dynamic-tool" ? [part] : []));

@@ -1,5 +1,5 @@
 import type { Citation, Event } from "capstan";
-import { plainText, textOf } from "capstan";
+import { getText, toPlainText } from "capstan";
 import { type ShowError, unsaid } from "../chat-events.ts";
 import { spokenParts, toolParts, type UiChunk } from "./ui-message-parts.ts";
 
@@ -84,7 +84,7 @@ export function uiMessageStream({ runId, sessionId, shown, showError }: UiStream
   }
 
   function message({ entry, citations = [], ...said }: EventOf<"message">): readonly UiChunk[] {
-    last = textOf(entry);
+    last = getText(entry);
     finish = said.finish;
     const first = speech.isStartOf(entry) ? openStep() : reset();
     return [
@@ -136,7 +136,7 @@ export function uiMessageStream({ runId, sessionId, shown, showError }: UiStream
 function asideOf(event: Event): readonly UiChunk[] {
   if (event.type === "handoff") return [{ type: "data-handoff", data: { from: event.from, to: event.to } }];
   if (event.type === "steered")
-    return [{ type: "data-steered", data: { text: plainText(event.entry.content) } }];
+    return [{ type: "data-steered", data: { text: toPlainText(event.entry.content) } }];
   return [];
 }
 

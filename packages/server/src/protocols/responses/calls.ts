@@ -1,5 +1,5 @@
 import type { AssistantEntry, Fact, Json } from "capstan";
-import { plainText } from "capstan";
+import { toPlainText } from "capstan";
 import { clientCallId } from "../call-ids.ts";
 import { approvalRequestId } from "./ids.ts";
 import type { ResponseOutput, ShownCall } from "./output.ts";
@@ -76,7 +76,7 @@ export function callsOf({ runId, output, functions }: CallsOptions): ResponseCal
       asks.delete(id);
       if (!known.has(id)) known.set(id, { name, arguments: "{}" });
       begin(id);
-      const text = plainText(result);
+      const text = toPlainText(result);
       open.get(id)?.end(is_error ? { status: "failed", error: text } : { status: "completed", output: text });
       open.delete(id);
     },

@@ -1,5 +1,5 @@
 import type { Event, Fact, Usage } from "capstan";
-import { textOf } from "capstan";
+import { getText } from "capstan";
 import { type ShowError, unsaid } from "../chat-events.ts";
 import { openaiProblem } from "../openai-problem.ts";
 import { callsOf } from "./calls.ts";
@@ -143,7 +143,7 @@ function teller(options: ResponseOptions, { output, end }: Telling) {
       if (event.type === "approval_resolved") calls.resolve(event.callId);
       if (event.type !== "message" || event.parentRunId !== undefined) return;
       calls.expect(event.entry);
-      last = textOf(event.entry);
+      last = getText(event.entry);
       finish = event.finish;
     },
     tell(event: Event): void {

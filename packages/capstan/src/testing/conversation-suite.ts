@@ -8,8 +8,8 @@ import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 
 /** One sentence of a person. */
-export type Said = {
-  readonly says: string;
+export type ScriptedExchange = {
+  readonly user: string;
   /** The calls that are made for it, in order: the tool, and what of its input matters. Left out: not looked at. */
   readonly calls?: readonly (readonly [tool: string, input?: object])[];
   /** What the answer has, in any case of letters. */
@@ -21,22 +21,26 @@ export type Said = {
 };
 
 /** A conversation: later sentences go on from earlier ones. */
-export type Talk = readonly Said[];
+export type Conversation = readonly ScriptedExchange[];
 
 /** Has every talk with the agent that `make` makes, each in a session of its own; whatever needs approval is approved. */
-export function talksSuite(name: string, make: () => Agent | Promise<Agent>, talks: readonly Talk[]): void {
+export function conversationSuite(
+  name: string,
+  make: () => Agent | Promise<Agent>,
+  talks: readonly Conversation[],
+): void {
   describe(`${name}, asked in words, with the offline model`, () => {
     it("has at least 40 sentences to understand", () => {
       expect(talks.flat().length).toBeGreaterThanOrEqual(40);
     });
 
     it.each(
-      talks.map((talk) => [talk.map(({ says }) => says).join(" / "), talk] as const),
+      talks.map((talk) => [talk.map(({ user: says }) => says).join(" / "), talk] as const),
     )("%s", async (_, talk) => {
       const options = { store: memory(), session: "ses_talk" };
       const agent = await make();
       for (const said of talk) {
-        const running = run(agent, said.says, options);
+        const running = run(agent, said.user, options);
         let result = await running;
         while (result.status === "waiting") {
           for (const { callId } of result.pending) running.approve(callId);
@@ -48,8 +52,8 @@ export function talksSuite(name: string, make: () => Agent | Promise<Agent>, tal
   });
 }
 
-function check(said: Said, result: Result): void {
-  const { says, calls, answers = [], never = [], status = "done" } = said;
+function check(said: ScriptedExchange, result: Result): void {
+  const { user: says, calls, answers = [], never = [], status = "done" } = said;
   const made = result.toolCalls.map(({ name, input }) => [name, input]);
   const where = `${says}\n→ ${JSON.stringify(made)}\n→ ${result.text}`;
   expect(result.status, where).toBe(status);
