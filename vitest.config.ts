@@ -23,11 +23,10 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ["scripts/loopback-only.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: long ? 600_000 : 10_000,
-    // What is waited for comes later on a busy machine.
-    expect: { poll: { timeout: 5000 } },
-    // A page that was too slow once gets a second chance, and is named at the end; a wrong answer gets none.
-    retry: { count: 1, condition: /Timeout \d+ms exceeded/ },
+    // Guards against hanging, not limits on speed: a test waits for a state, however busy the machine is.
+    testTimeout: long ? 600_000 : 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ["default", tally()],
   },
 });
