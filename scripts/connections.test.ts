@@ -36,7 +36,7 @@ const testKits = [
   "packages/server/src/testing/",
 ];
 /** Hands the browser's own `fetch` to the client, and looks at what comes back. */
-const studio = ["packages/studio/src/connection/sign-in.ts"];
+const studio = ["packages/studio/src/data/sign-in.ts"];
 const allowed = [
   ...guardedClient,
   ...modelClients,

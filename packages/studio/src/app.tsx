@@ -2,9 +2,9 @@ import { lazy, type ReactNode, Suspense } from "react";
 import { Route, Switch } from "wouter";
 import { Conversation } from "./chat/conversation.tsx";
 import { NewChat } from "./chat/new-chat.tsx";
-import { Loading, Nothing } from "./look/state.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { SignInGate } from "./shell/sign-in-page.tsx";
+import { Loading, Nothing } from "./ui/state.tsx";
 
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
@@ -15,8 +15,8 @@ const SettingsPage = lazy(async () => ({
 const SessionsPage = lazy(async () => ({
   default: (await import("./pages/sessions-page.tsx")).SessionsPage,
 }));
-const Replay = lazy(async () => ({ default: (await import("./time/replay.tsx")).Replay }));
-const Compare = lazy(async () => ({ default: (await import("./time/compare.tsx")).Compare }));
+const Replay = lazy(async () => ({ default: (await import("./replay/replay.tsx")).Replay }));
+const Compare = lazy(async () => ({ default: (await import("./compare/compare.tsx")).Compare }));
 
 /** Every place of the studio, by its address. */
 export function App(): ReactNode {

@@ -1,8 +1,8 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
-import "./look/theme.css";
-import { showTheme } from "./look/theme.ts";
+import "./ui/theme.css";
+import { showTheme } from "./ui/theme.ts";
 
 showTheme();
 const place = document.getElementById("studio");

@@ -1,7 +1,7 @@
 import { sleep } from "../clock.ts";
 import { AgentError, type ErrorCode, errorCodes } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { inTime } from "./in-time.ts";
+import { inTime } from "./with-timeout.ts";
 import type { World } from "./world.ts";
 
 /** One thing to ask of a server. */

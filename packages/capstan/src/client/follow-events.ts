@@ -3,9 +3,9 @@ import { sleep } from "../clock.ts";
 import { AgentError, describeThrown, type ErrorCode, type ErrorData, errorCodes } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { Connection } from "./connection.ts";
-import { hearing } from "./hearing.ts";
-import { inTime } from "./in-time.ts";
 import type { StreamMode } from "./stream-view.ts";
+import { hearing } from "./track-position.ts";
+import { inTime } from "./with-timeout.ts";
 import type { World } from "./world.ts";
 
 /** How it stands with the connection of a listener. */

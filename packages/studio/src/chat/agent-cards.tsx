@@ -1,7 +1,7 @@
 import type { AboutAgent } from "capstan/client";
 import type { ReactNode } from "react";
-import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
 
 type AgentCardsProps = {
   readonly agents: readonly AboutAgent[];

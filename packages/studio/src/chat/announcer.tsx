@@ -1,6 +1,6 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { repliesOf } from "./replies-of.ts";
+import { repliesOf } from "./messages/get-replies.ts";
 
 /** Tells those who listen what has ended or waits; never what is half said. */
 export function Announcer({ view }: { readonly view: SessionView }): ReactNode {

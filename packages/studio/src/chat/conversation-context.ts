@@ -1,6 +1,6 @@
 import type { UiHint } from "capstan";
 import { type Context, createContext, useContext } from "react";
-import type { FactIndex } from "../connection/fact-index.ts";
+import type { FactIndex } from "../data/fact-index.ts";
 
 /** What the parts of a conversation can do. It stays the same object, so that finished parts are not drawn again. */
 export type ConversationActions = {

@@ -1,16 +1,16 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
-import { client } from "../connection/client.ts";
-import type { FactIndex } from "../connection/fact-index.ts";
-import type { OpenSession } from "../connection/open-session.ts";
+import { client } from "../data/client.ts";
+import type { FactIndex } from "../data/fact-index.ts";
+import type { OpenSession } from "../data/open-session.ts";
 import { visibleText } from "../markdown/visible-text.ts";
 import { attempt } from "../shell/toasts.tsx";
-import { Composer } from "./composer.tsx";
-import { itemsOf } from "./items.ts";
+import { useAllowedTools, useStandingApprovals } from "./approvals/standing-approvals.ts";
+import { Composer } from "./composer/composer.tsx";
+import type { Saying } from "./composer/use-send-message.ts";
+import { itemsOf } from "./messages/build-items.ts";
 import { SessionMeter } from "./session-meter.tsx";
-import { useAllowedTools, useStandingApprovals } from "./standing-approvals.ts";
 import type { Branching } from "./use-branching.ts";
-import type { Saying } from "./use-saying.ts";
 
 type ConversationFootProps = {
   readonly session: OpenSession;

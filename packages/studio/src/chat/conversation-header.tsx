@@ -2,11 +2,11 @@ import type { WatchState } from "capstan/client";
 import { Download, EllipsisVertical, History, PanelLeft, PanelRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
-import { IconButton } from "../look/button.tsx";
-import { classNames } from "../look/class-names.ts";
-import { Menu } from "../look/menu.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
 import { useLayout } from "../shell/layout-state.ts";
+import { IconButton } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
+import { Menu } from "../ui/menu.tsx";
 
 type ConversationHeaderProps = {
   readonly sessionId: string;

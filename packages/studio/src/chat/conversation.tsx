@@ -1,21 +1,21 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
-import { factIndex } from "../connection/fact-index.ts";
-import { type OpenSession, reopen, useDeletedSessions, useOpenSession } from "../connection/open-session.ts";
-import { useSessionList } from "../connection/session-list.ts";
+import { factIndex } from "../data/fact-index.ts";
+import { type OpenSession, reopen, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
+import { useSessionList } from "../data/session-list.ts";
 import { useInspectorFocus } from "../inspector/focus.ts";
-import { Loading } from "../look/state.tsx";
+import { showView, useNewestView } from "../panel/view-state.ts";
 import { useLayout } from "../shell/layout-state.ts";
-import { showView, useNewestView } from "../view/view-state.ts";
+import { Loading } from "../ui/state.tsx";
 import { Announcer } from "./announcer.tsx";
+import { useSaying } from "./composer/use-send-message.ts";
 import { ConnectionBar } from "./connection-bar.tsx";
 import { type ConversationActions, ConversationContext } from "./conversation-context.ts";
 import { ConversationFoot } from "./conversation-foot.tsx";
 import { ConversationHeader } from "./conversation-header.tsx";
 import { GoneSession } from "./gone-session.tsx";
+import { Transcript } from "./messages/transcript.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
-import { Transcript } from "./transcript.tsx";
 import { useBranching } from "./use-branching.ts";
-import { useSaying } from "./use-saying.ts";
 
 /** A session, to read and to go on with. */
 export function Conversation({ sessionId }: { readonly sessionId: string }): ReactNode {

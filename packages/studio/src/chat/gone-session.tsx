@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { Nothing } from "../look/state.tsx";
+import { Nothing } from "../ui/state.tsx";
 import { ListToggle } from "./conversation-header.tsx";
 
 /** In place of a session that is not there: nothing to read, and nowhere to write. */

@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Router } from "wouter";
-import { beginners, introduced } from "../connection/introduced.ts";
+import { beginners, introduced } from "../data/agents.ts";
 import { ModelLine } from "./model-line.tsx";
 
 const about = { name: "Capstan", version: "1", user: "", isAdmin: true, agents: [] };

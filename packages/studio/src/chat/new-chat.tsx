@@ -1,15 +1,15 @@
 import type { Part } from "capstan";
 import { type ReactNode, useEffect, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
-import { useAbout } from "../connection/about.ts";
-import { client } from "../connection/client.ts";
-import { beginners, newChatPath } from "../connection/introduced.ts";
-import { useSessionList } from "../connection/session-list.ts";
-import { Failure } from "../look/state.tsx";
+import { useAbout } from "../data/about.ts";
+import { beginners, newChatPath } from "../data/agents.ts";
+import { client } from "../data/client.ts";
+import { useSessionList } from "../data/session-list.ts";
 import { attempt } from "../shell/toasts.tsx";
 import { useOnce } from "../shell/use-once.ts";
+import { Failure } from "../ui/state.tsx";
 import { AgentCards } from "./agent-cards.tsx";
-import { Composer } from "./composer.tsx";
+import { Composer } from "./composer/composer.tsx";
 import { ListToggle } from "./conversation-header.tsx";
 import { ModelLine } from "./model-line.tsx";
 

@@ -1,6 +1,6 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
-import { type FactIndex, turnKey } from "../connection/fact-index.ts";
+import { type FactIndex, turnKey } from "../data/fact-index.ts";
 
 type SessionMeterProps = { readonly view: SessionView; readonly index: FactIndex };
 

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import type { FactIndex } from "../connection/fact-index.ts";
-import { Dialog } from "../look/dialog.tsx";
-import { OutsideLink } from "../look/outside-link.tsx";
+import type { FactIndex } from "../data/fact-index.ts";
 import { passageText } from "../markdown/passage-text.ts";
 import { safeLink } from "../markdown/safe-link.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { OutsideLink } from "../ui/outside-link.tsx";
 
 /** A source that was asked for. */
 export type OpenedSource = { readonly n: number; readonly id: string; readonly title: string };

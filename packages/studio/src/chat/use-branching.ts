@@ -1,12 +1,12 @@
 import type { Part } from "capstan";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { alternativesAt, type Lineage, startBranch, useLineage } from "../connection/branches.ts";
-import type { FactIndex } from "../connection/fact-index.ts";
-import type { OpenSession } from "../connection/open-session.ts";
-import { useSessionList } from "../connection/session-list.ts";
+import { alternativesAt, type Lineage, startBranch, useLineage } from "../data/branches.ts";
+import type { FactIndex } from "../data/fact-index.ts";
+import type { OpenSession } from "../data/open-session.ts";
+import { useSessionList } from "../data/session-list.ts";
 import { useOnce } from "../shell/use-once.ts";
-import type { Item } from "./items.ts";
+import type { Item } from "./messages/build-items.ts";
 
 type UserItem = Extract<Item, { readonly type: "user" }>;
 

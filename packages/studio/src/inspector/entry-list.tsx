@@ -1,7 +1,7 @@
 import type { AssistantPart, Entry } from "capstan";
 import type { ReactNode } from "react";
-import { JsonText, prettyText } from "../chat/json-text.tsx";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { JsonText, prettyText } from "../ui/json-text.tsx";
 import { contentLine } from "./fact-text.ts";
 
 /** A history as a model is given it, to be read. */

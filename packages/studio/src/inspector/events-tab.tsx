@@ -2,15 +2,15 @@ import type { Fact } from "capstan";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
-import { CopyText } from "../chat/copy-text.tsx";
-import type { OpenSession } from "../connection/open-session.ts";
-import { classNames } from "../look/class-names.ts";
-import { Nothing } from "../look/state.tsx";
+import type { OpenSession } from "../data/open-session.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
+import { CopyText } from "../ui/copy-text.tsx";
+import { SelectField } from "../ui/select-field.tsx";
+import { Nothing } from "../ui/state.tsx";
 import { longNumber } from "./fact-text.ts";
 import { useInspectorFocus } from "./focus.ts";
 import { RawJson } from "./raw-json.tsx";
-import { SelectField } from "./select-field.tsx";
 
 /** Every stored event of the session, as it is. */
 export function EventsTab({ session }: { readonly session: OpenSession }): ReactNode {

@@ -1,14 +1,14 @@
 import type { Entry } from "capstan";
 import type { WireName } from "capstan/client";
 import { type ReactNode, useState } from "react";
-import { client } from "../connection/client.ts";
-import type { OpenSession } from "../connection/open-session.ts";
-import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import type { OpenSession } from "../data/open-session.ts";
+import { useAnswer } from "../data/use-request.ts";
+import { SelectField } from "../ui/select-field.tsx";
+import { Failure, Loading, Nothing } from "../ui/state.tsx";
 import { EntryList } from "./entry-list.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { RunPicker } from "./run-picker.tsx";
-import { SelectField } from "./select-field.tsx";
-import { useAnswer } from "./use-answer.ts";
 import { useChosenRun } from "./use-chosen-run.ts";
 
 type Format = "read" | "entries" | WireName;

@@ -1,6 +1,6 @@
 import { defaultPolicy, type Policy } from "capstan";
 import { type ReactNode, useId } from "react";
-import { classNames } from "../look/class-names.ts";
+import { classNames } from "../ui/class-names.ts";
 import { differs, type PolicyDraft, type PolicyField, policyGroups, valueAt } from "./policy-fields.ts";
 
 type PolicyFormProps = {

@@ -1,12 +1,12 @@
 import type { Fact, Policy, PolicyOverrides } from "capstan";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import { client } from "../connection/client.ts";
-import type { OpenSession } from "../connection/open-session.ts";
-import { useSessionList } from "../connection/session-list.ts";
-import { Button } from "../look/button.tsx";
-import { Dialog } from "../look/dialog.tsx";
-import { Failure, Nothing } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import type { OpenSession } from "../data/open-session.ts";
+import { useSessionList } from "../data/session-list.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Failure, Nothing } from "../ui/state.tsx";
 import { changesOf, draftOf, type PolicyDraft } from "./policy-fields.ts";
 import { PolicyForm } from "./policy-form.tsx";
 import { RawJson } from "./raw-json.tsx";

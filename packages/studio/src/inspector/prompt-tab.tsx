@@ -2,19 +2,19 @@ import type { Fact, ToolSpec } from "capstan";
 import type { SentTurn } from "capstan/client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { client } from "../connection/client.ts";
-import { turnKey } from "../connection/fact-index.ts";
-import type { OpenSession } from "../connection/open-session.ts";
-import { IconButton } from "../look/button.tsx";
-import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import { turnKey } from "../data/fact-index.ts";
+import type { OpenSession } from "../data/open-session.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { IconButton } from "../ui/button.tsx";
+import { SelectField } from "../ui/select-field.tsx";
+import { Failure, Loading, Nothing } from "../ui/state.tsx";
 import { EntryList } from "./entry-list.tsx";
 import { longNumber } from "./fact-text.ts";
 import { useInspectorFocus } from "./focus.ts";
 import { RawJson } from "./raw-json.tsx";
 import { RunPicker } from "./run-picker.tsx";
-import { SelectField } from "./select-field.tsx";
-import { useAnswer } from "./use-answer.ts";
 import { useChosenRun } from "./use-chosen-run.ts";
 
 /** What the model was sent in a turn. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { CopyText } from "../chat/copy-text.tsx";
 import { visibleText } from "../markdown/visible-text.ts";
+import { CopyText } from "../ui/copy-text.tsx";
 
 type RawJsonProps = {
   readonly value: unknown;

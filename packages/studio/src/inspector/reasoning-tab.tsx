@@ -1,9 +1,9 @@
 import type { ReasoningStep } from "capstan/client";
 import type { ReactNode } from "react";
-import type { OpenSession } from "../connection/open-session.ts";
-import { classNames } from "../look/class-names.ts";
-import { Nothing } from "../look/state.tsx";
+import type { OpenSession } from "../data/open-session.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
+import { Nothing } from "../ui/state.tsx";
 import { type ReasoningTurn, reasoningTurns } from "./reasoning-turns.ts";
 import { RunPicker } from "./run-picker.tsx";
 import { useChosenRun } from "./use-chosen-run.ts";

@@ -1,9 +1,9 @@
 import type { Fact, Usage } from "capstan";
 import type { ReactNode } from "react";
-import { spanOf } from "../chat/durations.ts";
-import type { OpenSession } from "../connection/open-session.ts";
-import { classNames } from "../look/class-names.ts";
+import type { OpenSession } from "../data/open-session.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
+import { spanOf } from "../ui/format-duration.ts";
 import { costText, longNumber, shareText, shortNumber } from "./fact-text.ts";
 
 /** What the session has used, in the head of the inspector. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { SelectField } from "./select-field.tsx";
+import { SelectField } from "../ui/select-field.tsx";
 import type { RunChoice } from "./session-runs.ts";
 
 type RunPickerProps = {

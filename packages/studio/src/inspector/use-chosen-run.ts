@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import type { OpenSession } from "../connection/open-session.ts";
+import type { OpenSession } from "../data/open-session.ts";
 import { useInspectorFocus } from "./focus.ts";
 import { outerRunId, type RunChoice, runsIn } from "./session-runs.ts";
 

@@ -1,6 +1,6 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { IconButton } from "../look/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 
 type CopyButtonProps = {
   readonly label: string;

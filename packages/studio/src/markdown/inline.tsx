@@ -1,6 +1,6 @@
 import type { MarkedToken, Token } from "marked";
 import type { ReactNode } from "react";
-import { OutsideLink } from "../look/outside-link.tsx";
+import { OutsideLink } from "../ui/outside-link.tsx";
 import { CitedText, mayCite } from "./citation-chip.tsx";
 import { decodeEntities } from "./decode-entities.ts";
 import { safeLink } from "./safe-link.ts";

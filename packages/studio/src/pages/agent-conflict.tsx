@@ -1,7 +1,7 @@
 import type { AgentData } from "capstan/agents";
 import type { AgentInfo } from "capstan/client";
 import type { ReactNode } from "react";
-import { Button } from "../look/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { Changes } from "./tool-change.tsx";
 
 type AgentConflictProps = {

@@ -1,12 +1,12 @@
 import type { AgentInfo } from "capstan/client";
 import type { ReactNode } from "react";
-import { client } from "../connection/client.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { Button } from "../look/button.tsx";
-import { Failure, Loading } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { attempt, toast } from "../shell/toasts.tsx";
-import { timeAgo } from "./times.ts";
+import { Button } from "../ui/button.tsx";
+import { timeAgo } from "../ui/format-age.ts";
+import { Failure, Loading } from "../ui/state.tsx";
 import { Changes } from "./tool-change.tsx";
 
 /** What an agent is made of, for those who only look. */

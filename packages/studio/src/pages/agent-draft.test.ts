@@ -1,7 +1,7 @@
 import type { AgentData } from "capstan/agents";
 import { describe, expect, it } from "vitest";
 import { dataOf, draftOf, emptyDraft, fieldProblems } from "./agent-draft.ts";
-import { changedFields } from "./changed-fields.ts";
+import { changedFields } from "./tool-change.tsx";
 
 const data: AgentData = {
   format: 1,

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
-import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
 
 const box = "w-full rounded-md border bg-paper px-3 text-sm aria-invalid:border-bad";
 

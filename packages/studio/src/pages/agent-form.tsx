@@ -1,7 +1,7 @@
 import type { AgentInfo, AgentParts } from "capstan/client";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { client } from "../connection/client.ts";
-import { Button } from "../look/button.tsx";
+import { client } from "../data/client.ts";
+import { Button } from "../ui/button.tsx";
 import { AgentConflict } from "./agent-conflict.tsx";
 import {
   type AgentDraft,

@@ -1,11 +1,10 @@
 import type { AgentInfo } from "capstan/client";
 import { Download, History, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { IconButton } from "../look/button.tsx";
-import { Menu } from "../look/menu.tsx";
 import { steadyText } from "../markdown/visible-text.ts";
+import { IconButton } from "../ui/button.tsx";
+import { Menu } from "../ui/menu.tsx";
 import { Tag } from "./page.tsx";
-import { saveFile } from "./save-file.ts";
 
 /** What can be done with an agent. */
 export type AgentTask = "look" | "edit" | "versions" | "remove";
@@ -80,4 +79,15 @@ function AgentMenu({ agent, onTask }: Omit<AgentRowProps, "isAdmin">): ReactNode
       ]}
     />
   );
+}
+
+/** Gives the person a file with this text. */
+export function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name.replaceAll(/[^\w.-]+/g, "-");
+  link.click();
+  // Not at once: the browser reads it after this.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

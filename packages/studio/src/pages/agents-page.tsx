@@ -1,20 +1,19 @@
 import type { AboutAgent, AgentInfo, AgentParts } from "capstan/client";
 import { Plus } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { useAbout } from "../connection/about.ts";
-import { client } from "../connection/client.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { Button } from "../look/button.tsx";
-import { Dialog } from "../look/dialog.tsx";
-import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { useAbout } from "../data/about.ts";
+import { client } from "../data/client.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText } from "../markdown/visible-text.ts";
 import { attempt, toast } from "../shell/toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Failure, Loading, Nothing } from "../ui/state.tsx";
 import { AgentDetails, AgentVersions } from "./agent-details.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentRow, type AgentTask } from "./agent-row.tsx";
 import { FormDialog } from "./form-dialog.tsx";
-import { importAgent } from "./import-agent.ts";
-import { ImportButton } from "./import-button.tsx";
+import { ImportButton, importAgent } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
 
 type Open = { readonly task: AgentTask | "make"; readonly agent?: AgentInfo };

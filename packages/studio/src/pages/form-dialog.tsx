@@ -1,6 +1,6 @@
 import { type ReactNode, useRef, useState } from "react";
-import { Button } from "../look/button.tsx";
-import { Dialog } from "../look/dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 type FormDialogProps = {
   readonly title: string;

@@ -1,12 +1,12 @@
 import type { McpServerInfo } from "capstan/client";
 import { RefreshCw } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { useAbout } from "../connection/about.ts";
-import { client } from "../connection/client.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { Button } from "../look/button.tsx";
-import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { useAbout } from "../data/about.ts";
+import { client } from "../data/client.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { attempt } from "../shell/toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { Failure, Loading, Nothing } from "../ui/state.tsx";
 import { McpServerCard } from "./mcp-server-card.tsx";
 import { Page } from "./page.tsx";
 import { ShellLines } from "./shell-lines.tsx";

@@ -2,12 +2,12 @@ import type { McpCallInfo, McpServerInfo, ToolInfo } from "capstan/client";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { Link } from "wouter";
-import { Button } from "../look/button.tsx";
-import { classNames } from "../look/class-names.ts";
 import { ScrollRegion } from "../markdown/scroll-region.tsx";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { Button } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
+import { timeAgo } from "../ui/format-age.ts";
 import { Tag } from "./page.tsx";
-import { timeAgo } from "./times.ts";
 import { ToolChange } from "./tool-change.tsx";
 
 type McpServerCardProps = {

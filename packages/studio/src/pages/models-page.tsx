@@ -1,10 +1,10 @@
 import type { ModelInfo } from "capstan/client";
 import { type ReactNode, useState } from "react";
-import { client } from "../connection/client.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { classNames } from "../look/class-names.ts";
-import { Failure, Loading } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
+import { Failure, Loading } from "../ui/state.tsx";
 import { Page, Section, Tag } from "./page.tsx";
 import { ShellLines } from "./shell-lines.tsx";
 

@@ -2,17 +2,16 @@ import type { FoundSession, ListedSession } from "capstan/client";
 import { Search } from "lucide-react";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { client } from "../connection/client.ts";
-import { useSessionList } from "../connection/session-list.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { Failure, Loading, Nothing } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import { useSessionList } from "../data/session-list.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText } from "../markdown/visible-text.ts";
 import { sessionGroups } from "../shell/session-groups.ts";
 import { SessionMenu } from "../shell/session-menu.tsx";
+import { timeAgo } from "../ui/format-age.ts";
+import { Failure, Loading, Nothing } from "../ui/state.tsx";
 import { ImportButton } from "./import-button.tsx";
-import { MarkedWords } from "./marked-words.tsx";
 import { Page, Section } from "./page.tsx";
-import { timeAgo } from "./times.ts";
 
 /** All sessions: by time, or by what was said in them. */
 export function SessionsPage(): ReactNode {
@@ -128,5 +127,22 @@ function FoundRow({ found, words }: { readonly found: FoundSession; readonly wor
       </Link>
       <SessionMenu session={found} />
     </li>
+  );
+}
+
+/** A text in which the words that were looked for are marked. */
+export function MarkedWords({ text, words }: { readonly text: string; readonly words: string }): ReactNode {
+  const wanted = words.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  if (wanted.length === 0) return steadyText(text);
+  const pieces = steadyText(text).split(new RegExp(`(${wanted.join("|")})`, "giu"));
+  return pieces.map((piece, index) =>
+    index % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text have no other name
+      <mark key={index} className="rounded-xs bg-accent-soft px-px font-medium text-ink">
+        {piece}
+      </mark>
+    ) : (
+      piece
+    ),
   );
 }

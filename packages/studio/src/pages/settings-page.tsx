@@ -1,14 +1,14 @@
 import type { About } from "capstan/client";
 import { type ReactNode, useState } from "react";
-import { client } from "../connection/client.ts";
-import { useAnswer } from "../inspector/use-answer.ts";
-import { Button } from "../look/button.tsx";
-import { forgetHost, knownHosts } from "../look/outside-link.tsx";
-import { Failure } from "../look/state.tsx";
-import { chooseTheme, type ThemeChoice, themeChoice } from "../look/theme.ts";
+import { client } from "../data/client.ts";
+import { useAnswer } from "../data/use-request.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { KeyList } from "../shell/help-sheet.tsx";
 import { attempt } from "../shell/toasts.tsx";
+import { Button } from "../ui/button.tsx";
+import { forgetHost, knownHosts } from "../ui/outside-link.tsx";
+import { Failure } from "../ui/state.tsx";
+import { chooseTheme, type ThemeChoice, themeChoice } from "../ui/theme.ts";
 import { Page, Section } from "./page.tsx";
 
 /** How the studio looks and works for this person, and what is kept where. */

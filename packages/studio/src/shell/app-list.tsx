@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
-import { useAbout } from "../connection/about.ts";
-import { introduced, newChatPath } from "../connection/introduced.ts";
+import { useAbout } from "../data/about.ts";
+import { introduced, newChatPath } from "../data/agents.ts";
 import { steadyText } from "../markdown/visible-text.ts";
 
 const most = 12;

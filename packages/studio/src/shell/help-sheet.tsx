@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Dialog } from "../look/dialog.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { useLayout } from "./layout-state.ts";
 import { shortcuts } from "./shortcuts.ts";
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { classNames } from "../look/class-names.ts";
-import { useHasView } from "../view/view-state.ts";
+import { useHasView } from "../panel/view-state.ts";
+import { classNames } from "../ui/class-names.ts";
 import { useLayout } from "./layout-state.ts";
 
 type LayoutProps = {

@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
 import { useLocation } from "wouter";
-import { client } from "../connection/client.ts";
-import { useSessionList } from "../connection/session-list.ts";
-import { classNames } from "../look/class-names.ts";
-import { Dialog } from "../look/dialog.tsx";
-import { chooseTheme } from "../look/theme.ts";
+import { client } from "../data/client.ts";
+import { useSessionList } from "../data/session-list.ts";
+import { classNames } from "../ui/class-names.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { chooseTheme } from "../ui/theme.ts";
 import { useLayout } from "./layout-state.ts";
 
 type Choice = { readonly id: string; readonly label: string; readonly detail?: string; choose(): void };

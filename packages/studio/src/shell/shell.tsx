@@ -1,10 +1,10 @@
-import { type ReactNode, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { useRoute } from "wouter";
-import { useAbout } from "../connection/about.ts";
-import { useDeletedSessions } from "../connection/open-session.ts";
-import { useSessionList } from "../connection/session-list.ts";
-import { Inspector } from "../inspector/inspector.tsx";
-import { LeavingDialog } from "../look/leaving-dialog.tsx";
+import { useAbout } from "../data/about.ts";
+import { useDeletedSessions } from "../data/open-session.ts";
+import { useSessionList } from "../data/session-list.ts";
+import { LeavingDialog } from "../ui/leaving-dialog.tsx";
+import { Loading } from "../ui/state.tsx";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Layout } from "./layout.tsx";
 import { Palette } from "./palette.tsx";
@@ -42,5 +42,18 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       <LeavingDialog />
       <Toasts />
     </>
+  );
+}
+
+const InspectorPanel = lazy(async () => ({
+  default: (await import("../inspector/inspector.tsx")).InspectorPanel,
+}));
+
+/** What is behind a conversation: loaded when it is first opened. */
+export function Inspector({ sessionId }: { readonly sessionId: string }): ReactNode {
+  return (
+    <Suspense fallback={<Loading />}>
+      <InspectorPanel key={sessionId} sessionId={sessionId} />
+    </Suspense>
   );
 }

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { client } from "../connection/client.ts";
-import { takeCode, useSignIn } from "../connection/sign-in.ts";
-import { Button } from "../look/button.tsx";
-import { Loading } from "../look/state.tsx";
+import { client } from "../data/client.ts";
+import { takeCode, useSignIn } from "../data/sign-in.ts";
+import { Button } from "../ui/button.tsx";
+import { Loading } from "../ui/state.tsx";
 
 type By = { readonly key: string } | { readonly code: string };
 

@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo, useState } from "react";
-import { Button } from "../look/button.tsx";
-import { classNames } from "../look/class-names.ts";
 import { CopyButton } from "../markdown/copy-button.tsx";
 import { ScrollRegion } from "../markdown/scroll-region.tsx";
 import { visibleText } from "../markdown/visible-text.ts";
+import { Button } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { type DiffHunk, type DiffLine, pairsOf, parseDiff } from "./parse-diff.ts";
 import { Choice, WidgetFrame } from "./widget-frame.tsx";
 import type { DiffProps } from "./widget-props.ts";

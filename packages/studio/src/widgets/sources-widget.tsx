@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { OutsideLink } from "../look/outside-link.tsx";
 import { passageText } from "../markdown/passage-text.ts";
 import { safeLink } from "../markdown/safe-link.ts";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { OutsideLink } from "../ui/outside-link.tsx";
 import { WidgetFrame } from "./widget-frame.tsx";
 import type { SourcePassage, SourcesProps } from "./widget-props.ts";
 

@@ -1,10 +1,10 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
-import { classNames } from "../look/class-names.ts";
 import { CopyButton } from "../markdown/copy-button.tsx";
 import { ScrollRegion } from "../markdown/scroll-region.tsx";
 import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
 import { columnsOf, type ShownColumn, type Sorting, shownRows, toCsv } from "./table-rows.ts";
 import { WidgetFrame } from "./widget-frame.tsx";
 import type { TableCell, TableProps } from "./widget-props.ts";

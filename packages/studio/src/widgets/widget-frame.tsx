@@ -1,6 +1,6 @@
 import { type Context, createContext, type ReactNode, useContext } from "react";
-import { classNames } from "../look/class-names.ts";
 import { steadyText } from "../markdown/visible-text.ts";
+import { classNames } from "../ui/class-names.ts";
 
 /** Where a widget stands: in the text, with a height of its own, or in a panel, which it fills. */
 export const WidgetRoom: Context<"text" | "panel"> = createContext<"text" | "panel">("text");

@@ -8,7 +8,7 @@ import {
   type ReactNode,
   Suspense,
 } from "react";
-import { Loading } from "../look/state.tsx";
+import { Loading } from "../ui/state.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { Shape } from "./shape.ts";
 import type { WidgetHint } from "./widget-props.ts";
@@ -26,12 +26,12 @@ type Kind<P> = {
 const kinds: { readonly [K in WidgetHint["kind"]]: Kind<PropsOf<K>> } = {
   map: {
     shape: mapShape,
-    View: lazy(async () => ({ default: (await import("./map-widget.tsx")).MapWidget })),
+    View: lazy(async () => ({ default: (await import("./map/map-widget.tsx")).MapWidget })),
     height: "min-h-[28rem]",
   },
   graph: {
     shape: graphShape,
-    View: lazy(async () => ({ default: (await import("./graph-widget.tsx")).GraphWidget })),
+    View: lazy(async () => ({ default: (await import("./graph/graph-widget.tsx")).GraphWidget })),
     height: "min-h-[30rem]",
   },
   sources: {
@@ -51,7 +51,7 @@ const kinds: { readonly [K in WidgetHint["kind"]]: Kind<PropsOf<K>> } = {
   },
   chart: {
     shape: chartShape,
-    View: lazy(async () => ({ default: (await import("./chart-widget.tsx")).ChartWidget })),
+    View: lazy(async () => ({ default: (await import("./chart/chart-widget.tsx")).ChartWidget })),
     height: "min-h-[24rem]",
   },
 };

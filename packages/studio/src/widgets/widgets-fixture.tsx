@@ -2,7 +2,7 @@
 import type { UiHint } from "capstan";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import "../look/theme.css";
+import "../ui/theme.css";
 import { Markdown } from "../markdown/markdown.tsx";
 import { Widget } from "./widget.tsx";
 import {

@@ -1,0 +1,71 @@
+import { type ReactNode, useId } from "react";
+import { steadyText } from "../../markdown/visible-text.ts";
+import type { Field } from "./answer-fields.ts";
+
+type AnswerFieldProps = {
+  readonly field: Field;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+};
+
+const look = "w-full rounded-md border bg-paper px-3 py-1.5 text-sm";
+
+/** One field of an answer. */
+export function AnswerField({ field, value, onChange }: AnswerFieldProps): ReactNode {
+  const id = useId();
+  if (field.type === "boolean")
+    return (
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          checked={value === "true"}
+          onChange={({ target }) => onChange(String(target.checked))}
+          className="size-4 accent-accent"
+        />
+        {steadyText(field.label)}
+      </label>
+    );
+  return (
+    <div className="grid gap-1">
+      <label htmlFor={id} className="text-sm font-medium">
+        {steadyText(field.label)}
+        {!field.isNeeded && <span className="font-normal text-faint"> (optional)</span>}
+      </label>
+      {field.about !== undefined && <p className="text-xs text-quiet">{steadyText(field.about)}</p>}
+      <Control id={id} field={field} value={value} onChange={onChange} />
+    </div>
+  );
+}
+
+function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly id: string }): ReactNode {
+  if (field.type === "choice")
+    return (
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={look}>
+        <option value="">Choose…</option>
+        {field.choices.map((choice, at) => (
+          <option key={JSON.stringify(choice)} value={String(at)}>
+            {steadyText(typeof choice === "string" ? choice : JSON.stringify(choice))}
+          </option>
+        ))}
+      </select>
+    );
+  if (field.type === "json")
+    return (
+      <textarea
+        id={id}
+        rows={3}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        className={`${look} font-mono`}
+      />
+    );
+  return (
+    <input
+      id={id}
+      inputMode={field.type === "number" ? "decimal" : "text"}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      className={look}
+    />
+  );
+}

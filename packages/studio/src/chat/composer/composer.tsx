@@ -1,0 +1,205 @@
+import type { Part } from "capstan";
+import { ArrowUp, Paperclip, Square } from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { toast } from "../../shell/toasts.tsx";
+import { IconButton } from "../../ui/button.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { AttachmentList } from "./attachment-list.tsx";
+import { type Attachment, acceptedTypes, attachmentRules, withFiles } from "./attachments.ts";
+import { type RunChoice, RunChoices } from "./run-choices.tsx";
+
+export type ComposerProps = {
+  /** Whose draft it is. */
+  readonly place: string;
+  readonly placeholder: string;
+  /** A run is on: what is sent is said to it. */
+  readonly isRunning: boolean;
+  readonly choice: RunChoice;
+  readonly onChoice: (choice: RunChoice) => void;
+  /** What is typed is kept until this has worked. */
+  readonly onSend: (input: string | readonly Part[]) => Promise<void>;
+  readonly onStop?: () => void;
+  readonly onEditLast?: () => void;
+};
+
+/** Where a person writes. */
+export function Composer(props: ComposerProps): ReactNode {
+  const { place, placeholder, isRunning, onSend, onEditLast } = props;
+  const [text, setText] = useDraft(place);
+  const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const files = useAttachments();
+  useEffect(() => {
+    if (matchMedia("(hover: hover)").matches) field.current?.focus();
+  }, []);
+  const maySend = !isBusy && (text.trim() !== "" || (files.attachments.length > 0 && !isRunning));
+
+  async function send(): Promise<void> {
+    if (!maySend) return;
+    const parts = isRunning ? [] : files.attachments.map(({ part }) => part);
+    const typed: readonly Part[] = text.trim() === "" ? [] : [{ type: "text", text }];
+    setBusy(true);
+    try {
+      await onSend(parts.length > 0 ? [...typed, ...parts] : text);
+      setText("");
+      if (!isRunning) files.clear();
+    } catch (thrown) {
+      toast(thrown instanceof Error ? thrown.message : String(thrown), { isBad: true });
+    } finally {
+      setBusy(false);
+      field.current?.focus();
+    }
+  }
+  function onKeyDown(event: React.KeyboardEvent<HTMLTextAreaElement>): void {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      void send();
+    } else if (event.key === "ArrowUp" && text === "" && onEditLast) {
+      event.preventDefault();
+      onEditLast();
+    }
+  }
+  return (
+    <form
+      className={classNames(
+        "rounded-xl border bg-raised transition-colors focus-within:border-accent/60",
+        files.isOver && "border-accent",
+      )}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      {...files.drop}
+    >
+      <AttachmentList attachments={files.attachments} onRemove={files.remove} />
+      <textarea
+        ref={field}
+        data-prompt=""
+        aria-label={placeholder.replace(/…$/, "")}
+        placeholder={placeholder}
+        rows={1}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={onKeyDown}
+        onPaste={(event) => {
+          if (event.clipboardData.files.length === 0) return;
+          event.preventDefault();
+          void files.add([...event.clipboardData.files]);
+        }}
+        className="field-sizing-content block max-h-[15.5rem] min-h-11 w-full resize-none bg-transparent px-4 pb-1 pt-3 outline-none placeholder:text-faint"
+      />
+      <Controls {...props} field={field} files={files} maySend={maySend} hasText={text.trim() !== ""} />
+    </form>
+  );
+}
+
+type ControlsProps = ComposerProps & {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly files: Attachments;
+  readonly maySend: boolean;
+  readonly hasText: boolean;
+};
+
+function Controls({
+  isRunning,
+  onStop,
+  choice,
+  onChoice,
+  files,
+  maySend,
+  hasText,
+}: ControlsProps): ReactNode {
+  const picker = useRef<HTMLInputElement>(null);
+  const round = "inline-flex size-8 shrink-0 items-center justify-center rounded-lg";
+  return (
+    <div className="flex items-center gap-1 px-2 pb-2">
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        accept={acceptedTypes}
+        onChange={({ target }) => {
+          void files.add([...(target.files ?? [])]);
+          target.value = "";
+        }}
+      />
+      <IconButton
+        label="Attach files"
+        title={attachmentRules}
+        disabled={isRunning}
+        onClick={() => picker.current?.click()}
+      >
+        <Paperclip size={16} />
+      </IconButton>
+      {!isRunning && <RunChoices choice={choice} onChange={onChoice} />}
+      <span className="flex-1" />
+      {isRunning && !hasText ? (
+        <button
+          type="button"
+          aria-label="Stop"
+          title="Stop (Esc)"
+          onClick={onStop}
+          className={classNames(round, "bg-ink text-paper")}
+        >
+          <Square size={12} fill="currentColor" />
+        </button>
+      ) : (
+        <button
+          type="submit"
+          aria-label={isRunning ? "Tell it" : "Send"}
+          title={isRunning ? "Tell it" : "Send"}
+          disabled={!maySend}
+          className={classNames(round, "bg-accent text-accent-ink disabled:bg-line disabled:text-faint")}
+        >
+          <ArrowUp size={17} />
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Attachments = ReturnType<typeof useAttachments>;
+
+function useAttachments() {
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [isOver, setOver] = useState(false);
+  async function add(files: readonly File[]): Promise<void> {
+    const next = await withFiles(attachments, files);
+    setAttachments(next.attachments);
+    for (const problem of next.problems) toast(problem, { isBad: true });
+  }
+  return {
+    attachments,
+    isOver,
+    add,
+    clear: () => setAttachments([]),
+    remove: (id: string) => setAttachments(attachments.filter((one) => one.id !== id)),
+    drop: {
+      onDragOver(event: React.DragEvent) {
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: () => setOver(false),
+      onDrop(event: React.DragEvent) {
+        event.preventDefault();
+        setOver(false);
+        void add([...event.dataTransfer.files]);
+      },
+    },
+  };
+}
+
+/** What was typed and not sent, for each session, as long as the tab is open. */
+export function useDraft(place: string): readonly [string, (text: string) => void] {
+  const key = `capstan-draft ${place}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  return [
+    text,
+    (next) => {
+      setText(next);
+      if (next === "") sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, next.slice(0, 200_000));
+    },
+  ];
+}

@@ -1,0 +1,207 @@
+import { agentTool, defineAgent, defineTool, type Fact, isFact, run, type Tool } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
+import { array, assert, boolean, constantFrom, integer, property, record } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { timelineOf } from "./build-timeline.ts";
+import { runScale } from "./time-scale.ts";
+import type { Timeline, TimelineRun } from "./timeline.ts";
+import { rowsOf } from "./timeline-rows.ts";
+
+const look = defineTool({
+  name: "look",
+  description: "Looks",
+  input: { type: "object" },
+  effects: "none",
+  reads: ["public"],
+  execute: () => "seen",
+});
+const write = defineTool({
+  name: "write",
+  description: "Writes",
+  input: { type: "object" },
+  needsApproval: "It writes.",
+  execute: () => "done",
+});
+
+function agentOf(steps: ScriptedStep[], tools: readonly Tool[] = [look, write]) {
+  return defineAgent({ name: "a", model: scriptedModel(steps), tools });
+}
+
+const options = () => ({
+  store: memory(),
+  session: "s",
+  runId: "r",
+  clock: fakeClock({ skipUpToMs: 30_000 }),
+});
+
+async function factsOf(...steps: ScriptedStep[]): Promise<Fact[]> {
+  return (await collect(run(agentOf(steps), "Go", options()))).events.filter(isFact);
+}
+
+/** Of all runs, also those inside others. */
+function allRuns({ runs, nested }: Timeline): TimelineRun[] {
+  return [...runs, ...[...nested.values()].flat()];
+}
+
+function shape(timeline: Timeline): string[] {
+  return rowsOf(timeline).map((row) => {
+    if (row.type === "run") return `${row.run.question} (${row.run.status})`;
+    const bars = row.bars.map(({ kind, label, state }) => `${kind} ${label} ${state}`).join(", ");
+    return `${"  ".repeat(row.depth)}${row.type === "turn" ? `${row.turn.turn}: ` : "- "}${bars}`;
+  });
+}
+
+describe("the timeline", () => {
+  it("has a bar for the model of each turn and for each of its calls, with what failed marked", async () => {
+    const facts = await factsOf(
+      { calls: [{ name: "look" }, { name: "look" }, { name: "nothing" }] },
+      { error: "model_failed" },
+      { text: "Seen." },
+    );
+    expect(shape(timelineOf(facts))).toEqual([
+      "Go (done)",
+      expect.stringMatching(/^1: model scripted\S* ok$/),
+      "- tool look ok",
+      "- tool look ok",
+      "- tool nothing error",
+      expect.stringMatching(/^2: model scripted\S* ok$/),
+    ]);
+  });
+
+  it("shows what a person was waited for, and that it is still so", async () => {
+    const running = run(
+      agentOf([{ calls: [{ id: "c", name: "write" }] }, { text: "Done." }]),
+      "Go",
+      options(),
+    );
+    const first = await collect(running);
+    const facts = first.events.filter(isFact);
+    expect(shape(timelineOf(facts)).at(-1)).toBe("- waiting Approval running");
+    running.approve("c");
+    facts.push(...(await collect(running)).events.filter(isFact).filter(({ seq }) => seq > facts.length));
+    expect(shape(timelineOf(facts)).slice(2, 4)).toEqual(["- waiting Approval ok", "- tool write ok"]);
+    // A list that grew gives the same as one that is new.
+    expect(timelineOf(facts)).toEqual(timelineOf([...facts]));
+  });
+
+  it("puts what an agent did that was called as a tool under its call, as a lane", async () => {
+    const inner = defineAgent({
+      name: "inner",
+      model: scriptedModel([{ calls: [{ name: "look" }] }, { text: "In." }]),
+      tools: [look],
+    });
+    const outer = agentOf(
+      [{ calls: [{ name: "inner", input: { prompt: "Help" } }] }, { text: "Out." }],
+      [agentTool(inner)],
+    );
+    const facts = (await collect(run(outer, "Go", options()))).events.filter(isFact);
+    expect(shape(timelineOf(facts)).map((line) => line.replace(/scripted\S*/, "m"))).toEqual([
+      "Go (done)",
+      "1: model m ok",
+      "- tool inner ok",
+      "  1: model m ok",
+      "  - tool look ok",
+      "  2: model m ok",
+      "2: model m ok",
+    ]);
+  });
+
+  it("keeps every bar inside its turn, none negative, and one for each call, whatever the clock did", () => {
+    assert(
+      property(array(plannedTurn, { maxLength: 8 }), boolean(), (turns, isCut) => {
+        const all = plannedFacts(turns);
+        const facts = isCut ? all.slice(0, all.length / 2) : all;
+        const timeline = timelineOf(facts);
+        for (const turn of allRuns(timeline).flatMap((one) => one.turns)) {
+          for (const bar of turn.bars) {
+            expect(bar.to).toBeGreaterThanOrEqual(bar.from);
+            expect(bar.from).toBeGreaterThanOrEqual(turn.from);
+            expect(bar.to).toBeLessThanOrEqual(turn.to);
+          }
+          for (const { at } of turn.marks) expect(at).toBeGreaterThanOrEqual(turn.from);
+        }
+        const said = new Set(facts.flatMap((fact) => callKeyOf(fact) ?? []));
+        const bars = allRuns(timeline).flatMap((one) => one.turns.flatMap((turn) => turn.bars));
+        expect(bars.filter(({ kind }) => kind === "tool")).toHaveLength(said.size);
+        expect(new Set(bars.map(({ id }) => id)).size).toBe(bars.length);
+        expect(timeline.places.size).toBe(facts.length);
+        for (const one of timeline.runs) {
+          const scale = runScale(timeline, one, 0);
+          const places = one.turns.flatMap((turn) =>
+            turn.bars.flatMap(({ from, to }) => [scale(from), scale(to)]),
+          );
+          for (const place of places) expect(place >= 0 && place <= 1).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is made of 10,000 facts in a moment", () => {
+    const turns = Array.from({ length: 1500 }, () => ({
+      model: 5,
+      calls: [{ start: 1, ms: 4, waits: true, hasStart: true }],
+    }));
+    const facts = plannedFacts(turns);
+    expect(facts.length).toBeGreaterThan(9000);
+    const began = performance.now();
+    expect(rowsOf(timelineOf(facts)).length).toBeGreaterThan(4000);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
+
+const plannedTurn = record({
+  model: integer({ min: -50, max: 500 }),
+  calls: array(
+    record({
+      start: integer({ min: -20, max: 50 }),
+      ms: constantFrom(-5, 0, 3, 900),
+      waits: boolean(),
+      hasStart: boolean(),
+    }),
+    { maxLength: 4 },
+  ),
+});
+
+type PlannedTurn = Parameters<typeof plannedFacts>[0][number];
+
+const callKeyOf = (fact: Fact) =>
+  fact.type === "tool_call_start" || fact.type === "tool_call_result" ? `${fact.turn} ${fact.id}` : undefined;
+
+function plannedFacts(
+  turns: readonly {
+    model: number;
+    calls: readonly { start: number; ms: number; waits: boolean; hasStart: boolean }[];
+  }[],
+): Fact[] {
+  const facts: Fact[] = [];
+  let at = 1000;
+  const add = (turn: number, passed: number, body: object) => {
+    at += passed;
+    const origin = { runId: "r", sessionId: "s", agent: "a", turn };
+    facts.push({ ...origin, ...body, seq: facts.length + 1, at, id: String(facts.length) } as Fact);
+  };
+  add(0, 0, { type: "run_start", input: [] });
+  for (const [index, turn] of turns.entries()) addTurn(add, index + 1, turn);
+  add(turns.length, 0, { type: "done", status: "done", text: "" });
+  return facts;
+}
+
+function addTurn(
+  add: (turn: number, passed: number, body: object) => void,
+  turn: number,
+  { model, calls }: PlannedTurn,
+): void {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  add(turn, 0, { type: "turn_start", turn });
+  add(turn, model, { type: "message", model: "m", usage, ms: model, finish: "stop" });
+  for (const [id, { start, waits, hasStart }] of calls.entries()) {
+    const call = { id: String(id), callId: String(id), name: "t" };
+    if (waits) add(turn, 1, { type: "approval_required", ...call, reason: "" });
+    if (waits) add(turn, start, { type: "approval_resolved", ...call, approved: true });
+    if (hasStart) add(turn, start, { type: "tool_call_start", ...call, attempt: 1 });
+  }
+  for (const [id, { ms }] of calls.entries())
+    add(turn, ms, { type: "tool_call_result", id: String(id), name: "t", status: "ok", attempts: 1, ms });
+}

@@ -1,0 +1,93 @@
+import type { ReactNode } from "react";
+import { steadyText } from "../../markdown/visible-text.ts";
+import { spanOf } from "../../ui/format-duration.ts";
+import type { Timeline, TimelineBar, TimelineRun, TimelineTurn } from "./timeline.ts";
+import { endOf, turnLabel } from "./timeline-row.tsx";
+
+type TimelineDetailsProps = {
+  readonly bar: TimelineBar | undefined;
+  readonly timeline: Timeline;
+  readonly now: number;
+  readonly actions: ReactNode;
+};
+
+const states: Readonly<Record<TimelineBar["state"], string>> = {
+  running: "still on",
+  ok: "done",
+  error: "failed",
+  denied: "denied",
+  skipped: "skipped",
+  interrupted: "interrupted",
+};
+
+/** What is known of one bar, at a place that is always there. */
+export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetailsProps): ReactNode {
+  const place = bar && placeOf(timeline, bar);
+  return (
+    <section
+      aria-label="Details"
+      className="h-32 shrink-0 overflow-y-auto border-t px-4 py-2.5 text-[0.8125rem]"
+    >
+      {bar ? (
+        <>
+          <p className="flex items-baseline gap-2">
+            <span className="min-w-0 truncate font-medium">{steadyText(bar.label)}</span>
+            <span className="shrink-0 text-quiet tabular-nums">
+              {spanOf(endOf(bar, now) - bar.from)}, {states[bar.state]}
+              {bar.attempts > 1 && `, ${bar.attempts} tries`}
+            </span>
+          </p>
+          {place && (
+            <p className="text-xs text-faint">
+              {turnLabel(place.turn.turn)} of {steadyText(place.turn.agent)}, began after{" "}
+              {spanOf(bar.from - place.run.from)}
+            </p>
+          )}
+          {bar.about !== "" && (
+            <p className="line-clamp-2 text-xs text-quiet [overflow-wrap:anywhere]">
+              {steadyText(bar.about)}
+            </p>
+          )}
+          {actions !== undefined && <div className="-ml-2.5 mt-0.5 flex flex-wrap">{actions}</div>}
+        </>
+      ) : (
+        <Legend />
+      )}
+    </section>
+  );
+}
+
+function Legend(): ReactNode {
+  return (
+    <div className="grid gap-1.5 text-xs text-quiet">
+      <p>Point at a bar to see what it was.</p>
+      <ul className="flex flex-wrap gap-x-4 gap-y-1">
+        <Key look="bg-accent" label="Model" />
+        <Key look="bg-quiet" label="Tool" />
+        <Key look="border border-dashed border-warn bg-warn-soft" label="Waiting" />
+        <Key look="bg-bad" label="Failed or denied" />
+      </ul>
+      <p className="text-faint">Long waits are drawn shorter than they were.</p>
+    </div>
+  );
+}
+
+function Key({ look, label }: { readonly look: string; readonly label: string }): ReactNode {
+  return (
+    <li className="flex items-center gap-1.5">
+      <span aria-hidden="true" className={`h-2.5 w-5 rounded-[3px] ${look}`} />
+      {label}
+    </li>
+  );
+}
+
+function placeOf(
+  { runs, nested }: Timeline,
+  bar: TimelineBar,
+): { readonly run: TimelineRun; readonly turn: TimelineTurn } | undefined {
+  for (const run of [...runs, ...[...nested.values()].flat()]) {
+    const turn = run.turns.find(({ bars }) => bars.some(({ id }) => id === bar.id));
+    if (turn) return { run, turn };
+  }
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import type { Fact } from "capstan";
+import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight, Pause, Play } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import { IconButton } from "../ui/button.tsx";
+import { SelectField } from "../ui/select-field.tsx";
+import { countAfterTurnStep } from "./turn-starts.ts";
+import { type Playback, speeds } from "./use-playback.ts";
+
+type ReplayControlsProps = {
+  readonly playback: Playback;
+  readonly facts: readonly Fact[];
+  readonly total: number;
+  readonly starts: readonly number[];
+};
+
+const time = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+
+/** Back and forth in time. */
+export function ReplayControls({ playback, facts, total, starts }: ReplayControlsProps): ReactNode {
+  const { count, isPlaying, speed, setSpeed, goTo, toggle } = playback;
+  const now = facts[count - 1];
+  const byTurn = (step: 1 | -1) => goTo(countAfterTurnStep(starts, count, step) ?? (step === 1 ? total : 0));
+  useReplayKeys(playback, { total, byTurn });
+  return (
+    <div className="grid gap-1 border-t bg-paper px-4 py-2.5">
+      <input
+        type="range"
+        aria-label="Moment"
+        aria-valuetext={now ? `Event ${count} of ${total}: ${now.type}` : "Before the first event"}
+        min={0}
+        max={total}
+        value={count}
+        onChange={({ target }) => goTo(target.valueAsNumber)}
+        className="h-5 w-full accent-accent"
+      />
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-1.5">
+        <IconButton label="Turn back" disabled={count === 0} onClick={() => byTurn(-1)}>
+          <ChevronsLeft size={16} />
+        </IconButton>
+        <IconButton label="Event back" disabled={count === 0} onClick={() => goTo(count - 1)}>
+          <ChevronLeft size={16} />
+        </IconButton>
+        <IconButton
+          label={isPlaying ? "Pause" : "Play"}
+          className="bg-accent-soft text-accent"
+          onClick={toggle}
+        >
+          {isPlaying ? <Pause size={16} /> : <Play size={16} />}
+        </IconButton>
+        <IconButton label="Event forth" disabled={count === total} onClick={() => goTo(count + 1)}>
+          <ChevronRight size={16} />
+        </IconButton>
+        <IconButton label="Turn forth" disabled={count === total} onClick={() => byTurn(1)}>
+          <ChevronsRight size={16} />
+        </IconButton>
+        <SelectField
+          label="Speed"
+          value={String(speed)}
+          choices={speeds.map((one) => ({ value: String(one), label: `${one}×` }))}
+          onChange={(value) => setSpeed(speeds.find((one) => String(one) === value) ?? 1)}
+        />
+        <p data-moment={count} className="ml-2 min-w-0 flex-1 truncate text-xs text-quiet tabular-nums">
+          {count} of {total}
+          {now && <span className="font-mono"> {now.type}</span>}
+          {now && <span className="text-faint max-sm:hidden"> {time.format(now.at)}</span>}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+type Steps = { readonly total: number; readonly byTurn: (step: 1 | -1) => void };
+
+/** Space plays; arrows go by an event, with Shift by a turn; Home and End go to the ends. */
+function useReplayKeys({ count, goTo, toggle }: Playback, { total, byTurn }: Steps): void {
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (event.ctrlKey || event.metaKey || event.altKey || !isFree(event.target, event.key)) return;
+      const go = event.shiftKey ? { left: () => byTurn(-1), right: () => byTurn(1) } : undefined;
+      const actions: Record<string, () => void> = {
+        " ": toggle,
+        ArrowLeft: go?.left ?? (() => goTo(count - 1)),
+        ArrowRight: go?.right ?? (() => goTo(count + 1)),
+        Home: () => goTo(0),
+        End: () => goTo(total),
+      };
+      const action = actions[event.key];
+      if (!action) return;
+      event.preventDefault();
+      action();
+    }
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [count, total, goTo, toggle, byTurn]);
+}
+
+/** What the focus is on may have a use of its own for the key. */
+function isFree(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return true;
+  if (target instanceof HTMLInputElement) return target.type === "range";
+  if (/^(?:TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) return false;
+  return key !== " " || !target.closest("button, a, summary");
+}
