@@ -74,9 +74,9 @@ function made(files: Readonly<Record<string, string>> = { "capstan.config.ts": c
   return project;
 }
 
-function trusted(): ScratchProject {
+async function trusted(): Promise<ScratchProject> {
   const project = made();
-  trustFolder(project.folder, project.env);
+  await trustFolder(project.folder, project.env);
   return project;
 }
 
@@ -94,7 +94,7 @@ const chosen = (optionId: string): RequestPermissionResponse => ({
 it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub-agent; nothing else is on stdout, whoever prints", {
   timeout,
 }, async () => {
-  const project = trusted();
+  const project = await trusted();
   project.write("note.txt", "old\n");
   const editor = await opened(project);
   const { agent } = editor;
@@ -177,7 +177,7 @@ it("a call that needs approval runs when it is allowed, once or always, and not 
   timeout,
 }, async () => {
   const answers = ["reject", "allow_it_all", "allow", "always"];
-  const editor = await opened(trusted(), { choose: () => chosen(answers.shift() ?? "") });
+  const editor = await opened(await trusted(), { choose: () => chosen(answers.shift() ?? "") });
   const sessionId = await editor.newSession();
   const results = () =>
     editor
@@ -207,7 +207,7 @@ it("a call that needs approval runs when it is allowed, once or always, and not 
 it("cancel stops a run in the middle of a call, and one that asks; two sessions at once do not disturb each other", {
   timeout,
 }, async () => {
-  const project = trusted();
+  const project = await trusted();
   const asking = Promise.withResolvers<void>();
   const editor = await opened(project, {
     choose() {
@@ -241,7 +241,7 @@ it("cancel stops a run in the middle of a call, and one that asks; two sessions 
 it("a new process loads a session with all that was said, and asks again for what its run waits for; what was under way when an editor left goes on", {
   timeout,
 }, async () => {
-  const project = trusted();
+  const project = await trusted();
   const asking = Promise.withResolvers<void>();
   const editor = await opened(project, {
     choose() {
@@ -294,7 +294,7 @@ it("a new process loads a session with all that was said, and asks again for wha
 it("what a tool says stays inside of its result, whatever it imitates; errors and refusals are plain; pictures and files come along", {
   timeout,
 }, async () => {
-  const project = trusted();
+  const project = await trusted();
   const editor = await opened(project);
   const sessionId = await editor.newSession();
   expect(await editor.say(sessionId, "use shout")).toBe("end_turn");
@@ -352,7 +352,7 @@ it("a folder that is not trusted brings neither its configuration nor the editor
   expect(JSON.stringify(editor.updates(sessionId))).toMatch(/my server\\+" are not used/);
   expect(existsSync(touch.args[0] ?? "")).toBe(false);
 
-  trustFolder(plain.folder, plain.env);
+  await trustFolder(plain.folder, plain.env);
   await open(plain.folder);
   expect(existsSync(touch.args[0] ?? "")).toBe(true);
 

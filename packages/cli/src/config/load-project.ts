@@ -70,7 +70,7 @@ async function untrustedOf(
   if (open.length === 0) return [];
   const isAgreed = trust || (asks && (await askForTrust(open, io)));
   if (!isAgreed) return open;
-  for (const file of open) trustFolder(dirname(file), io.env);
+  for (const file of open) await trustFolder(dirname(file), io.env);
   return [];
 }
 

@@ -15,25 +15,25 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("trust", () => {
-  it("covers what is below a folder, by its real path, and nothing beside it", () => {
+  it("covers what is below a folder, by its real path, and nothing beside it", async () => {
     const project = join(root, "home", "project");
     symlinkSync(project, join(root, "link"));
     mkdirSync(join(root, "home", "project-2"));
     expect(isTrusted(project, env())).toBe(false);
-    trustFolder(join(root, "link"), env());
+    await trustFolder(join(root, "link"), env());
     expect(isTrusted(project, env())).toBe(true);
     expect(isTrusted(join(project, "below"), env())).toBe(true);
     expect(isTrusted(join(root, "home", "project-2"), env())).toBe(false);
   });
 
-  it("in the home folder does not cover everything in it", () => {
-    trustFolder(join(root, "home"), env());
+  it("in the home folder does not cover everything in it", async () => {
+    await trustFolder(join(root, "home"), env());
     expect(isTrusted(join(root, "home"), env())).toBe(true);
     expect(isTrusted(join(root, "home", "project"), env())).toBe(false);
   });
 
-  it("is not guessed from a file that is damaged", () => {
-    trustFolder(join(root, "home"), env());
+  it("is not guessed from a file that is damaged", async () => {
+    await trustFolder(join(root, "home"), env());
     writeFileSync(join(root, "data", "trust.json"), "{");
     expect(() => isTrusted(root, env())).toThrow(/trust\.json is damaged\. Repair or remove it/);
   });

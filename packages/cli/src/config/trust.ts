@@ -1,10 +1,10 @@
 // Which folders are trusted: `trust.json` in the data folder, {"folders": [real paths]}, for its owner alone. A trusted
 // folder covers those below it, except for the home folder and the root, which hold everything.
-import { randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentError } from "capstan";
 import { dataFolder, userFolder } from "capstan/data-folder";
+import { replaceFile } from "capstan/replace-file";
 import type { Io } from "../io.ts";
 
 /** Whether the user has said that code and commands found in the folder may be run. */
@@ -20,13 +20,11 @@ export function isTrusted(folder: string, env: Io["env"]): boolean {
 }
 
 /** Remembers it. */
-export function trustFolder(folder: string, env: Io["env"]): void {
+export async function trustFolder(folder: string, env: Io["env"]): Promise<void> {
   const file = trustFile(env);
   const folders = [...new Set([...readTrusted(file), realpathSync(folder)])].sort();
   makeDataFolder(dirname(file));
-  const beside = `${file}.${randomUUID()}.tmp`;
-  writeFileSync(beside, `${JSON.stringify({ folders }, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(beside, file);
+  await replaceFile(file, `${JSON.stringify({ folders }, undefined, 2)}\n`);
 }
 
 /** Makes it for its owner alone; what was there keeps its rights. */

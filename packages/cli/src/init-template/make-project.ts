@@ -23,7 +23,7 @@ export async function init(given: string | undefined, { yes = false }: InitFlags
     await writeFile(join(folder, path), text, { flag: "wx" });
   }
   // Its configuration is ours, and whoever asked for it means to run it.
-  trustFolder(folder, io.env);
+  await trustFolder(folder, io.env);
   io.stdout.write(madeText(folder, files, io));
 }
 

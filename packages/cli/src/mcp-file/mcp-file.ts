@@ -1,10 +1,10 @@
 // The project's `.mcp.json`, as people keep it: read, changed in one entry, and written back whole with its own
 // indentation, line ends and everything else that stands in it.
 
-import { randomUUID } from "node:crypto";
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError } from "capstan";
+import { replaceFile } from "capstan/replace-file";
 import { isRecord } from "../is-record.ts";
 
 /** One entry of `mcpServers`, as it is written in the file. */
@@ -39,7 +39,7 @@ export async function changeMcpFile(
   const known = content.mcpServers ?? {};
   // A server that is replaced keeps its place.
   const servers = entry === undefined ? others : { ...known, [name]: entry };
-  await replaceFile(path, format({ ...content, mcpServers: servers }, text));
+  await writeMcpFile(path, format({ ...content, mcpServers: servers }, text));
   return { path, exists: true, servers };
 }
 
@@ -82,24 +82,15 @@ function format(content: Content, before = ""): string {
   return before.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
 }
 
-/** Written beside, synced and renamed, so that nobody ever reads half of it; it keeps the rights it had. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Keeps the permissions of the existing file. */
+async function writeMcpFile(path: string, text: string): Promise<void> {
   const mode = await stat(path).then(
-    (known) => known.mode & 0o777,
+    (stats) => stats.mode & 0o777,
     () => 0o644,
   );
-  const beside = `${path}.${randomUUID()}.tmp`;
   try {
-    const handle = await open(beside, "wx", mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(beside, path);
+    await replaceFile(path, text, { mode });
   } catch (error) {
-    await rm(beside, { force: true });
     throw new AgentError(
       "mcp_config",
       `${path} cannot be written (${(error as NodeJS.ErrnoException).code}): look at the permissions of its folder.`,

@@ -1,6 +1,7 @@
 // What a person has typed, oldest first, one JSON string a line. Only its owner may read the file.
-import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { replaceFile } from "capstan/replace-file";
 import { harmless } from "./harmless.ts";
 
 const most = 1000;
@@ -45,7 +46,5 @@ function readLine(line: string): string[] {
 
 async function rewrite(file: string, entries: readonly string[]): Promise<void> {
   const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-  const next = `${file}.${process.pid}`;
-  await writeFile(next, text, { mode: 0o600 });
-  await rename(next, file);
+  await replaceFile(file, text);
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { AgentError } from "capstan";
+import { replaceFile } from "capstan/replace-file";
 import { isRecord } from "../is-record.ts";
-import { replaceFile } from "./replace-file.ts";
 
 /** What was trusted of a tool: its fingerprint, and its definition as JSON, to show a person what has changed. */
 export type Trusted = { readonly fingerprint: string; readonly definition: string };

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentError } from "capstan";
+import { replaceFile } from "capstan/replace-file";
 import { isRecord } from "../../is-record.ts";
-import { replaceFile } from "../replace-file.ts";
 import type { Credentials, TokenStore } from "./token-store.ts";
 
 type Servers = Readonly<Record<string, Credentials>>;
