@@ -1,7 +1,7 @@
 import { seen } from "../escape-text.ts";
 import type { Json } from "../json.ts";
+import type { LineChange } from "./diff-lines.ts";
 import type { CallDifference, Difference, Pair, TurnDifference } from "./difference.ts";
-import type { LineChange } from "./line-difference.ts";
 import { wordedDuration } from "./worded.ts";
 
 /** A difference of two runs for people: `-` is the left one, `+` the right one. */

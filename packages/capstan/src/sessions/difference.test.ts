@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { run } from "../run/run.ts";
@@ -8,7 +7,6 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { difference } from "./difference.ts";
 import { formatDifference } from "./difference-text.ts";
-import { lineDifference } from "./line-difference.ts";
 
 async function factsOf(id: string, text: string, ...steps: ScriptedStep[]) {
   const store = memory();
@@ -101,27 +99,5 @@ describe("the difference of two runs", () => {
       Time: 0 ms
       "
     `);
-  });
-});
-
-describe("the difference of two texts", () => {
-  const lines = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((all) => all.join("\n"));
-
-  it("gives back both texts, and what they have in common once", () => {
-    const property = fc.property(lines, lines, (left, right) => {
-      const changes = lineDifference(left, right);
-      const side = (other: string) => changes.filter(({ type }) => type !== other).map(({ line }) => line);
-      expect(side("right").join("\n")).toBe(left);
-      expect(side("left").join("\n")).toBe(right);
-      if (left === right) expect(changes.every(({ type }) => type === "same")).toBe(true);
-    });
-    fc.assert(property);
-  });
-
-  it("is as small as it can be, and still an answer for very long texts", () => {
-    const shown = lineDifference("a\nb\nc\nd", "a\nc\nx\nd").map(({ type, line }) => `${type} ${line}`);
-    expect(shown).toEqual(["same a", "left b", "same c", "right x", "same d"]);
-    const long = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join("\n");
-    expect(lineDifference(long("a"), long("b"))).toHaveLength(10_000);
   });
 });

@@ -1,7 +1,7 @@
 import type { Fact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
 import { canonical, type Json } from "../json.ts";
-import { type LineChange, lineDifference } from "./line-difference.ts";
+import { diffLines, type LineChange } from "./diff-lines.ts";
 import { isNested } from "./stored-facts.ts";
 import { type RunSummary, runSummary } from "./summary.ts";
 import { askedIn } from "./title.ts";
@@ -149,5 +149,9 @@ function callDifference(left: SideCall, right: SideCall): CallDifference {
 }
 
 function changedLines(left: string, right: string): LineChange[] | undefined {
-  return left === right ? undefined : lineDifference(left, right);
+  return left === right ? undefined : diffLines(splitLines(left), splitLines(right));
+}
+
+function splitLines(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
 }

@@ -1,4 +1,5 @@
 export { getScope, type ListOptions } from "../store.ts";
+export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {
   type CallDifference,
   type Difference,
@@ -8,7 +9,6 @@ export {
 } from "./difference.ts";
 export { formatDifference } from "./difference-text.ts";
 export type { ForkOptions } from "./fork.ts";
-export type { LineChange } from "./line-difference.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type ExportFormat, type Session, session } from "./session.ts";

@@ -7,7 +7,7 @@ import { badArguments, quoted } from "./file-failure.ts";
 import { openFile } from "./open-file.ts";
 import { refuseProtected } from "./protected-names.ts";
 import { replaceFile } from "./replace-file.ts";
-import { unifiedDiff } from "./unified-diff.ts";
+import { createUnifiedDiff } from "./unified-diff.ts";
 import { attempt, type Workspace, wayTo } from "./workspace.ts";
 
 /** A file before it is changed. `text` is missing when it is too large or no text. */
@@ -109,7 +109,7 @@ async function textOf(handle: FileHandle, mostBytes: number): Promise<string | u
 /** For the model the numbers, for people the lines: what was in the file is not told to the model by writing. */
 function told(path: string, before: Before | undefined, after: string): ToolReturn {
   const wasBinary = before !== undefined && before.text === undefined;
-  const diff = wasBinary ? undefined : unifiedDiff(path, before?.text, after);
+  const diff = wasBinary ? undefined : createUnifiedDiff(path, before?.text, after);
   const about = diff ? `lines: ${diff.added} added, ${diff.removed} removed` : "which was not a text file";
   const isSame = before !== undefined && diff?.text === "";
   const content = isSame

@@ -4,7 +4,7 @@ import { find, inDirectory } from "./directory.ts";
 import { shown, systemCode } from "./file-failure.ts";
 import { refuseProtected } from "./protected-names.ts";
 import type { Root } from "./root.ts";
-import { linesOf } from "./unified-diff.ts";
+import { splitLines } from "./unified-diff.ts";
 import { wayTo } from "./workspace.ts";
 
 /** Why a person is asked; false for a path that the call is refused for anyway, so that nobody is asked in vain. */
@@ -42,6 +42,6 @@ export async function reasonToWrite(path: string, workspace: WritableWorkspace):
 
 function sizeOf({ stats, text }: Before): string {
   if (text === undefined) return `${stats.size} bytes`;
-  const count = linesOf(text).length;
+  const count = splitLines(text).length;
   return count === 1 ? "1 line" : `${count} lines`;
 }

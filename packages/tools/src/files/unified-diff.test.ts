@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "./unified-diff.ts";
+import { createUnifiedDiff } from "./unified-diff.ts";
 
 /** Applies a diff by the letter: every kept and every taken line must be where the diff says. */
 function applied(before: string, diff: string): string {
@@ -28,7 +28,7 @@ function applied(before: string, diff: string): string {
 describe("a unified diff", () => {
   it("shows what changes, with the lines around it", () => {
     const before = "a\nb\nc\nd\ne\nf\ng\nh\n";
-    expect(unifiedDiff("x.txt", before, "a\nb\nc\nd\nE\nf\ng\nh\ni").text).toBe(
+    expect(createUnifiedDiff("x.txt", before, "a\nb\nc\nd\nE\nf\ng\nh\ni").text).toBe(
       [
         ...["--- a/x.txt", "+++ b/x.txt", "@@ -2,7 +2,8 @@", " b", " c", " d", "-e", "+E", " f", " g", " h"],
         ...["+i", "\\ No newline at end of file", ""],
@@ -37,7 +37,7 @@ describe("a unified diff", () => {
   });
 
   it("says that a file is new", () => {
-    expect(unifiedDiff("x", undefined, "a\n")).toEqual({
+    expect(createUnifiedDiff("x", undefined, "a\n")).toEqual({
       text: "--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n",
       added: 1,
       removed: 0,
@@ -45,7 +45,7 @@ describe("a unified diff", () => {
   });
 
   it("is empty when nothing changes", () => {
-    expect(unifiedDiff("x", "a\nb", "a\nb")).toEqual({ text: "", added: 0, removed: 0 });
+    expect(createUnifiedDiff("x", "a\nb", "a\nb")).toEqual({ text: "", added: 0, removed: 0 });
   });
 
   it("turns the one text into the other", () => {
@@ -54,7 +54,7 @@ describe("a unified diff", () => {
       .map((lines) => lines.join(""));
     fc.assert(
       fc.property(texts, texts, (before, after) => {
-        const { text, added, removed } = unifiedDiff("x", before, after);
+        const { text, added, removed } = createUnifiedDiff("x", before, after);
         expect(applied(before, text)).toBe(after);
         const count = (content: string) => content.match(/[^\n]*\n|[^\n]+$/g)?.length ?? 0;
         expect(added - removed).toBe(count(after) - count(before));
@@ -64,14 +64,14 @@ describe("a unified diff", () => {
   });
 
   it("takes out and puts in no more than it must", () => {
-    const { added, removed } = unifiedDiff("x", "a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n");
+    const { added, removed } = createUnifiedDiff("x", "a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n");
     expect(added + removed).toBe(5);
   });
 
   it("of two large texts that have nothing in common is still right, and cut (A41)", () => {
     const text = (letter: string) => Array.from({ length: 20_000 }, (_, n) => `${letter}${n}\n`).join("");
     const startedAt = performance.now();
-    const { text: diff, added, removed } = unifiedDiff("x", text("a"), text("b"));
+    const { text: diff, added, removed } = createUnifiedDiff("x", text("a"), text("b"));
     expect(performance.now() - startedAt).toBeLessThan(5000);
     expect({ added, removed }).toEqual({ added: 20_000, removed: 20_000 });
     expect(diff.length).toBeLessThan(41_000);
