@@ -216,8 +216,19 @@ modelSuite(
     },
     overloaded: line({ error: "overloaded" }),
   },
-  (baseURL) => acme({ model: "sailor-1", apiKey: "none", baseURL, idleMs: 80 }),
+  (baseURL) => acme({ model: "sailor-1", apiKey: "none", baseURL }),
 );
+
+it("the client of the guide gives up on a provider that stays silent", async () => {
+  const silent: typeof fetch = (_, init) =>
+    new Promise((_resolve, reject) =>
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
+    );
+  const model = acme({ model: "sailor-1", apiKey: "none", idleMs: 1, fetch: silent });
+  const request = { instructions: "", history: [], tools: [], toolChoice: "auto" } as const;
+  const stream = model.stream(request, { signal: new AbortController().signal });
+  await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "model_timeout" });
+});
 
 storeSuite("of the guide", () => mirrored(memory(), () => undefined));
 

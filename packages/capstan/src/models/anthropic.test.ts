@@ -3,5 +3,5 @@ import { anthropicEncoder } from "../testing/wire-encoders.ts";
 import { anthropic } from "./anthropic.ts";
 
 modelSuite("anthropic", anthropicEncoder, (baseURL) =>
-  anthropic({ model: "claude-test", apiKey: "key-1234567890", baseURL, timeouts: { idleMs: 80 } }),
+  anthropic({ model: "claude-test", apiKey: "key-1234567890", baseURL }),
 );

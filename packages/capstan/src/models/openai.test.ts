@@ -2,7 +2,7 @@ import { modelSuite } from "../testing/model-suite.ts";
 import { openAiChatEncoder, openAiResponsesEncoder } from "../testing/wire-encoders.ts";
 import { openai } from "./openai.ts";
 
-const common = { model: "gpt-test", apiKey: "sk-test-1234567890", timeouts: { idleMs: 80 } };
+const common = { model: "gpt-test", apiKey: "sk-test-1234567890" };
 
 modelSuite("openai (chat)", openAiChatEncoder, (baseURL) => openai({ ...common, api: "chat", baseURL }));
 modelSuite("openai (responses)", openAiResponsesEncoder, (baseURL) =>

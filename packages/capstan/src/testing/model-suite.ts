@@ -197,7 +197,7 @@ async function serve(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** A minute at a time, until the client has had enough. */
+/** Advances the clock by a minute at a time until the client, or the run on its behalf, closes the connection. */
 function passTime(clock: FakeClock, response: ServerResponse): void {
   const minutes = setInterval(() => void clock.advance(60_000), 50);
   response.on("close", () => clearInterval(minutes));
