@@ -139,9 +139,7 @@ describe("a release as a whole", () => {
   });
   afterEach(() => rmSync(place, { recursive: true }));
 
-  it("is packed once, looked at, and compared with what the registry gives: another file is noticed (A122)", {
-    timeout: 30_000,
-  }, async () => {
+  it("is packed once, looked at, and compared with what the registry gives: another file is noticed (A122)", async () => {
     const out = join(place, "out");
     const packed = packInto(out, [join(place, "core")]);
     expect(releaseProblems(place, out, packed)).toEqual([]);

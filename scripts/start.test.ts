@@ -8,9 +8,7 @@ import { launchBrowser } from "../packages/studio/src/testing/launch-browser.ts"
 /** What a first screen must introduce. */
 const apps = ["Airport", "Files", "Graph", "Knowledge", "MCP bridge"];
 
-it("`npm start` opens a studio in which the five apps answer; nothing leaves the machine, and it ends in order", {
-  timeout: 120_000,
-}, async () => {
+it("`npm start` opens a studio in which the five apps answer; nothing leaves the machine, and it ends in order", async () => {
   const home = mkdtempSync(join(tmpdir(), "capstan-start-"));
   const here = (name: string) => join(import.meta.dirname, name);
   const flags = ["--conditions=capstan-source", here("start.ts")];

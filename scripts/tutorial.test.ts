@@ -69,7 +69,7 @@ beforeAll(async () => {
     npm_config_ignore_scripts: "true",
     npm_config_registry: registry.url,
   };
-}, 60_000);
+});
 
 let server: { readonly child: ChildProcess; readonly closed: Promise<unknown> } | undefined;
 
@@ -86,7 +86,7 @@ afterAll(async () => {
   provider?.close();
   registry?.close();
   rmSync(place, { recursive: true, force: true, maxRetries: 3 });
-}, 60_000);
+});
 
 function shell(script: string): { child: ChildProcess; said: () => string; closed: Promise<number | null> } {
   // The last line tells where the shell has gone to.
@@ -120,7 +120,7 @@ async function startServer(script: string, shown: string): Promise<void> {
   await stopServer();
   const { child, said, closed } = shell(script);
   server = { child, closed };
-  await expect.poll(said, { timeout: 20_000 }).toMatch(patternOf(shown, "within"));
+  await expect.poll(said).toMatch(patternOf(shown, "within"));
   if (!/^ {2}studio /m.test(shown)) return;
   const page = await (await fetch(`http://127.0.0.1:${port}`)).text();
   expect(page).toContain('<script type="module"');

@@ -1,6 +1,6 @@
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type WireStep, wireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
 import { ask, cards, heard, rest, transcript } from "../../packages/studio/src/testing/conversation-page.ts";
@@ -9,9 +9,7 @@ import { about, airport } from "./agent.ts";
 import type { Bookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
 
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-const patience = { timeout: 8_000 };
+const patience = { timeout: 30_000 };
 
 const { places } = await loadVenue();
 const idOf = (name: string): number => places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;

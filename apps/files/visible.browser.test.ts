@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
 import {
   ask,
@@ -20,9 +20,7 @@ import { offlineExcept } from "../../packages/studio/src/testing/offline-except.
 import { about, files } from "./agent.ts";
 import { slowReader } from "./testing/slow-reader.ts";
 
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-const patience = { timeout: 8_000 };
+const patience = { timeout: 30_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));

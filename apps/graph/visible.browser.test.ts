@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Model } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
 import {
   ask,
@@ -20,9 +20,7 @@ import type { GraphSources } from "./catalogue.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-const patience = { timeout: 8_000 };
+const patience = { timeout: 30_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-graph-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,16 +1,14 @@
 // The scenarios of the app as a person sees them: in the studio, in a real browser.
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
 import { ask, cards, rest, transcript } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
 import { about, knowledge } from "./agent.ts";
 import { type Library, library } from "./library/library.ts";
 
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-const patience = { timeout: 8_000 };
+const patience = { timeout: 30_000 };
 
 const search = (query: string, limit = 5): ScriptedStep => ({
   calls: [{ name: "search_knowledge_base", input: { query, limit } }],

@@ -14,7 +14,7 @@ const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
 let mcp: McpTools;
 beforeAll(async () => {
   mcp = await childServers({ data });
-}, 30_000);
+});
 afterAll(async () => {
   await mcp.close();
   rmSync(data, { recursive: true });

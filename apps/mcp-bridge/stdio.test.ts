@@ -5,10 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-
-// Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const scripted = join(import.meta.dirname, "testing", "scripted-serve.ts");
 const program = join(import.meta.dirname, "serve.ts");
@@ -100,7 +97,7 @@ function start(...rest: string[]): Program {
 }
 
 const ended = (child: ChildProcess) => new Promise((resolve) => child.on("exit", resolve));
-const patience = { timeout: 20_000 };
+const patience = { timeout: 30_000 };
 
 describe("serve.ts", () => {
   it("has nothing but the protocol on stdout, at debug level too (S4-53, S4-57)", async () => {

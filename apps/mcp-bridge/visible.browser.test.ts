@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
 import {
   ask,
@@ -22,9 +22,7 @@ import { noteFile } from "./servers/note-file.ts";
 import { pretendPages } from "./testing/pretend-pages.ts";
 import { textCall } from "./testing/text-call.ts";
 
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-const patience = { timeout: 8_000 };
+const patience = { timeout: 30_000 };
 
 /** The servers of the app, one that crashes at its start, and gauges that fail once and always. */
 function servers() {

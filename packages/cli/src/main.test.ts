@@ -33,7 +33,7 @@ describe.skipIf(!existsSync("/dev/full"))("output that cannot be written", () =>
     "sessions list --json",
     "models",
     "--version",
-  ])("is a failure that is told in one line: %s", { timeout: 30_000 }, (words) => {
+  ])("is a failure that is told in one line: %s", (words) => {
     const { status, stderr } = shell(`${words} >/dev/full`);
     expect(status).toBe(1);
     expect(stderr.match(/cannot be written: .*ENOSPC.*/g)).toHaveLength(1);
@@ -61,27 +61,23 @@ describe("an error that nobody waits for", () => {
   it.each([
     ["a timer", `setTimeout(() => { throw new Error("the chain broke"); }, 10);`],
     ["a promise", `void Promise.reject(new Error("the chain broke"));`],
-  ])(
-    "ends a script with 1, the cause in one line, and one object: %s",
-    { timeout: 30_000 },
-    (_what, deed) => {
-      project.write("capstan.config.mjs", strayConfig(deed));
-      const { status, stdout, stderr } = shell("-p Go --json --trust");
-      expect(status).toBe(1);
-      expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-      expect(JSON.parse(stdout)).toMatchObject({
-        status: "failed",
-        error: { code: "internal", message: expect.stringContaining("the chain broke") },
-      });
-      expect(stderr).toMatch(/^capstan: .*the chain broke \(.*capstan\.config\.mjs:\d+:\d+\).*$/m);
-      expect(stderr).not.toMatch(/^ {4}at /m);
-      const listed = shell("sessions list --json");
-      const shown = shell(`sessions show ${JSON.parse(listed.stdout)[0].id} --json`);
-      expect(JSON.parse(shown.stdout).runs).toMatchObject([{ status: "cancelled" }]);
-    },
-  );
+  ])("ends a script with 1, the cause in one line, and one object: %s", (_what, deed) => {
+    project.write("capstan.config.mjs", strayConfig(deed));
+    const { status, stdout, stderr } = shell("-p Go --json --trust");
+    expect(status).toBe(1);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "failed",
+      error: { code: "internal", message: expect.stringContaining("the chain broke") },
+    });
+    expect(stderr).toMatch(/^capstan: .*the chain broke \(.*capstan\.config\.mjs:\d+:\d+\).*$/m);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    const listed = shell("sessions list --json");
+    const shown = shell(`sessions show ${JSON.parse(listed.stdout)[0].id} --json`);
+    expect(JSON.parse(shown.stdout).runs).toMatchObject([{ status: "cancelled" }]);
+  });
 
-  it("shows where it came from with CAPSTAN_DEBUG", { timeout: 30_000 }, () => {
+  it("shows where it came from with CAPSTAN_DEBUG", () => {
     const deed = `setTimeout(() => { throw new Error("the chain broke"); }, 10);`;
     project.write("capstan.config.mjs", strayConfig(deed));
     const { status, stderr } = shell("-p Go --trust", { env: { CAPSTAN_DEBUG: "1" } });
@@ -89,7 +85,7 @@ describe("an error that nobody waits for", () => {
     expect(stderr).toMatch(/^ {4}at /m);
   });
 
-  it("is told in a chat, which goes on", { timeout: 30_000 }, async () => {
+  it("is told in a chat, which goes on", async () => {
     const deed = `setTimeout(() => { throw new Error("the chain broke"); }, 10); setTimeout(resolve, 60, "dropped");`;
     project.write("capstan.config.mjs", strayConfig(deed));
     await using chat = startInPty(import.meta.url, ["./bin.ts", "--trust"], {
@@ -104,7 +100,7 @@ describe("an error that nobody waits for", () => {
     expect(await chat.exitCode).toBe(0);
   });
 
-  it("ends a command that only looks, too", { timeout: 30_000 }, () => {
+  it("ends a command that only looks, too", () => {
     project.write(
       "capstan.config.mjs",
       `setTimeout(() => { throw new Error("adrift"); }, 0); await new Promise(() => {}); export default {};`,

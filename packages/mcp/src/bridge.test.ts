@@ -22,7 +22,7 @@ beforeAll(async () => {
       broken: { command: process.execPath, args: ["-e", "process.exit(1)"] },
     },
   });
-}, 40_000);
+});
 afterAll(() => mcp.close());
 
 /** What a client of the given era is answered when it asks an agent with the child's tools, question after question. */

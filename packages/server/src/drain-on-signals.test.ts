@@ -3,11 +3,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqlite } from "capstan/stores/sqlite";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Apart, type ApartOptions, type ServeOrder, serveApart } from "./testing/serve-apart.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
-const patiently = { timeout: 15_000, interval: 100 };
+const patiently = { timeout: 30_000, interval: 100 };
 
 let folder: string;
 const apart: Apart[] = [];
@@ -58,9 +57,7 @@ const isDone = async ({ url }: Apart, runId: string) => {
   return run.state === "ended" && run.result.status === "done" && run.result.text === "Done.";
 };
 
-it("a server that is told to leave under load loses no run, no listener, and ends with 0 (F82)", {
-  timeout: 30_000,
-}, async () => {
+it("a server that is told to leave under load loses no run, no listener, and ends with 0 (F82)", async () => {
   const first = await serve({ stepMs: 400 });
   const runs = await Promise.all(Array.from({ length: 20 }, async () => runOf(await start(first))));
   const streams = await Promise.all(
@@ -106,9 +103,7 @@ it("a second signal ends it at once (F82)", async () => {
   expect(await one.ended).toBe(143);
 });
 
-it("a run that takes nearly all memory ends neither the process nor the others; new ones wait (F83)", {
-  timeout: 30_000,
-}, async () => {
+it("a run that takes nearly all memory ends neither the process nor the others; new ones wait (F83)", async () => {
   const one = await serve({ stepMs: 100 }, { flags: ["--max-old-space-size=320", "--expose-gc"] });
   const other = await runOf(await start(one));
   const greedy = await runOf(await start(one, "greedy"));

@@ -30,7 +30,7 @@ beforeAll(async () => {
   order = { ...order, port: server.port };
   // On a busy machine a server takes its time to come back.
   client = createClient({ baseURL: server.url, retries: 6 });
-}, 30_000);
+});
 
 afterAll(async () => {
   await server.kill();
@@ -107,7 +107,7 @@ it("after kill -9 in mid-run its listeners come back by themselves, and hear eve
     expect(listener?.heard.some(({ type }) => type === "content_delta")).toBe(true);
   }
   expect(states.filter((type) => type === "lost").length).toBeGreaterThanOrEqual(6);
-}, 60_000);
+});
 
 it("a run is started once, whatever happens to the server while it is asked for (F84)", async () => {
   const input = JSON.stringify([{ say: "Hello." }]);
@@ -126,7 +126,7 @@ it("a run is started once, whatever happens to the server while it is asked for 
     const { heard } = await listen(client.runs.events(runId));
     expect(heard.at(-1)).toMatchObject({ type: "done", status: "done", text: "Hello." });
   }
-}, 60_000);
+});
 
 /** What a run waits for when it has come to rest. */
 async function pendingOf(runId: string): Promise<{ after: number; callId: string; digest: string }> {
@@ -170,7 +170,7 @@ it("calls that a page or a person must answer wait over a restart, and are answe
     text: "Done: paid",
   });
   expect(readFileSync(order.canary, "utf8").match(/^pay /gm)).toHaveLength(1);
-  await expect.poll(() => watch.view().status, { timeout: 6000 }).toBe("done");
+  await expect.poll(() => watch.view().status).toBe("done");
   expect(watch.view()).toEqual(buildView(await storedFacts(onScreen.sessionId)));
   watch.close();
-}, 60_000);
+});

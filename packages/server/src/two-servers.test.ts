@@ -38,13 +38,13 @@ describe.skipIf(!postgresFolder())("two servers on one Postgres", () => {
     const start = (name: string) => startServer({ ...order, canary: join(folder, name) });
     servers = await Promise.all([start("a"), start("b")]);
     clients.push(...servers.map(({ url }) => createClient({ baseURL: url })));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(servers?.map((server) => server.kill()) ?? []);
     await postgres?.stop();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 
   describe.each([
     ["the first", "the second", 0, 1],
@@ -172,7 +172,7 @@ describe("two servers on one file of SQLite", () => {
       await Promise.all(servers.map((server) => server.kill()));
       rmSync(folder, { recursive: true });
     }
-  }, 30_000);
+  });
 });
 
 /** What was shown of messages while they were said. */

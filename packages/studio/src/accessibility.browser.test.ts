@@ -37,7 +37,7 @@ test.each([
   "phone",
 ] as const)("no view has a serious fault of access, in either theme, at the size of a %s", async (size) => {
   const page = await studio.open("/", { size });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(30_000);
   await page.emulateMedia({ reducedMotion: "reduce" });
   const faults: string[] = [];
   for (const [at, { name, path, prepare }] of views.entries()) {

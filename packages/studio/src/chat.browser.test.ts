@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
 import { serveApart } from "./testing/serve-apart.ts";
@@ -15,9 +15,6 @@ const studio = studioFor(() => ({
   agents: [...chatAgents(), viewAgent(), clerk],
   about: { ...introductions, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
 }));
-
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const prompt = (page: Page) => page.locator("[data-prompt]");
 

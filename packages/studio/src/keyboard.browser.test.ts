@@ -61,7 +61,7 @@ test("a chat is started, an approval answered, a run stopped and a branch made b
   await page.keyboard.press("Enter");
   await conversation(page).getByText("You said: Other words").waitFor();
   await conversation(page).getByText("2/2").waitFor();
-}, 30_000);
+});
 
 test("the inspector, replay, the palette, the help and the sessions are used by keyboard alone", async () => {
   const page = await studio.open("/");
@@ -117,4 +117,4 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await tabTo(page, "Delete");
   await page.keyboard.press("Enter");
   await page.getByRole("main").getByText("A better name").waitFor({ state: "detached" });
-}, 60_000);
+});

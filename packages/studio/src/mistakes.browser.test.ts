@@ -1,7 +1,7 @@
 // What hurried hands do: click twice, press the wrong key, go back. Nothing is done twice, and nothing typed is lost.
 import { offline } from "capstan/models/offline";
 import type { Locator, Page } from "playwright-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
 import { chatAgents, introductions } from "./testing/chat-agents.ts";
 import {
@@ -21,8 +21,6 @@ const studio = studioFor(() => ({
   about: introductions,
   storedAgents: { tools: [], sources: [], models: [offline()] },
 }));
-
-vi.setConfig({ testTimeout: 30_000 });
 
 async function count(page: Page, what: "runs" | "sessions"): Promise<number> {
   return page.evaluate(

@@ -85,7 +85,7 @@ describe.each([
       await picture(page, `page-${path.slice(1)}-${size}-${theme}`);
       await assertSound(page, path === "/sessions" ? "body" : "main");
     }
-  }, 60_000);
+  });
 });
 
 test("sessions are found by what was said, renamed, and deleted after a question", async () => {
@@ -116,7 +116,7 @@ test("sessions are found by what was said, renamed, and deleted after a question
     .getByText(/session/)
     .first()
     .waitFor();
-}, 60_000);
+});
 
 test("an agent is made, refused at the field, changed, in conflict, gone back to, and removed", async () => {
   const page = await studio.open("/agents", { expects: [/40[09]/] });
@@ -160,7 +160,7 @@ test("an agent is made, refused at the field, changed, in conflict, gone back to
   await page.getByRole("menuitem", { name: "Remove" }).click();
   await dialog.getByRole("button", { name: "Remove" }).click();
   await page.getByText("None yet").waitFor();
-}, 60_000);
+});
 
 test("a tool that has changed is trusted, and a missing key is explained", async () => {
   const page = await studio.open("/mcp-servers");
@@ -179,7 +179,7 @@ test("a tool that has changed is trusted, and a missing key is explained", async
   await page.getByText("You are the local user").waitFor();
   await page.getByText("Dark", { exact: true }).click();
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
-}, 60_000);
+});
 
 test("what cannot be loaded says why and is asked for again, and what is not there says how to begin", async () => {
   const page = await studio.open("/sessions", { expects: [/500/] });
@@ -195,4 +195,4 @@ test("what cannot be loaded says why and is asked for again, and what is not the
   await page.getByText("capstan mcp add wiki").waitFor();
   await picture(page, "page-mcp-empty");
   await assertSound(page);
-}, 60_000);
+});

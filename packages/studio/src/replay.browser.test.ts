@@ -2,10 +2,8 @@ import { type Agent, agentTool, defineAgent, defineTool } from "capstan";
 import { type Client, createClient } from "capstan/client";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -188,9 +186,7 @@ describe("the inspector", () => {
     const step = chat.locator("[data-seq]", { hasText: "Step number 2." });
     await step.getByRole("button", { name: /^step/ }).click();
     await step.getByRole("button", { name: "Show in the timeline" }).click();
-    await expect
-      .poll(() => bars(page, "tool").nth(1).getAttribute("aria-pressed"), { timeout: 2000 })
-      .toBe("true");
+    await expect.poll(() => bars(page, "tool").nth(1).getAttribute("aria-pressed")).toBe("true");
     expect(await isInSight("Step number 2.")).toBe(true);
   });
 
@@ -262,7 +258,7 @@ describe("time", () => {
     await page.getByLabel("Speed").selectOption("16");
     await page.locator("body").click({ position: { x: 900, y: 5 } });
     await page.keyboard.press("Space");
-    await expect.poll(() => moment(page), { timeout: 8000 }).toBe(String(total));
+    await expect.poll(() => moment(page)).toBe(String(total));
     await page.getByRole("slider", { name: "Moment" }).fill("3");
     await expect.poll(() => moment(page)).toBe("3");
     expect(changes).toEqual([]);

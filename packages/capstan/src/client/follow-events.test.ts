@@ -143,7 +143,7 @@ describe("a listener", () => {
       await Promise.all(
         Array.from({ length: Math.min(together, length - cut + 1) }, (_, n) => hearWithCut(cut + n)),
       );
-  }, 30_000);
+  });
 
   it("hears the same through any connections, whatever they are cut into (F81)", async () => {
     const { length } = bodyBehind(0);

@@ -45,7 +45,7 @@ it("a run on a full disk stops by name, what is stored can be read, and it goes 
     });
     expect((await store.read("s")).at(-1)?.type).toBe("tool_call_start");
     connection.exec("PRAGMA max_page_count = 100000");
-    await vi.waitFor(async () => expect((await store.read("s")).at(-1)?.type).toBe("done"), 8_000);
+    await vi.waitFor(async () => expect((await store.read("s")).at(-1)?.type).toBe("done"), 30_000);
     expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "Seen." });
     expect(looks).toBeGreaterThanOrEqual(2);
     const results = (await store.read("s")).filter((fact) => fact.type === "tool_call_result");

@@ -29,7 +29,7 @@ it("30 kills at random instants and at named points, two workers on SQLite: no r
   const folder = newFolder();
   const store = { type: "sqlite", file: join(folder, "store.db") } as const;
   expectWhole(await killTrial({ store, folder, kills: 30 }), 30);
-}, 120_000);
+});
 
 it.skipIf(!postgresFolder())(
   "10 kills, two workers on Postgres: no run is lost, no effect is doubled (F73, F74)",

@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 afterEach(() => shop.close());
 
-describe("a process that was stopped for longer than its lease", { timeout: 60_000 }, () => {
+describe("a process that was stopped for longer than its lease", () => {
   it("finds its call aborted and its writes refused, and goes on with other work (F74, F75)", async () => {
     const first = await shop.worker({ longMs: 600_000 });
     first.start({ runId: "r", plan: [["long_look"]] });
@@ -63,9 +63,7 @@ describe("a process that was stopped for longer than its lease", { timeout: 60_0
   });
 });
 
-it("on SIGTERM a process ends the call it is at, puts its run down, and another goes on at once (F82)", {
-  timeout: 60_000,
-}, async () => {
+it("on SIGTERM a process ends the call it is at, puts its run down, and another goes on at once (F82)", async () => {
   const first = await shop.worker({ longMs: 1_500, leaseMs: 600_000 });
   first.start({ runId: "r", plan: [["long_pay"], ["look"]] });
   await shop.sees("begin");

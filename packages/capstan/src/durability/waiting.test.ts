@@ -29,7 +29,7 @@ async function waiting(...runIds: string[]): Promise<void> {
 const resultOf = (facts: readonly Fact[], tool: ToolName) =>
   facts.find((fact) => fact.type === "tool_call_result" && fact.name === tool);
 
-describe("runs that wait for a person", { timeout: 60_000 }, () => {
+describe("runs that wait for a person", () => {
   it("survive their process, and go on in a fresh one (S4-60)", async () => {
     const runIds = Array.from({ length: 20 }, (_, n) => `r${n}`);
     await waiting(...runIds);
@@ -81,7 +81,7 @@ describe("runs that wait for a person", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a run that was cut off in the middle of a call", { timeout: 60_000 }, () => {
+describe("a run that was cut off in the middle of a call", () => {
   async function cutOff(tool: ToolName, next: Partial<WorkerOrder>): Promise<readonly Fact[]> {
     const worker = await shop.worker({ longMs: 600_000 });
     worker.start({ runId: "r", plan: [[tool]] });

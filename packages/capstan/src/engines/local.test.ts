@@ -95,7 +95,7 @@ describe("a run on the local engine", () => {
     const agent = defineAgent({ name: "talker", model });
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Talk.", { runId: "run_1" });
-    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 5_000);
+    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 30_000);
     let text = "";
     for await (const event of engine.open("run_1")) if (event.type === "content_delta") text += event.delta;
     expect(text).toBe("one two three");
@@ -245,7 +245,7 @@ describe("a run whose model asks for a long time of patience", () => {
     await clock.advance(1_800_000);
     expect([asked, (await factsOf(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
     await clock.advance(1_900_000);
-    await vi.waitFor(async () => expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("done"), 5_000);
+    await vi.waitFor(async () => expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("done"), 30_000);
     expect(await next.open("run_1")).toMatchObject({ status: "done", text: "Here I am." });
     const types = (await factsOf(store, "run_1")).map((fact) => fact.type);
     expect(types).toEqual([
@@ -290,7 +290,7 @@ describe("a run whose process is gone", () => {
         },
       }),
     );
-    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 5_000);
+    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 30_000);
     expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "It says: Seen." });
     expect(keys).toEqual(["run_1/call_1_0", "run_1/call_1_0"]);
     expect(await factsOf(store, "run_1")).toContainEqual(

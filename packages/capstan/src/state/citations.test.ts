@@ -290,5 +290,5 @@ describe("citations", () => {
     const cuts = Array.from(bytes.keys());
     expect(await answerOf(cuts)).toEqual(whole);
     for (const cut of cuts) expect(await answerOf([cut])).toEqual(whole);
-  }, 20_000);
+  });
 });

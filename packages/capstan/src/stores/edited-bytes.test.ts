@@ -249,7 +249,7 @@ describe.skipIf(!postgresFolder())("a Postgres that somebody has edited", () => 
     store = postgres(pool, { schema: "edited" });
     await seed(store);
     for (const table of tables) await pool.query(`CREATE TABLE ${table} AS SELECT * FROM edited.${table}`);
-  }, 60_000);
+  });
   afterAll(async () => {
     await store?.close();
     await server?.stop();
@@ -293,5 +293,5 @@ describe.skipIf(!postgresFolder())("a Postgres that somebody has edited", () => 
     expect(refusals).toBeGreaterThan(50); // the edits are seen
     const random = fc.asyncProperty(anyEdit(await columns()), async (edit) => void (await check(edit)));
     await fc.assert(random, { numRuns: 50 });
-  }, 30_000);
+  });
 });

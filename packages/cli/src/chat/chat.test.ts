@@ -30,7 +30,7 @@ async function answered(program: PtyProgram, said: string): Promise<string> {
   return program.shows(new RegExp(`${said}[\\s\\S]*context[^›]*› Ask anything`));
 }
 
-describe.concurrent("the chat in a terminal", { timeout: 40_000 }, () => {
+describe.concurrent("the chat in a terminal", () => {
   it("begins with model, session and trust, answers in Markdown with a card for the tool, and unfolds", async ({
     expect,
   }) => {

@@ -24,7 +24,7 @@ const start = (...words: string[]) =>
   });
 
 describe("in a terminal", () => {
-  it("Ctrl-C at a question leaves with 130, and is neither a yes nor a no", { timeout: 60_000 }, async () => {
+  it("Ctrl-C at a question leaves with 130, and is neither a yes nor a no", async () => {
     await using trust = start();
     await trust.shows("Do you trust this folder?");
     trust.type("\u0003");
@@ -42,9 +42,7 @@ describe("in a terminal", () => {
     expect(init.screen("all")).toContain("Nothing was made.");
   });
 
-  it("a folder is asked about once, and trusted only when the user says so", {
-    timeout: 30_000,
-  }, async () => {
+  it("a folder is asked about once, and trusted only when the user says so", async () => {
     await using no = start();
     await no.shows("Do you trust this folder?");
     no.type("\r");

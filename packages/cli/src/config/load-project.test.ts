@@ -92,7 +92,7 @@ describe("a mistake in a file that a configuration imports", () => {
       "import { crane } from './ships.ts';\nexport { crane };",
       /lib\/tools\.ts:1\)/,
     ],
-  ])("is named with its file and its line: %s", { timeout: 30_000 }, async (_what, text, place) => {
+  ])("is named with its file and its line: %s", async (_what, text, place) => {
     project.write("lib/tools.ts", text);
     project.write("lib/ships.ts", "export const ship: number = 1;");
     project.write("capstan.config.ts", `import "./lib/tools.ts";\nexport default {};`);

@@ -272,9 +272,7 @@ describe("a script that is interrupted", () => {
     return cli;
   };
 
-  it("leaves with 130, whole lines, and a run that goes on later (not cancelled)", {
-    timeout: 30_000,
-  }, async () => {
+  it("leaves with 130, whole lines, and a run that goes on later (not cancelled)", async () => {
     fake.replies = [{ beginning: "Half a" }, { text: "Whole." }];
     const cli = await interrupted();
     expect(cli.stdout().endsWith("\n")).toBe(true);
@@ -287,9 +285,7 @@ describe("a script that is interrupted", () => {
     expect(runs).toMatchObject([{ status: "done", words: "Say it." }]);
   });
 
-  it("whose run was told to stop afterwards ends it before it says something new in its session", {
-    timeout: 30_000,
-  }, async () => {
+  it("whose run was told to stop afterwards ends it before it says something new in its session", async () => {
     fake.replies = [{ beginning: "Half a" }, { text: "Something new." }];
     const cli = await interrupted();
     const { runId, sessionId } = JSON.parse(lines(cli.stdout())[0] ?? "");

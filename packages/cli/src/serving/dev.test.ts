@@ -52,9 +52,7 @@ const agentsOf = async (url: string) => {
   return agents.map(({ name }) => name);
 };
 
-it("dev takes up changes of the configuration and of what it imports; a broken one changes nothing; a run under way ends as it began", {
-  timeout: 30_000,
-}, async () => {
+it("dev takes up changes of the configuration and of what it imports; a broken one changes nothing; a run under way ends as it began", async () => {
   const project = scratchProject({
     "capstan.config.ts": config("first"),
     "answer.ts": `export const answer = "old";`,
@@ -86,9 +84,7 @@ it("dev takes up changes of the configuration and of what it imports; a broken o
   expect(await cli.exit).toBe(0);
 });
 
-it("dev takes the next port when the one it was told is taken, and opens a browser that a code in the fragment signs in, once (A82)", {
-  timeout: 30_000,
-}, async () => {
+it("dev takes the next port when the one it was told is taken, and opens a browser that a code in the fragment signs in, once (A82)", async () => {
   const project = scratchProject({
     browser: `#!/bin/sh\nprintf %s "$1" > opened.part && mv opened.part opened\n`,
   });
@@ -110,7 +106,7 @@ it("dev takes the next port when the one it was told is taken, and opens a brows
     screen += text;
   });
   const exit = new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
-  await expect.poll(() => existsSync(join(project.folder, "opened")), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(project.folder, "opened"))).toBe(true);
   const opened = new URL(readFileSync(join(project.folder, "opened"), "utf8"));
   expect(screen).toContain(`The port ${port} is in use, so it is ${opened.port}.`);
   const code = opened.hash.replace("#code=", "");

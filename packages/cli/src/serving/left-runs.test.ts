@@ -45,9 +45,7 @@ function project(): ScratchProject {
   return made;
 }
 
-it("a run that was put down is gone on with by its own project, not by another with an agent of that name", {
-  timeout: 60_000,
-}, async () => {
+it("a run that was put down is gone on with by its own project, not by another with an agent of that name", async () => {
   const [mine, other] = [project(), project()];
   const { env } = mine;
   const cli = startCli(["-p", "Load", "--trust", "--session-id", "ses_cargo"], mine);
@@ -60,15 +58,15 @@ it("a run that was put down is gone on with by its own project, not by another w
   // Until it counts as left: the process has gone without a word.
   const { store } = await openStore(join(env.CAPSTAN_HOME ?? "", "capstan.db"));
   onTestFinished(() => store.close());
-  await expect.poll(async () => (await store.listOrphans()).length, { timeout: 15_000 }).toBe(1);
+  await expect.poll(async () => (await store.listOrphans()).length).toBe(1);
 
   const foreign = await served(other, env);
   await delay(500);
   expect(foreign.said()).toBe("");
   const own = await served(mine, env);
-  await expect.poll(() => existsSync(join(mine.folder, "loaded")), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(mine.folder, "loaded"))).toBe(true);
   await expect
-    .poll(async () => (await store.listRuns("ses_cargo")).map(({ state }) => state), { timeout: 15_000 })
+    .poll(async () => (await store.listRuns("ses_cargo")).map(({ state }) => state))
     .toEqual(["ended"]);
   expect(own.said()).toBe("Goes on with 1 run that was not over.\n");
   expect(existsSync(join(other.folder, "loaded"))).toBe(false);

@@ -51,7 +51,7 @@ const urlOf = async (cli: CliProcess) =>
   (await cli.said(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/))[1] ?? "";
 
 describe("capstan serve", () => {
-  it("says what it serves, answers, and at SIGTERM leaves with 0 (F82)", { timeout: 30_000 }, async () => {
+  it("says what it serves, answers, and at SIGTERM leaves with 0 (F82)", async () => {
     const cli = start(["serve", "--port", "0"], project());
     const url = await urlOf(cli);
     expect(cli.stdout()).toMatch(
@@ -62,9 +62,7 @@ describe("capstan serve", () => {
     expect(await cli.exit).toBe(0);
   });
 
-  it("gives work under way time at SIGTERM, and at a second one leaves at once (F82)", {
-    timeout: 30_000,
-  }, async () => {
+  it("gives work under way time at SIGTERM, and at a second one leaves at once (F82)", async () => {
     const cli = start(["serve", "--port", "0", "--trust"], project({ "capstan.config.ts": slowConfig }));
     const url = await urlOf(cli);
     const response = await fetch(`${url}/api/chat?events=all`, {
@@ -81,7 +79,7 @@ describe("capstan serve", () => {
     await reader.cancel().catch(() => undefined);
   });
 
-  it("goes on when a tool throws where nobody waits for it, and says so", { timeout: 30_000 }, async () => {
+  it("goes on when a tool throws where nobody waits for it, and says so", async () => {
     const stray =
       "execute: () => { setTimeout(() => { throw new Error('the chain broke'); }, 5); void Promise.reject(new Error('the rope too')); return 'dropped'; },";
     const config = slowConfig
@@ -105,9 +103,7 @@ describe("capstan serve", () => {
     expect(await cli.exit).toBe(0);
   });
 
-  it("refuses an address that others reach without a key, and asks for the key where one is set (A81)", {
-    timeout: 30_000,
-  }, async () => {
+  it("refuses an address that others reach without a key, and asks for the key where one is set (A81)", async () => {
     const { folder, env } = project();
     const open = start(["serve", "--port", "0", "--host", "0.0.0.0"], { folder, env });
     expect(await open.exit).toBe(1);
@@ -124,7 +120,7 @@ describe("capstan serve", () => {
     expect(answer.status).toBe(200);
   });
 
-  it("says what to do when the port is in use, and when it is none", { timeout: 30_000 }, async () => {
+  it("says what to do when the port is in use, and when it is none", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import {
   hostile,
   isAlive,
@@ -13,8 +13,6 @@ import {
   withFolder,
   withServers,
 } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const source = "--conditions=capstan-source";
 const nobody = (pids: readonly number[]) => () => !pids.some(isAlive);

@@ -1,8 +1,6 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { openStream, rawHttp, writeEvent, writeMuch } from "./testing/raw-http.ts";
 import { call, runCall, statusOf, toolNamed, withServers } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const megabyte = "x".repeat(1024 * 1024);
 const said = (id: unknown, text: string) => ({

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import {
   hostile,
   list,
@@ -11,8 +11,6 @@ import {
   withFolder,
   withServers,
 } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const anything = { type: "object" };
 const tool = (name: string, more: object = {}) => ({ name, description: "", inputSchema: anything, ...more });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
 import {
   call,
@@ -12,15 +12,12 @@ import {
   withServers,
 } from "./testing/servers.ts";
 
-// Two processes for each server, on a machine that may be busy.
-vi.setConfig({ testTimeout: 30_000 });
-
 /** One server for all that do it no harm. */
 let shared: McpTools;
 beforeAll(async () => {
   process.env.OPENAI_API_KEY = "sk-canary";
   shared = await mcpTools({ mcpServers: { plain: { ...hostile("calls"), env: { LISTED: "yes" } } } });
-}, 30_000);
+});
 afterAll(() => shared.close());
 
 it.concurrent("a server that exits at start does not stop the others (F58, M5, S4-46)", async () => {
@@ -67,7 +64,7 @@ it.concurrent.each([
       tools: [],
     });
   });
-}, 15_000);
+});
 
 it.concurrent.each([
   "calls",

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { call, isAlive, toolNamed, until, withFolder, withServers } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const script = fileURLToPath(new URL("./testing/small-server.sh", import.meta.url));
 const count = process.env.CAPSTAN_LONG === "1" ? 50 : 20;

@@ -1,6 +1,6 @@
 import { type Fact, isFact, type Model, type ModelRequest, type Run, resume, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { McpOptions, McpTools } from "./mcp-tools.ts";
 import type { Sampling } from "./sampling.ts";
 import {
@@ -14,8 +14,6 @@ import {
   toolNamed,
   withServers,
 } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const eras = ["2025", "2026"] as const;
 type Era = (typeof eras)[number];

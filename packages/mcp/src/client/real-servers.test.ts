@@ -44,7 +44,7 @@ beforeAll(async () => {
   web.stdout?.resume();
   await once(web.stderr ?? web, "data"); // it says that it listens
   mcp = await mcpTools({ mcpServers: { ...servers, web: { type: "http", url: webUrl, effects: "none" } } });
-}, 30_000);
+});
 
 afterAll(async () => {
   await mcp?.close();

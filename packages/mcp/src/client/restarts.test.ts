@@ -14,7 +14,6 @@ import {
   withServers,
 } from "./testing/servers.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
 afterEach(() => void vi.useRealTimers());
 
 /** Only what the client itself waits by; processes and pipes go on as they are. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineAgent, defineTool, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { McpTools } from "./mcp-tools.ts";
 import {
   call,
@@ -15,8 +15,6 @@ import {
   withFolder,
   withServers,
 } from "./testing/servers.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const anything = { type: "object" };
 const announce = { name: "announce", inputSchema: anything };

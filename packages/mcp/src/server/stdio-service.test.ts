@@ -9,7 +9,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { claimStdout } from "./claim-stdout.ts";
 import { serveMcp } from "./serve-mcp.ts";
 import { type Era, info, negotiation } from "./testing/connect.ts";
@@ -19,9 +19,6 @@ const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
-// Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
-
 const fixture = fileURLToPath(new URL("testing/stdio-server.ts", import.meta.url));
 const server = { command: process.execPath, args: ["--conditions=capstan-source", fixture] };
 const query = { name: "query", arguments: { prompt: "Rain?" } };
@@ -60,7 +57,7 @@ it("stdout carries the protocol alone, whatever the process prints, until the cl
   say({ id: 1, method: "initialize", params });
   say({ method: "notifications/initialized" });
   say({ id: 2, method: "tools/call", params: query });
-  await expect.poll(() => stdout, { timeout: 20_000 }).toContain('"id":2');
+  await expect.poll(() => stdout).toContain('"id":2');
   child.stdin.end();
   expect(await exited).toBe(0);
 

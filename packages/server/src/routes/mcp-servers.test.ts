@@ -42,7 +42,7 @@ beforeAll(async () => {
   ];
   server = testServer({ agents, mcp, apiKey: localKey, policyLimits: { approvals: "allow" } });
   ada = { authorization: `Bearer ${(await server.keys.create({ user: "ada" })).secret}` };
-}, 20_000);
+});
 afterAll(async () => {
   await server.close(0);
   await mcp.close();

@@ -276,8 +276,8 @@ it("the chat behind useChat sends, approves two calls, goes on by itself, and an
   expect(asked.map(({ state }) => state)).toEqual(["approval-requested", "approval-requested"]);
   for (const { approval } of asked)
     await chat.addToolApprovalResponse({ id: approval?.id ?? "", approved: true });
-  await vi.waitFor(() => expect(textOf(chat.messages.at(-1) as UIMessage)).toBe("Both paid."), 5_000);
-  await vi.waitFor(() => expect(chat.status).toBe("ready"), 5_000);
+  await vi.waitFor(() => expect(textOf(chat.messages.at(-1) as UIMessage)).toBe("Both paid."), 30_000);
+  await vi.waitFor(() => expect(chat.status).toBe("ready"), 30_000);
   expect(chat.messages).toHaveLength(2);
   expect(toolsIn(chat.messages[1] as UIMessage)).toMatchObject([{ output: "paid" }, { output: "paid" }]);
   await chat.regenerate();

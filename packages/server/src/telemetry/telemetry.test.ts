@@ -159,7 +159,7 @@ async function loadedWith(env: TelemetryVariables): Promise<string[]> {
   return JSON.parse(stdout);
 }
 
-it("without an endpoint nothing of OpenTelemetry is loaded (A113)", { timeout: 30_000 }, async () => {
+it("without an endpoint nothing of OpenTelemetry is loaded (A113)", async () => {
   expect(await loadedWith({})).toEqual([]);
   expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })).toContain(
     "@opentelemetry/exporter-trace-otlp-proto",

@@ -40,7 +40,7 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
   beforeAll(async () => {
     server = await withBuiltStudio(() => createServer({ studio: { folder: studioFolder }, ...options() }));
     [listening, browser] = await Promise.all([listen(server, { port: 0 }), launchBrowser()]);
-  }, 120_000);
+  });
   afterEach(async () => {
     await Promise.all([...contexts].map((context) => context.close()));
     contexts.clear();
@@ -72,7 +72,7 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
         }));
       contexts.add(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(8_000);
+      page.setDefaultTimeout(30_000);
       watch(page, url, (problem) => {
         if (!expects.some((expected) => expected.test(problem))) problems.push(problem);
       });

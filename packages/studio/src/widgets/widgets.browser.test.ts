@@ -47,7 +47,7 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}, 90_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -66,7 +66,7 @@ async function open(query: string, width = 1440): Promise<Opened> {
   });
   const page = await context.newPage();
   const problems: string[] = [];
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(30_000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   await context.route("**/*", async (route) => {
@@ -149,7 +149,7 @@ describe("the widgets, in a real browser", () => {
     expect(links.filter((link) => !/^(?:https?|mailto):/.test(link))).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 30_000);
+  });
 
   it("work by keyboard alone", async () => {
     const { page, problems } = await open("theme=light");
@@ -192,5 +192,5 @@ describe("the widgets, in a real browser", () => {
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 30_000);
+  });
 });

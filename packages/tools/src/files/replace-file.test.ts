@@ -38,7 +38,7 @@ const runUnder = (shell: string, code: string): unknown =>
 const isLinux = process.platform === "linux";
 
 describe("a file that is being written", () => {
-  it("is the old one or the new one after a crash at any instant (A41)", { timeout: 60_000 }, async () => {
+  it("is the old one or the new one after a crash at any instant (A41)", async () => {
     const file = place.put("a.txt", "0".repeat(3_000_000));
     const body = (first: number) => `
       const write = makeWrite();

@@ -7,9 +7,7 @@ import { rootAt } from "./root.ts";
 import { attackBySwapping } from "./testing/swapping.ts";
 import { canary, temporaryRoot } from "./testing/temporary-root.ts";
 
-it("folders and files that are exchanged for links for five seconds let nothing in or out (A36)", {
-  timeout: 30_000,
-}, async () => {
+it("folders and files that are exchanged for links for five seconds let nothing in or out (A36)", async () => {
   const place = temporaryRoot();
   onTestFinished(place.remove);
   const until = performance.now() + 5000;
@@ -23,7 +21,7 @@ it("folders and files that are exchanged for links for five seconds let nothing 
   expect(tally.refused).toBeGreaterThan(0);
 });
 
-it("without handles for directories, nothing is read outside either (A36)", { timeout: 20_000 }, async () => {
+it("without handles for directories, nothing is read outside either (A36)", async () => {
   const place = temporaryRoot();
   onTestFinished(place.remove);
   const root = { ...rootAt({ root: place.path }), byHandle: false };

@@ -128,9 +128,7 @@ describe("the quota", () => {
     await write(tools, "a", 100);
   });
 
-  it("is there by default: no file has more than 10 MB, and no run writes more than 100 MB (A41)", {
-    timeout: 60_000,
-  }, async () => {
+  it("is there by default: no file has more than 10 MB, and no run writes more than 100 MB (A41)", async () => {
     const tools = fileTools({ root: place.path });
     await expect(write(tools, "large", 10_000_001)).rejects.toMatchObject(over);
     const content = "x".repeat(10_000_000);

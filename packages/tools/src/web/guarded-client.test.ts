@@ -177,7 +177,7 @@ describe("a connection", () => {
     await reached.promise;
     controller.abort(new Error("enough"));
     expect(await reading).toMatchObject({ message: "enough" });
-    await vi.waitFor(() => expect(open).toBe(0), 5_000);
+    await vi.waitFor(() => expect(open).toBe(0), 30_000);
     expect(await failureOf("https://example.com/whole", {}, { signal: controller.signal })).toMatchObject({
       message: "enough",
     });

@@ -92,9 +92,9 @@ export function secondInstanceSuite(
       const stop = other.watch("s1", (news) => heard.push(news));
       await pause(50);
       await store.append([start("s1", "r1")], { expected: 0, lease });
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
       await store.sendMessage("r1", steer("k"));
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 5_000);
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 30_000);
       stop();
     });
   });

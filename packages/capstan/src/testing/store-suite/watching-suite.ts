@@ -22,12 +22,12 @@ export function watchingSuite(given: () => Store): void {
       await store.sendMessage("r2", steer("k"));
       expect(heard).toEqual([]);
       await store.append([start("s1", "r1")], { expected: 0, lease: leases.s1 });
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 5_000);
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
       await store.sendMessage("r1", steer("k"));
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 5_000);
+      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 30_000);
       store.publish("s1", [piece("s1", "a"), piece("s1", "b")]);
       const live = () => heard.flatMap((news) => (news.type === "deltas" ? news.deltas : []));
-      await vi.waitFor(() => expect(live()).toEqual([piece("s1", "a"), piece("s1", "b")]), 5_000);
+      await vi.waitFor(() => expect(live()).toEqual([piece("s1", "a"), piece("s1", "b")]), 30_000);
     });
 
     it("begins with what was said since the last facts, at once, joined and never twice", async () => {
@@ -64,7 +64,7 @@ export function watchingSuite(given: () => Store): void {
       stop();
       await store.append([start("s1", "r1")], { expected: 0, lease });
       store.publish("s1", [piece("s1", "a")]);
-      await vi.waitFor(() => expect(stays.mock.calls.length).toBeGreaterThan(1), 5_000);
+      await vi.waitFor(() => expect(stays.mock.calls.length).toBeGreaterThan(1), 30_000);
       expect(gone).not.toHaveBeenCalled();
     });
   });

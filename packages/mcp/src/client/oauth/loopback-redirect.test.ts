@@ -39,7 +39,7 @@ function ask(port: number, { path = "/callback", method = "GET", host }: Ask): P
 it("shows the whole URL and hands over the answer that has the right state (A55)", async () => {
   const open = vi.fn();
   const { port, answer } = await waiting({ open });
-  await vi.waitFor(() => expect(open).toHaveBeenCalledWith(url.href, "notes"), 5_000);
+  await vi.waitFor(() => expect(open).toHaveBeenCalledWith(url.href, "notes"), 30_000);
   expect(await ask(port, { path: `/callback?code=abc&state=${state}&iss=x` })).toBe(200);
   expect(Object.fromEntries(await answer)).toEqual({ code: "abc", state, iss: "x" });
 });
@@ -107,11 +107,11 @@ it("asks for one server after the other", async () => {
   const { redirect, port, answer } = await waiting({ open: (_, server) => void shown.push(server) });
   const signal = new AbortController().signal;
   const second = redirect.authorize({ server: "mail", url, state: "second", signal });
-  await vi.waitFor(() => expect(shown).toEqual(["notes"]), 5_000);
+  await vi.waitFor(() => expect(shown).toEqual(["notes"]), 30_000);
   expect(await ask(port, { path: "/callback?code=b&state=second" })).toBe(400);
   await ask(port, { path: `/callback?code=a&state=${state}` });
   expect((await answer).get("code")).toBe("a");
-  await vi.waitFor(() => expect(shown).toEqual(["notes", "mail"]), 5_000);
+  await vi.waitFor(() => expect(shown).toEqual(["notes", "mail"]), 30_000);
   await ask(port, { path: "/callback?code=b&state=second" });
   expect((await second).get("code")).toBe("b");
 });
