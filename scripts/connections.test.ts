@@ -5,9 +5,7 @@ import { importsOf, readSources, type Source, worldProblems } from "./architectu
 // clients of the models go to the one provider that the developer has named.
 const guardedClient = ["packages/tools/src/web/"];
 const modelClients = [
-  "packages/capstan/src/models/post-by-node.ts",
-  "packages/capstan/src/models/post-by-fetch.ts",
-  "packages/capstan/src/models/post.ts", // chooses between the two
+  "packages/capstan/src/models/post.ts",
   "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
 ];
 /** Goes to the Capstan server that whoever makes a client names. */

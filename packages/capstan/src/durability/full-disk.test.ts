@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { local } from "../engines/local.ts";
-import { openConnection } from "../stores/sqlite-connection.ts";
-import { sqliteStore } from "../stores/sqlite-store.ts";
+import { openConnection } from "../stores/sqlite/connection.ts";
+import { sqliteStore } from "../stores/sqlite/sqlite-store.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 

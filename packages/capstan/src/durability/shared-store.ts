@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Store } from "../store.ts";
-import { postgres } from "../stores/postgres.ts";
-import { sqlite } from "../stores/sqlite.ts";
+import { postgres } from "../stores/postgres/postgres.ts";
+import { sqlite } from "../stores/sqlite/sqlite.ts";
 
 /** A store that several processes can open. */
 export type StoreAddress =

@@ -1,8 +1,8 @@
 import { describeThrown } from "../errors.ts";
 import { type Delta, type Event, isFact } from "../event.ts";
 import { jsonText, type Mask } from "../secrets/json-text.ts";
+import { isPiece, type MaskedPieces, maskedPieces, type Piece } from "../secrets/mask-deltas.ts";
 import { maskedStreams, maskWith } from "../secrets/mask-secrets.ts";
-import { isPiece, type MaskedPieces, maskedPieces, type Piece } from "../secrets/masked-pieces.ts";
 
 export type JsonLinesOptions = {
   /** Whether deltas are written too; by default facts alone. */

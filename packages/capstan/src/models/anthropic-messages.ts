@@ -5,9 +5,10 @@
  * `content_block_stop`, then `message_delta` (why it stopped, usage so far) and `message_stop`; `ping` and `error` at
  * any time. Thinking goes back with its signature or not at all; blocks unknown here go back as they came.
  */
-import { anthropicAnswer, anthropicReader } from "./anthropic-messages/answer.ts";
+
 import { saysOverflow } from "./anthropic-messages/failure.ts";
 import { anthropicName } from "./anthropic-messages/names.ts";
+import { anthropicAnswer, anthropicReader } from "./anthropic-messages/reader.ts";
 import { anthropicRequest } from "./anthropic-messages/request.ts";
 import type { Wire } from "./wire.ts";
 

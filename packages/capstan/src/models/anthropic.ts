@@ -1,8 +1,8 @@
 import type { Model } from "../model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
-import { type ClientOptions, environment, joinedUrl, keyFrom, settingsOf } from "./client-options.ts";
-import { httpModel } from "./http-model.ts";
-import { priced } from "./priced.ts";
+import { environment, keyFrom } from "./environment.ts";
+import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
+import { priced } from "./pricing.ts";
 
 /** Anthropic's models. The key is `ANTHROPIC_API_KEY` (or a token, `ANTHROPIC_AUTH_TOKEN`), unless given. */
 export function anthropic(options: ClientOptions): Model {

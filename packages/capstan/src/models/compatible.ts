@@ -1,8 +1,7 @@
 import type { Model } from "../model.ts";
-import { type ClientOptions, joinedUrl, settingsOf } from "./client-options.ts";
-import { httpModel } from "./http-model.ts";
+import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
 import { type ChatQuirks, chatWire } from "./openai-chat.ts";
-import { priced } from "./priced.ts";
+import { priced } from "./pricing.ts";
 
 export type CompatibleOptions = ClientOptions & {
   readonly baseURL: string;

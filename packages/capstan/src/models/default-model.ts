@@ -1,6 +1,6 @@
 import { isRecord } from "../json.ts";
 import type { Model } from "../model.ts";
-import { environment } from "./client-options.ts";
+import { environment } from "./environment.ts";
 import { namedModel, ollamaHost } from "./named-model.ts";
 import { offline } from "./offline.ts";
 import { providers } from "./providers.ts";

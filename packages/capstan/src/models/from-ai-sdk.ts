@@ -3,9 +3,9 @@
 // are written: see from-ai-sdk/prompt.ts and from-ai-sdk/parts.ts.
 import { AgentError } from "../errors.ts";
 import type { Model, ModelRequest } from "../model.ts";
+import { type AiSdkVersion, aiSdkVersions, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
 import { aiSdkFailure } from "./from-ai-sdk/failure.ts";
 import { type AiSdkPart, partReader } from "./from-ai-sdk/parts.ts";
-import { type AiSdkVersion, aiSdkVersions, toPrompt } from "./from-ai-sdk/prompt.ts";
 
 /** The part of `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` that is used here. */
 export interface AiSdkModel {

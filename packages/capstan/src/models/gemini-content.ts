@@ -17,7 +17,7 @@ import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
 import { type Written, writtenAt } from "./gemini-content/parts.ts";
 import { fromGeminiJson, geminiReader } from "./gemini-content/reader.ts";
-import { toGeminiParameters, toGeminiSchema } from "./gemini-content/schema.ts";
+import { toGeminiParameters, toGeminiSchema } from "./gemini-content/tool-schema.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 
 export const geminiContent: Wire = {

@@ -1,8 +1,8 @@
 import type { Model } from "../model.ts";
-import { type ClientOptions, joinedUrl, keyFrom, settingsOf } from "./client-options.ts";
+import { keyFrom } from "./environment.ts";
 import { geminiContent } from "./gemini-content.ts";
-import { httpModel } from "./http-model.ts";
-import { priced } from "./priced.ts";
+import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
+import { priced } from "./pricing.ts";
 
 export type GeminiOptions = ClientOptions & {
   /** Google Cloud's endpoint instead of the API with a key. `token` is asked for every request. */

@@ -1,14 +1,30 @@
 import { AgentError } from "../errors.ts";
 import type { Chunk, Model, ModelRequest, Usage } from "../model.ts";
-import { streamedAnswer, wholeAnswer } from "./answer-reader.ts";
-import { type BatchQueue, batchQueue } from "./batch-queue.ts";
-import { type Circuit, type CircuitOptions, circuit } from "./circuit.ts";
-import { circuitKey } from "./circuit-key.ts";
+import { type Circuit, type CircuitOptions, circuit, circuitKey } from "./circuit.ts";
 import { failedReply, networkFailure } from "./http-failure.ts";
-import { patient, type Timeouts, type Waiting } from "./patience.ts";
+import { patient, type Timeouts, type Waiting } from "./idle-timer.ts";
 import { post } from "./post.ts";
-import type { Priced } from "./priced.ts";
+import type { Priced, PriceList } from "./pricing.ts";
+import { type BatchQueue, batchQueue, streamedAnswer, wholeAnswer } from "./stream-reader.ts";
 import type { Wire, WireSettings } from "./wire.ts";
+
+/** What every client of a provider takes. */
+export type ClientOptions = Omit<WireSettings, "stream"> & {
+  /** By default from the environment, under the provider's own name for it. */
+  readonly apiKey?: string;
+  readonly baseURL?: string;
+  /** In place of the global one: for tests, proxies and tracing. */
+  readonly fetch?: typeof fetch;
+  /** Sent along with every request. */
+  readonly headers?: { readonly [name: string]: string };
+  /** False asks for whole answers. */
+  readonly stream?: boolean;
+  readonly timeouts?: Partial<Timeouts>;
+  /** When a provider that keeps failing is left alone for a while; false: never. */
+  readonly circuit?: CircuitOptions | false;
+  /** In US dollars per million tokens, by `provider/model`. They go before the known ones. */
+  readonly prices?: PriceList;
+};
 
 export type HttpModelOptions = {
   readonly id: string;
@@ -124,4 +140,18 @@ function roomFor(
 ): { maxOutputTokens?: number } {
   if (maxOutputTokens === undefined) return {};
   return { maxOutputTokens: Math.max(maxOutputTokens, settings.maxOutputTokens ?? 0) };
+}
+
+/** The settings of a request among the options of a client. */
+export function settingsOf({
+  model,
+  maxOutputTokens,
+  temperature,
+  extra,
+}: ClientOptions): Omit<WireSettings, "stream"> {
+  return { model, maxOutputTokens, temperature, extra };
+}
+
+export function joinedUrl(base: string, path: string): string {
+  return `${base.replace(/\/+$/, "")}${path}`;
 }

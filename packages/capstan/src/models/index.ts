@@ -5,7 +5,7 @@ export { fromAiSdk } from "./from-ai-sdk.ts";
 export { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
 export { type KnownModel, type KnownModelsOptions, knownModels, type ModelPrice } from "./known-models.ts";
 export { offline } from "./offline.ts";
-export { type Price, type PriceList, priced } from "./priced.ts";
+export { type Price, type PriceList, priced } from "./pricing.ts";
 export {
   type Environment,
   type KeyState,

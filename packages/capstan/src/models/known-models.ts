@@ -1,4 +1,4 @@
-import { priced } from "./priced.ts";
+import { priced } from "./pricing.ts";
 import { type Environment, type KeyState, keyState, providerOf, providers } from "./providers.ts";
 
 /** In US dollars per million tokens. */

@@ -1,7 +1,7 @@
 import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import type { Model } from "../model.ts";
-import { environment, keyFrom } from "./client-options.ts";
+import { environment, keyFrom } from "./environment.ts";
 import type { ChatQuirks } from "./openai-chat.ts";
 
 type Server = { readonly baseURL: string; readonly key: string; readonly quirks?: ChatQuirks };

@@ -1,9 +1,9 @@
 import type { Model } from "../model.ts";
-import { type ClientOptions, environment, joinedUrl, keyFrom, settingsOf } from "./client-options.ts";
-import { httpModel } from "./http-model.ts";
+import { environment, keyFrom } from "./environment.ts";
+import { type ClientOptions, httpModel, joinedUrl, settingsOf } from "./http-model.ts";
 import { openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
-import { priced } from "./priced.ts";
+import { priced } from "./pricing.ts";
 
 export type OpenAiOptions = ClientOptions & {
   /** By default `responses`, which keeps a model's reasoning between turns. */

@@ -12,7 +12,7 @@ import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { openAiChatEncoder } from "../testing/wire-encoders.ts";
 import { defineTool } from "../tool.ts";
 import { compatible } from "./compatible.ts";
-import { firstDifference } from "./recorded/difference.ts";
+import { firstDifference } from "./recorded/request-difference.ts";
 import { recorded } from "./recorded.ts";
 
 let folder: string;

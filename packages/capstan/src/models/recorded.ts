@@ -5,7 +5,7 @@
 import { AgentError } from "../errors.ts";
 import { canonical, isRecord, type Json } from "../json.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { firstDifference, nearestTo } from "./recorded/difference.ts";
+import { firstDifference, nearestTo } from "./recorded/request-difference.ts";
 
 export type RecordedOptions = {
   /**

@@ -1,7 +1,7 @@
 import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { type DialectOptions, dialectHistory, type Say, sayWith } from "./text-dialect/history.ts";
+import { type DialectOptions, dialectHistory, type Say, sayWith } from "./text-dialect/dialect-history.ts";
+import { dialectInstructions } from "./text-dialect/dialect-instructions.ts";
 import { dialectParser } from "./text-dialect/parser.ts";
-import { dialectInstructions } from "./text-dialect/prompt.ts";
 
 /**
  * Gives tools to a model that has none of its own: they are described in the instructions, called with `TOOL_CALL:`

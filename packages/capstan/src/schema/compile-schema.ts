@@ -20,10 +20,9 @@ export type CompiledSchema = {
   readonly formats: ReadonlyMap<string, string>;
   readonly keyPatterns: readonly KeyPatterns[];
   readonly usesUniqueItems: boolean;
-  /** How many more times the validator may look at a schema of the copy before that throws a RangeError. */
-  readonly steps: Steps;
+  /** All schemas of the copy. */
+  readonly nodes: readonly Node[];
 };
-type Steps = { left: number };
 
 /** A schema whose `properties` depend on the keys of the value: its own, and those that match a pattern. */
 export type KeyPatterns = {
@@ -42,7 +41,6 @@ type Compilation = {
   readonly references: { readonly name: string; readonly target: unknown; readonly place: Place }[];
   readonly formats: Map<string, string>;
   readonly keyPatterns: KeyPatterns[];
-  readonly steps: Steps;
 };
 
 /** Where something stands: the path to it, for people, and what references there are relative to. */
@@ -57,7 +55,6 @@ export function compileSchema(schema: object, owner: string): CompiledSchema {
     references: [],
     formats: new Map(),
     keyPatterns: [],
-    steps: { left: Number.POSITIVE_INFINITY },
   };
   const place = { path: [], resource: schema };
   const words = Object.keys(schema);
@@ -68,9 +65,10 @@ export function compileSchema(schema: object, owner: string): CompiledSchema {
   // A list to work off, which grows: references may form long chains that recursion would not survive.
   for (const { name, target, place } of compilation.references)
     targets[name] = compile(compilation, target, place);
-  const { formats, keyPatterns, steps, compiled } = compilation;
-  const usesUniqueItems = [...compiled.values()].some((node) => node.uniqueItems === true);
-  return { root, targets, formats, keyPatterns, usesUniqueItems, steps };
+  const { formats, keyPatterns } = compilation;
+  const nodes = [...compilation.compiled.values()];
+  const usesUniqueItems = nodes.some((node) => node.uniqueItems === true);
+  return { root, targets, formats, keyPatterns, usesUniqueItems, nodes };
 }
 
 function fail({ owner }: Compilation, { path }: Place, problem: string): never {
@@ -96,7 +94,6 @@ function compile(compilation: Compilation, schema: unknown, outer: Place): Compi
     if (compiled !== undefined) node[keyword] = compiled;
   }
   replacePattern(node);
-  countLooks(node, compilation.steps);
   takeKeyPatterns(compilation, node, inside(place, "patternProperties"));
   return node;
 }
@@ -181,15 +178,6 @@ function translate(compilation: Compilation, pattern: unknown, place: Place): st
   if (typeof pattern !== "string") return fail(compilation, place, "must be a text");
   const { re2, problem } = toRe2(pattern);
   return re2 ?? fail(compilation, place, `has the pattern ${JSON.stringify(pattern)}, but ${problem}`);
-}
-
-/** The validator reads this keyword of every schema it looks at: alternatives inside alternatives may be endless work. */
-function countLooks(node: Node, steps: Steps): void {
-  Object.defineProperty(node, "$recursiveAnchor", {
-    get() {
-      if (--steps.left < 0) throw new RangeError("too many steps");
-    },
-  });
 }
 
 function replacePattern(node: Node): void {

@@ -1,7 +1,7 @@
 import { suggestName } from "../definition.ts";
 import { AgentError } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./validator.ts";
 
 const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 

@@ -1,12 +1,12 @@
 import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { checkSize, type JsonSchema, jsonValidator } from "./json-schema.ts";
-import { refuseLibraryWithin } from "./library-within.ts";
+import { refuseLibraryWithin } from "./nested-library.ts";
 import { isParameterRecord, type ParameterRecord, parametersToJsonSchema } from "./parameter-record.ts";
+import { checkSize, type JsonSchema, jsonValidator } from "./validator.ts";
 
 export type { Infer } from "./infer.ts";
-export type { JsonSchema } from "./json-schema.ts";
 export type { Parameter, ParameterRecord } from "./parameter-record.ts";
+export type { JsonSchema } from "./validator.ts";
 
 /** A library's schema that validates (Standard Schema) and, best, gives its JSON Schema (Standard JSON Schema). */
 export interface StandardSchema<Output = unknown> {

@@ -2,8 +2,8 @@ import type { ModelChoice } from "../agent.ts";
 import type { Model } from "../model.ts";
 import type { Outcome } from "../tool.ts";
 import type { Mask } from "./json-text.ts";
+import type { Masking } from "./mask.ts";
 import { maskedModel } from "./masked-model.ts";
-import type { Masking } from "./masking.ts";
 
 type Blob = { readonly mediaType: string; readonly data: string | Uint8Array };
 

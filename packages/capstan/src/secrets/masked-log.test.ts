@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DeltaBody, FactBody } from "../event.ts";
+import { type Masking, maskingOf } from "./mask.ts";
 import { maskedLog } from "./masked-log.ts";
-import { type Masking, maskingOf } from "./masking.ts";
 
 const secret = "tok-en-12345";
 

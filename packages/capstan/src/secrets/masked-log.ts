@@ -1,7 +1,7 @@
 import type { DeltaBody, FactBody } from "../event.ts";
-import { isBrokenOff } from "./masked-fact.ts";
-import { isPiece, maskedPieces, type Piece } from "./masked-pieces.ts";
-import type { Masking } from "./masking.ts";
+import type { Masking } from "./mask.ts";
+import { isPiece, maskedPieces, type Piece } from "./mask-deltas.ts";
+import { isBrokenOff } from "./mask-fact.ts";
 
 /** The way of a run into its log and to its listeners. */
 type Log = {

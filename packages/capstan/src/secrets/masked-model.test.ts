@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { type Masking, maskingOf } from "./mask.ts";
 import { maskedModel } from "./masked-model.ts";
-import { type Masking, maskingOf } from "./masking.ts";
 
 const secret = "tok-en-12345";
 const masking = maskingOf([secret]) as Masking;

@@ -1,6 +1,6 @@
 import type { Chunk, Model, ModelRequest, ToolSpec } from "../model.ts";
+import type { Masking } from "./mask.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
-import type { Masking } from "./masking.ts";
 
 /**
  * A model that is told no secret and whose calls name none. Calls are masked before they are checked and approved, so

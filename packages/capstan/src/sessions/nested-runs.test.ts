@@ -6,7 +6,7 @@ import { resume, run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
-import { sqlite } from "../stores/sqlite.ts";
+import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { importSession } from "./import-session.ts";

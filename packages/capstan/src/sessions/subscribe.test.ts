@@ -13,7 +13,7 @@ import { defaultPolicy } from "../policy.ts";
 import { resume, run } from "../run/run.ts";
 import type { PositionedDelta, Store, StoreNotice } from "../store.ts";
 import { memory } from "../stores/memory.ts";
-import { sqlite } from "../stores/sqlite.ts";
+import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
@@ -422,7 +422,7 @@ describe("a subscription", () => {
     const store = sqlite(file, { pollMs: 20 });
     const source = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
     const program = `
-      const { sqlite } = await import(${source("../stores/sqlite.ts")});
+      const { sqlite } = await import(${source("../stores/sqlite/sqlite.ts")});
       const { setTimeout: pause } = await import("node:timers/promises");
       const facts = JSON.parse(process.argv[2]);
       const store = sqlite(process.argv[1]);

@@ -10,8 +10,8 @@ import type { FactBody, UnplacedFact } from "../event.ts";
 import type { Json } from "../json.ts";
 import { defaultPolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
-import { postgres } from "./postgres.ts";
-import { sqlite } from "./sqlite.ts";
+import { postgres } from "./postgres/postgres.ts";
+import { sqlite } from "./sqlite/sqlite.ts";
 import { type PostgresServer, postgresFolder, startPostgres } from "./testing/start-postgres.ts";
 
 const code = "globalThis.capstanCanary = 1";

@@ -1,5 +1,5 @@
 import type { Records, StoredRecord } from "../store.ts";
-import { assertVersion, byId, recordJson } from "./record-limits.ts";
+import { assertVersion, byId, recordJson } from "./store-rules.ts";
 
 /** A version as it is kept: its body as JSON, so that nobody changes it by holding it. */
 type Version = Omit<StoredRecord, "body"> & { readonly json: string };

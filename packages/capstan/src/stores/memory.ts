@@ -5,17 +5,17 @@ import { identityOf } from "../ids.ts";
 import {
   type Blob,
   getScope,
+  type Lease,
+  type Records,
   type RunInfo,
   type RunMessage,
   type SearchHit,
   type SessionInfo,
   type Store,
 } from "../store.ts";
-import { memoryLeases } from "./memory-leases.ts";
 import { memoryRecords } from "./memory-records.ts";
-import { rowLimit } from "./row-limit.ts";
-import { assertTellable, startsRun, stateAfter } from "./run-index.ts";
-import { excerptOf, searchableText, wordsOf } from "./searchable.ts";
+import { excerptOf, searchableText, wordsOf } from "./search-text.ts";
+import { assertTellable, rowLimit, startsRun, stateAfter } from "./store-rules.ts";
 import { type Watchers, watchers } from "./watchers.ts";
 
 type Session = {
@@ -58,7 +58,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 
   return {
     ...leases,
-    ...memoryRecords(clock.now),
+    ...lazyRecords(() => memoryRecords(clock.now)),
     publish,
     watch,
     ...inbox(runs, tell),
@@ -110,6 +110,22 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 
 function newSession(): Session {
   return { title: "", madeAt: undefined, facts: [], byIdentity: new Map(), blobs: new Map() };
+}
+
+/** Most stores hold no records: they are created with the first use. */
+function lazyRecords(create: () => Records): Records {
+  let records: Records | undefined;
+  const open = () => {
+    records ??= create();
+    return records;
+  };
+  return {
+    getRecord: (kind, id) => open().getRecord(kind, id),
+    listRecords: (kind) => open().listRecords(kind),
+    listRecordVersions: (kind, id) => open().listRecordVersions(kind, id),
+    putRecord: (record, expectedVersion) => open().putRecord(record, expectedVersion),
+    removeRecord: (kind, id, expectedVersion) => open().removeRecord(kind, id, expectedVersion),
+  };
 }
 
 type Catalogue = Pick<Store, "getSession" | "list" | "rename" | "listRuns" | "listOrphans" | "search">;
@@ -226,4 +242,38 @@ function searchIn(
       if (found.length === most) return found;
     }
   return found;
+}
+
+type Holding = { readonly owner: string; readonly token: number; until: number };
+
+/** Leases among the runs of this process. */
+export function memoryLeases(now: () => number): Pick<Store, "lease" | "renew" | "release"> & {
+  assertHeld(lease: Lease): void;
+  isHeld(sessionId: string): boolean;
+} {
+  const holdings = new Map<string, Holding>();
+  let tokens = 0;
+  return {
+    async lease(sessionId, owner, ms) {
+      const holding = holdings.get(sessionId);
+      if (holding && holding.owner !== owner && holding.until > now()) return undefined;
+      tokens += 1;
+      holdings.set(sessionId, { owner, token: tokens, until: now() + ms });
+      return { sessionId, owner, token: tokens };
+    },
+    async renew({ sessionId, token }, ms) {
+      const holding = holdings.get(sessionId);
+      if (holding?.token !== token) return false;
+      holding.until = now() + ms;
+      return true;
+    },
+    async release({ sessionId, token }) {
+      if (holdings.get(sessionId)?.token === token) holdings.delete(sessionId);
+    },
+    isHeld: (sessionId) => (holdings.get(sessionId)?.until ?? 0) > now(),
+    assertHeld({ sessionId, token }) {
+      if (holdings.get(sessionId)?.token === token) return;
+      throw new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { Store, StoreNotice } from "../store.ts";
-import { saidSoFar } from "./said-so-far.ts";
+import { saidSoFar } from "./delta-buffer.ts";
 
 /** Those in this process who want to hear of sessions. Who begins in the middle of a message is told its beginning. */
 export interface Watchers extends Pick<Store, "publish" | "watch"> {

@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/api";
 import { systemClock } from "../clock.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
-import { type Masking, maskingOf } from "../secrets/masking.ts";
+import { type Masking, maskingOf } from "../secrets/mask.ts";
 import { namesWith } from "./attributes.ts";
 import { type RunIds, spanIdOf, traceIdOf } from "./run-ids.ts";
 import { type Beginning, runSpans, type SpanMaker } from "./run-spans.ts";

@@ -1,4 +1,4 @@
-import { type ToolNames, toolNames } from "../tool-names.ts";
+import { type ToolNames, toolNames } from "../wire.ts";
 
 /** What marks opaque data as Anthropic's. */
 export const anthropicName = "anthropic";

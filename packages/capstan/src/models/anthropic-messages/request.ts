@@ -12,7 +12,7 @@ import {
   written,
 } from "./content.ts";
 import { anthropicToolNames } from "./names.ts";
-import { outputSchema, toolInputSchema } from "./schema.ts";
+import { outputSchema, toolInputSchema } from "./tool-schema.ts";
 
 const defaultMaxTokens = 8192;
 const cacheMark = ',"cache_control":{"type":"ephemeral"}}';

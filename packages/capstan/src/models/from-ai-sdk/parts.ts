@@ -1,9 +1,9 @@
 import { AgentError } from "../../errors.ts";
 import { canonical, isRecord, type Json } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
+import type { Dialect } from "./ai-sdk-prompt.ts";
+import { ownedBy } from "./ai-sdk-prompt.ts";
 import { finishOf, usageOf } from "./finish.ts";
-import { ownedBy } from "./own-data.ts";
-import type { Dialect } from "./prompt.ts";
 
 type Metadata = { readonly providerMetadata?: unknown };
 

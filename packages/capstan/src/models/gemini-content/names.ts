@@ -1,4 +1,4 @@
-import { type ToolNames, toolNames } from "../tool-names.ts";
+import { type ToolNames, toolNames } from "../wire.ts";
 
 /** At most 64 of `[A-Za-z0-9_.:-]`, the first a letter or `_`. */
 export const geminiToolNames: ToolNames = toolNames(/^[A-Za-z_][\w.:-]{0,63}$/, /[^\w.:-]/g);

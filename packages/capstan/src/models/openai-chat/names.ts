@@ -1,5 +1,5 @@
 import { type AssistantEntry, getCalls } from "../../history.ts";
-import { shortHash, type ToolNames, toolNames } from "../tool-names.ts";
+import { shortHash, type ToolNames, toolNames } from "../wire.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 const longestId = 40;

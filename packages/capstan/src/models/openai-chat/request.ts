@@ -12,12 +12,12 @@
 import { type AssistantEntry, type Entry, getCalls, getText, type Part, toPlainText } from "../../history.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { joinedHistory } from "../joined-history.ts";
+import { joinedHistory } from "../history-joiner.ts";
 import { textsWithoutTokens } from "../special-tokens.ts";
 import { ownData, type WireSettings } from "../wire.ts";
 import { chatToolNames, shaped, wireIds } from "./names.ts";
 import type { ChatQuirks } from "./quirks.ts";
-import { functionParameters } from "./schema.ts";
+import { functionParameters } from "./tool-schema.ts";
 
 type Fields = { readonly [field: string]: unknown };
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../../json.ts";
 import type { ToolSpec } from "../../model.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { shortHash, type ToolNames, toolNames } from "../tool-names.ts";
+import { shortHash, type ToolNames, toolNames } from "../wire.ts";
 
 const longestName = 64;
 

@@ -8,8 +8,8 @@
 // a page that quotes the markers stays text. Blank lines around calls and thoughts are layout and are dropped; all
 // other text is kept as it is. Every decision depends on the text alone, never on how it was cut into chunks.
 import type { Chunk } from "../../model.ts";
-import { callMarker, readHead, readUnfinishedHead } from "./head.ts";
-import { jsonEnd } from "./json.ts";
+import { callMarker, readHead, readUnfinishedHead } from "./call-head.ts";
+import { jsonEnd } from "./json-end.ts";
 
 type Mode = "line_start" | "in_line" | "head" | "json" | "json_line" | "thought" | "after_block";
 

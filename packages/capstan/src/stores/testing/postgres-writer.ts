@@ -1,6 +1,6 @@
 // A process of its own: appends numbered facts to the session "s" and says the number of each that was acknowledged.
 import pg from "pg";
-import { postgres } from "../postgres.ts";
+import { postgres } from "../postgres/postgres.ts";
 
 const [url = "", leaseMs = "300"] = process.argv.slice(2);
 const store = postgres(new pg.Pool({ connectionString: url }));

@@ -1,0 +1,204 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FactBody } from "../event.ts";
+import type { Json } from "../json.ts";
+import { knownSecrets, type Masking, maskingOf } from "./mask.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+import { secretForms } from "./secret-forms.ts";
+
+const key = "sk-live/7f+Qz=9-canary";
+const made = (...secrets: string[]) => maskingOf(secrets) as Masking;
+
+describe("the masking of a run", () => {
+  it("does not exist without secrets, and is prepared once for the same ones", () => {
+    expect(maskingOf([])).toBeUndefined();
+    expect(maskingOf([key])).toBe(maskingOf([key]));
+    expect(maskingOf([key])).not.toBe(maskingOf([key, "another-1"]));
+  });
+
+  it("keeps only so many sets of secrets", () => {
+    const first = maskingOf(["first-secret"]);
+    for (let number = 0; number < 40; number++) maskingOf([`secret-of-user-${number}`]);
+    expect(maskingOf(["first-secret"])).not.toBe(first);
+  });
+
+  it("masks any text as `maskSecrets` does (A110, A111)", () => {
+    const secrets = fc.array(
+      fc.string({ unit: fc.constantFrom("a", "b", "^", "]", "\\", "\n", "ä"), minLength: 6, maxLength: 9 }),
+      { minLength: 1, maxLength: 3 },
+    );
+    const planted = secrets.chain((list) => {
+      const some = fc.constantFrom(...list.flatMap((secret) => [...secretForms(secret)]));
+      const texts = fc.array(fc.oneof(some, fc.string({ maxLength: 5 })), { maxLength: 6 });
+      return fc.tuple(fc.constant(list), texts);
+    });
+    fc.assert(
+      fc.property(planted, ([list, texts]) => {
+        expect(made(...list).text(texts.join(""))).toBe(maskSecrets(list)(texts.join("")));
+      }),
+    );
+  });
+
+  it.each([
+    ["at its end", `x ${key.slice(0, 15)}`, "x ***"],
+    ["before a mark", `x ${key.slice(0, 15)}… (5 more characters)`, "x ***… (5 more characters)"],
+    ["before three dots", `x ${key.slice(0, 15)}…`, "x ***…"],
+    ["after a whole one", `${key} ${key.slice(0, 12)}…`, "*** ***…"],
+    ["in hex", Buffer.from(key).toString("hex").slice(0, 30), "***"],
+  ])("finds half of a secret in a text that was cut: %s (F44, A112)", (_where, text, shown) => {
+    expect(made(key).cutText(text)).toBe(shown);
+  });
+
+  it("leaves less than half of a secret, and what only looks cut elsewhere", () => {
+    const { cutText, text } = made(key);
+    for (const said of ["sk-live", `${key.slice(0, 15)} and more`, "sk-… (9 more characters)", "(sk-live)"])
+      expect(cutText(said)).toBe(said);
+    expect(text(key.slice(0, 15))).toBe(key.slice(0, 15));
+  });
+});
+
+describe("a masked value", () => {
+  it("has neither a secret text, nor key, nor number (A110)", () => {
+    const { value } = made(key, "31415926");
+    expect(value({ [`a ${key}`]: [key, { pin: 31415926, big: 1314159265, ok: 1 }], n: null })).toEqual({
+      "a ***": ["***", { pin: "***", big: "1***5", ok: 1 }],
+      n: null,
+    });
+  });
+
+  it("is the same object when there is nothing to mask, also inside of one that changes", () => {
+    const { value } = made(key);
+    const plain = { list: [1, "two", { three: true }], text: "sk-live" };
+    expect(value(plain)).toBe(plain);
+    expect(value({ plain, key }).plain).toBe(plain);
+  });
+
+  it("is plain data: what is none becomes the JSON that would be stored (A110)", () => {
+    class Secretive {
+      toJSON() {
+        return { token: key };
+      }
+    }
+    const { value } = made(key);
+    const looped: Record<string, unknown> = {};
+    looped.self = looped;
+    expect(value({ a: new Secretive(), b: new Date(0) })).toEqual({
+      a: { token: "***" },
+      b: "1970-01-01T00:00:00.000Z",
+    });
+    expect(JSON.stringify(value(looped))).toContain("[not JSON]");
+  });
+
+  it("has its own key __proto__ and no other prototype (A117)", () => {
+    const value = made(key).value(JSON.parse(`{"__proto__":{"x":"${key}"}}`));
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"x":"***"}}');
+  });
+
+  it("may be deep", () => {
+    const deep = JSON.parse(`${"[".repeat(3000)}"${key}"${"]".repeat(3000)}`);
+    expect(JSON.stringify(made(key).value(deep))).not.toContain("canary");
+  });
+});
+
+describe("a masked fact", () => {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const message = (parts: readonly object[], more: object = {}) =>
+    ({
+      ...{ type: "message", entry: { type: "assistant", parts }, model: "m", usage, ms: 123456 },
+      ...{ finish: "stop", ...more },
+    }) as FactBody;
+
+  it("keeps ids and our own words, whatever the secrets are (A110)", () => {
+    const secrets = ["message", "assistant", "call_1", "weather", "offered", "bad_arguments", "123456"];
+    const call = { type: "call", id: "call_1", name: "weather", input: { city: "weather in call_1" } };
+    const checks = { call_1: { error: { code: "bad_arguments", message: "message", retryable: false } } };
+    expect(made(...secrets).fact(message([call], { checks }))).toEqual(
+      message([{ ...call, input: { city: "*** in ***" } }], {
+        checks: { call_1: { error: { code: "bad_arguments", message: "***", retryable: false } } },
+      }),
+    );
+  });
+
+  it("masks what a provider gets back unchanged only where there is a secret in it (A110)", () => {
+    const signed = { type: "reasoning", text: "Hm", opaque: { wire: "w", data: { signature: "abc" } } };
+    const leaky = { type: "opaque", data: { item: `x${key}` } };
+    const fact = message([signed, leaky]);
+    const masked = made(key).fact(fact);
+    expect(masked).toEqual(message([signed, { type: "opaque", data: { item: "x***" } }]));
+    expect((masked as typeof fact & { entry: { parts: unknown[] } }).entry.parts[0]).toBe(signed);
+  });
+
+  it("has no secret in two of its texts that are read as one (A111)", () => {
+    const halves = [key.slice(0, 9), key.slice(9)].map((text) => ({ type: "text", text }));
+    const call = { type: "call", id: "c", name: "t", input: {} };
+    const parts = [halves[0], call, halves[1]] as object[];
+    expect(made(key).fact(message(parts))).toEqual(
+      message([{ type: "text", text: "" }, call, { type: "text", text: "***" }]),
+    );
+  });
+
+  it("is the same object without a secret", () => {
+    const fact = message([{ type: "text", text: "sk-live" }]);
+    expect(made(key).fact(fact)).toBe(fact);
+  });
+
+  it("has no half of a secret where a message broke off (A111)", () => {
+    const said = [{ type: "text", text: `It is ${key.slice(0, 18)}` }];
+    expect(made(key).fact(message(said, { finish: "aborted" }))).toEqual(
+      message([{ type: "text", text: "It is ***" }], { finish: "aborted" }),
+    );
+    expect(made(key).fact(message(said))).toEqual(message(said));
+  });
+
+  it("masks the answer of a run as data (A110)", () => {
+    const done = (output: Json): FactBody => ({
+      ...{ type: "done", status: "done", text: "Ok.", usage, cost: 0, grounded: true, output },
+    });
+    expect(made(key).fact(done({ [key]: { type: key } }))).toEqual(done({ "***": { type: "***" } }));
+  });
+
+  it("masks a code that is a tool's own, and none of ours", () => {
+    const failed = (code: string) =>
+      ({ type: "error", code, message: "no", retryable: false }) as const satisfies FactBody;
+    const { fact } = made("canary-code", "tool_failed");
+    expect(fact(failed("E-canary-code"))).toEqual(failed("E-***"));
+    expect(fact(failed("tool_failed"))).toEqual(failed("tool_failed"));
+  });
+});
+
+describe("the secrets of a run", () => {
+  const withKeys = (keys: Record<string, string>) => knownSecrets(["given-1"], (name) => keys[name]);
+
+  it("are those given and the keys of model providers in the environment (A110)", () => {
+    const keys = { OPENAI_API_KEY: "sk-1234567", CAPSTAN_API_KEY: " cap-1234\n", OTHER_KEY: "other-123" };
+    expect(withKeys(keys)).toEqual(["given-1", "sk-1234567", "cap-1234"]);
+    expect(withKeys({ GEMINI_API_KEY: "AIza12345", GOOGLE_API_KEY: "AIza12345" })).toEqual([
+      "given-1",
+      "AIza12345",
+    ]);
+  });
+
+  it("are not words that stand for a key where none is needed, nor what is too short to be one", () => {
+    for (const word of ["ollama", "not-needed", "LM Studio", "EMPTY", "12345", ""])
+      expect(withKeys({ OPENAI_API_KEY: word })).toEqual(["given-1"]);
+  });
+
+  it("are none when there are none", () => {
+    expect(knownSecrets([], () => undefined)).toEqual([]);
+  });
+
+  it("include every key that a model's client looks for (A110)", () => {
+    const folder = `${import.meta.dirname}/../models`;
+    const sources = ["named-model.ts", "openai.ts", "anthropic.ts", "gemini.ts", "default-model.ts"];
+    const text = sources.map((file) => readFileSync(`${folder}/${file}`, "utf8")).join("");
+    const names = new Set(text.match(/\b[A-Z_]+_(?:KEY|TOKEN)\b/g));
+    expect(names.size).toBeGreaterThan(10);
+    for (const name of names)
+      expect([name, ...knownSecrets([], (asked) => (asked === name ? "key-123" : undefined))]).toEqual([
+        name,
+        "key-123",
+      ]);
+  });
+});

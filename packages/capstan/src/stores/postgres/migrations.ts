@@ -1,0 +1,140 @@
+import { AgentError } from "../../errors.ts";
+import type { PostgresClient, PostgresPool } from "./pool.ts";
+import { appendFunction, putRecordFunction, removeFunction, tellFunction } from "./sql-functions.ts";
+
+/** The name of a schema as it stands in statements: quoted, because it may be a word of SQL. */
+export function quotedSchema(name: string): string {
+  if (/^[a-z_][a-z0-9_]{0,47}$/.test(name) && !name.startsWith("pg_")) return `"${name}"`;
+  const message = `"${name}" cannot be the schema of a store: use small letters, digits and "_", at most 48, not "pg_" first.`;
+  throw new AgentError("invalid_definition", message);
+}
+
+/** The scope of a session, as the index of sessions has it: what its id has before the first "~", in bytes. */
+export const scopeColumn = `left(id COLLATE "C", greatest(strpos(id COLLATE "C", '~') - 1, 0))`;
+
+// Each brings the schema one version further. Those that were released never change.
+const migrations: readonly ((schema: string) => string)[] = [
+  (schema) => `
+    CREATE SEQUENCE ${schema}.tokens;
+    CREATE TABLE ${schema}.sessions (
+      id text PRIMARY KEY,
+      title text NOT NULL DEFAULT '',
+      facts integer NOT NULL DEFAULT 0,
+      blobs integer NOT NULL DEFAULT 0,
+      created_at double precision NOT NULL DEFAULT 0,
+      updated_at double precision NOT NULL DEFAULT 0
+    );
+    CREATE TABLE ${schema}.leases (
+      session_id text PRIMARY KEY,
+      owner text NOT NULL,
+      token bigint NOT NULL,
+      until timestamptz NOT NULL
+    );
+    CREATE TABLE ${schema}.facts (
+      session_id text NOT NULL,
+      seq integer NOT NULL,
+      identity bytea NOT NULL,
+      body text NOT NULL,
+      words tsvector,
+      PRIMARY KEY (session_id, seq),
+      UNIQUE (session_id, identity)
+    );
+    CREATE INDEX facts_words ON ${schema}.facts USING gin (words) WHERE words IS NOT NULL;
+    CREATE TABLE ${schema}.runs (
+      id text PRIMARY KEY,
+      session_id text NOT NULL,
+      place bigint GENERATED ALWAYS AS IDENTITY,
+      agent text NOT NULL,
+      state text NOT NULL,
+      started_at double precision NOT NULL,
+      updated_at double precision NOT NULL
+    );
+    CREATE INDEX runs_of_session ON ${schema}.runs (session_id, place);
+    CREATE INDEX runs_at_work ON ${schema}.runs (place) WHERE state <> 'ended';
+    CREATE TABLE ${schema}.told (
+      run_id text NOT NULL,
+      key text NOT NULL,
+      place bigint GENERATED ALWAYS AS IDENTITY,
+      heard boolean NOT NULL DEFAULT false,
+      body text NOT NULL,
+      PRIMARY KEY (run_id, key)
+    );
+    CREATE INDEX told_unheard ON ${schema}.told (run_id, place) WHERE NOT heard;
+    CREATE TABLE ${schema}.blobs (
+      session_id text NOT NULL,
+      handle text NOT NULL,
+      media_type text NOT NULL,
+      encoding text NOT NULL,
+      data bytea NOT NULL,
+      PRIMARY KEY (session_id, handle)
+    );
+    ${appendFunction(schema)}
+    ${tellFunction(schema)}
+    ${removeFunction(schema)}`,
+  (schema) => `
+    CREATE TABLE ${schema}.records (
+      kind text NOT NULL,
+      id text NOT NULL,
+      version integer NOT NULL,
+      body text,
+      created_at double precision NOT NULL,
+      updated_at double precision NOT NULL,
+      writer uuid NOT NULL,
+      PRIMARY KEY (kind, id, version)
+    );`,
+  (schema) => `
+    CREATE INDEX sessions_of_scope ON ${schema}.sessions ((${scopeColumn}), updated_at DESC);`,
+  putRecordFunction,
+];
+
+/** Makes the schema, or brings it to the newest version; refuses one that is newer than this. */
+export async function migrate(pool: PostgresPool, schema: string): Promise<void> {
+  if ((await knownVersion(pool, schema)) === migrations.length) return;
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`capstan store ${schema}`]);
+    await migrateAlone(client, schema);
+    await client.query("COMMIT");
+    isBroken = false;
+  } finally {
+    client.release(isBroken); // a connection that is not used again rolls back
+  }
+}
+
+async function migrateAlone(client: PostgresClient, schema: string): Promise<void> {
+  const { rows } = await client.query(
+    "SELECT to_regclass($1) IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding",
+    [`${schema}.version`],
+  );
+  const encoding = String(rows[0]?.encoding);
+  if (encoding !== "UTF8") {
+    const message = `The database has the encoding ${encoding}: the store needs one that was made with UTF8.`;
+    throw new AgentError("store_failed", message, { retryable: false });
+  }
+  const from = rows[0]?.is_there ? await versionIn(client, schema) : 0;
+  if (from === 0)
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.version (number integer NOT NULL);
+      INSERT INTO ${schema}.version VALUES (0)`);
+  for (const migration of migrations.slice(from)) await client.query(migration(schema));
+  await client.query(`UPDATE ${schema}.version SET number = $1`, [migrations.length]);
+}
+
+/** Asked first, so that a user without the right to make tables can use those that are there. */
+async function knownVersion(pool: PostgresPool, schema: string): Promise<number> {
+  try {
+    return await versionIn(pool, schema);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "42P01") return 0; // there is no such table
+    throw error;
+  }
+}
+
+async function versionIn(from: Pick<PostgresPool, "query">, schema: string): Promise<number> {
+  const { rows } = await from.query(`SELECT number FROM ${schema}.version`);
+  const version = Number(rows[0]?.number ?? 0);
+  if (version <= migrations.length) return version;
+  const message = `The schema ${schema} has version ${version}, and this Capstan knows up to ${migrations.length}: use the newer Capstan that made it, or another schema.`;
+  throw new AgentError("store_failed", message, { retryable: false });
+}
