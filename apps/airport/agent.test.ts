@@ -13,9 +13,9 @@ const folder = mkdtempSync(join(tmpdir(), "capstan-airport-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const venue = await loadVenue();
-const idOf = (name: string) => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
+const getPoiId = (name: string) => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
 
-async function asked(script: Script, options: AirportOptions = {}) {
+async function runAirport(script: Script, options: AirportOptions = {}) {
   const model = scriptedModel(script);
   const agent = await airport({
     model,
@@ -27,13 +27,13 @@ async function asked(script: Script, options: AirportOptions = {}) {
   const results = result.history.filter((entry) => entry.type === "result");
   return { agent, result, results, instructions: model.requests[0]?.instructions ?? "" };
 }
-const calls = (name: string, input: { [key: string]: number | string | number[] }) => [
+const createScript = (name: string, input: { [key: string]: number | string | number[] }) => [
   { calls: [{ name, input }] },
   { text: "Done." },
 ];
 
 describe("the airport assistant", () => {
-  it("has the policy of its kind (S0-05, S0-20, S0-21)", () => {
+  it("has the policy of a careful assistant (S0-05, S0-20, S0-21)", () => {
     expect(policy).toEqual({
       maxTurns: 10,
       wrapUpAt: 2,
@@ -47,25 +47,25 @@ describe("the airport assistant", () => {
     });
   });
 
-  it("is told its role, to be friendly and brief, to act before asking, to give distance and place, and its tools (S0-27)", async () => {
-    const { instructions, agent } = await asked([{ text: "Hello." }]);
+  it("receives its role, the tone, act before asking, distance and place, and the list of tools (S0-27)", async () => {
+    const { instructions, agent } = await runAirport([{ text: "Hello." }]);
     expect(instructions).toMatchInlineSnapshot(`
-      "You are the assistant of Harbor International (fictional). You help travellers to find places, to get there, and to know the airport.
+      "You are the assistant of Harbor International (fictional). You help travelers find places, get there, and learn about the airport.
 
       - Be friendly and concise.
-      - Act before you ask: search first. Ask only when a result says that several places are meant; then ask which one.
-      - When you name a place, tell how far it is, in metres, and where it is.
-      - When someone asks where something is or for the nearest one, show the first place found with showPOI.
-      - Pass on what is simulated or not recorded as just that. Never say that something does not exist because it is not recorded.
-      - Never show ids to a person: they are for the tools.
+      - Act before you ask: search first. Ask only when a result matches several places; then ask which one is meant.
+      - When you name a place, say where it is and how far away it is, in metres.
+      - When the user asks where something is or for the nearest one, show the first result with showPOI.
+      - Say when data is simulated or not recorded. Never claim that something does not exist because it is not recorded.
+      - Never show ids to the user: they are for the tools only.
 
       You have these tools: search, searchNearby, getPOIDetails, showPOI, showDirections, getBuildingsAndLevels, getCategories, getSecurityWaitTimes, bookmark, getBookmarks, clearBookmarks."
     `);
     for (const name of agent.tools.keys()) expect(instructions).toContain(name);
   });
 
-  it("declares what its tools change and read", async () => {
-    const { agent } = await asked([{ text: "Hello." }]);
+  it("declares the effects and reads of its tools", async () => {
+    const { agent } = await runAirport([{ text: "Hello." }]);
     const declared = [...agent.tools.values()].map(
       ({ name, effects, reads }) => `${name}: ${effects}, ${reads}`,
     );
@@ -84,13 +84,13 @@ describe("the airport assistant", () => {
     ]);
   });
 
-  it("says on screen that the airport is fictional, and offers four things to ask", () => {
+  it("says on screen that the airport is fictional and suggests four questions", () => {
     expect(about.description).toContain("fictional");
     expect(about.suggestions).toHaveLength(4);
   });
 
-  it("looks up one place by its number (S0-32)", async () => {
-    const { results } = await asked(calls("getPOIDetails", { poiId: idOf("Green Bowl") }));
+  it("looks up a place by its id (S0-32)", async () => {
+    const { results } = await runAirport(createScript("getPOIDetails", { poiId: getPoiId("Green Bowl") }));
     expect(results[0]?.data).toMatchObject({
       name: "Green Bowl",
       location: "Concourse D, Level 2, after security",
@@ -99,8 +99,8 @@ describe("the airport assistant", () => {
     });
   });
 
-  it("lists what is around a place, nearest first, with metres (S0-34)", async () => {
-    const { results } = await asked(calls("searchNearby", { poiId: idOf("D15") }));
+  it("lists places around a place, nearest first, with metres (S0-34)", async () => {
+    const { results } = await runAirport(createScript("searchNearby", { poiId: getPoiId("D15") }));
     const { places } = results[0]?.data as { places: { name: string; distance: number }[] };
     expect(places[0]).toMatchObject({ name: "Lighthouse Coffee", distance: 64 });
     expect(places.map(({ distance }) => distance)).toEqual(
@@ -108,8 +108,8 @@ describe("the airport assistant", () => {
     );
   });
 
-  it("gives at most ten places, tells how many there are, and fits the model's window of a result", async () => {
-    const { results } = await asked(calls("search", { term: "gate" }));
+  it("returns at most ten places and the total, within the size limit for results", async () => {
+    const { results } = await runAirport(createScript("search", { term: "gate" }));
     const { total, places } = results[0]?.data as { total: number; places: unknown[] };
     expect([total, places.length]).toEqual([92, 10]);
     expect(results[0]?.handle).toBeUndefined();
@@ -118,27 +118,29 @@ describe("the airport assistant", () => {
   it.each([
     [{ kind: "gates" }, 'Harbor International (fictional) has 92 places of the kind "gate".'],
     [{ kind: "toilets", within: "concourse b" }, 'Concourse B has 3 places of the kind "restroom".'],
-    [{ kind: "boats" }, /^"boats" is no kind of place here. There are: .*gate/],
-    [{ kind: "gates", within: "Concourse X" }, /^There is no "Concourse X" here. There are: Terminal 1/],
-  ])("counts the places of one kind: %j", async (input, told) => {
-    const { results } = await asked(calls("getCategories", input));
-    expect(results[0]?.message).toEqual(typeof told === "string" ? told : expect.stringMatching(told));
+    [{ kind: "boats" }, /^Unknown kind of place "boats"\. Known kinds: .*gate/],
+    [{ kind: "gates", within: "Concourse X" }, /^"Concourse X" not found\. Choose one of: Terminal 1/],
+  ])("counts the places of one kind: %j", async (input, expected) => {
+    const { results } = await runAirport(createScript("getCategories", input));
+    expect(results[0]?.message).toEqual(
+      typeof expected === "string" ? expected : expect.stringMatching(expected),
+    );
   });
 
-  it("tells the waiting time of one terminal alone", async () => {
-    const { results } = await asked(calls("getSecurityWaitTimes", { buildingId: "Terminal 2" }));
+  it("returns the wait time of a single terminal", async () => {
+    const { results } = await runAirport(createScript("getSecurityWaitTimes", { buildingId: "Terminal 2" }));
     expect(results[0]?.message).toMatch(
       /^Simulated times: the wait is \d+ minutes? at Terminal 2 Checkpoint\.$/,
     );
     expect(results[0]?.data).toMatchObject({ checkpoints: { length: 1 } });
   });
 
-  it("marks waiting times as simulated, for the model and on the chart", async () => {
-    const { results } = await asked(calls("getSecurityWaitTimes", {}));
+  it("marks wait times as simulated, for the model and on the chart", async () => {
+    const { results } = await runAirport(createScript("getSecurityWaitTimes", {}));
     expect(results[0]?.message).toMatch(/^Simulated times/);
     expect(results[0]?.ui).toMatchObject({
       kind: "chart",
-      props: { title: "Waiting time at security (simulated), Harbor International (fictional)" },
+      props: { title: "Security wait times (simulated), Harbor International (fictional)" },
     });
   });
 });
@@ -146,16 +148,20 @@ describe("the airport assistant", () => {
 describe("a kiosk", () => {
   const kiosk = "Information Desk Concourse C";
 
-  it("knows where it stands, and searches near it", async () => {
-    const { instructions, results } = await asked(calls("search", { term: "restroom" }), { kiosk });
+  it("knows its location and searches from there", async () => {
+    const { instructions, results } = await runAirport(createScript("search", { term: "restroom" }), {
+      kiosk,
+    });
     expect(instructions).toContain(`You are a kiosk at ${kiosk} (Concourse C, Level 2, after security)`);
     expect(results[0]?.data).toMatchObject({
       places: { 0: { name: "Restroom Concourse C South", distance: 28 } },
     });
   });
 
-  it("leads the way from where it stands, and marks that on the map", async () => {
-    const { results } = await asked(calls("showDirections", { waypoints: [idOf("D15")] }), { kiosk });
+  it("starts routes at its location and marks it on the map", async () => {
+    const { results } = await runAirport(createScript("showDirections", { waypoints: [getPoiId("D15")] }), {
+      kiosk,
+    });
     expect(results[0]?.data).toMatchObject({ from: kiosk, to: "Gate D15" });
     expect(results[0]?.ui).toMatchObject({
       props: { pins: [{ label: kiosk, look: "here" }, { label: "Gate D15" }] },
@@ -163,17 +169,17 @@ describe("a kiosk", () => {
   });
 
   it.each([
-    ["Nowhere Desk", /No place .* is named "Nowhere Desk"/],
-    ["Gate 15", /"Gate 15" means several places: Gate .* Gate /],
-  ])("cannot stand at %s", async (name, message) => {
+    ["Nowhere Desk", /No place at .* is named "Nowhere Desk"/],
+    ["Gate 15", /"Gate 15" matches several places: Gate .* Gate /],
+  ])("cannot be located at %s", async (name, message) => {
     await expect(airport({ model: scriptedModel([]), kiosk: name })).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringMatching(message),
     });
   });
 
-  it("elsewhere, a way needs two places", async () => {
-    const { result } = await asked(calls("showDirections", { waypoints: [idOf("D15")] }));
+  it("directions need two places without a kiosk", async () => {
+    const { result } = await runAirport(createScript("showDirections", { waypoints: [getPoiId("D15")] }));
     expect(result.toolCalls).toMatchObject([{ status: "error" }]);
   });
 });

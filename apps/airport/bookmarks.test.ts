@@ -7,7 +7,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { airport } from "./agent.ts";
-import { fileBookmarks, usualFolder } from "./bookmarks.ts";
+import { fileBookmarks, getDefaultFolder } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
 
 let folder = "";
@@ -17,9 +17,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const venue = await loadVenue();
-const idOf = (name: string) => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
+const getPoiId = (name: string) => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
 
-async function ask(
+async function runCalls(
   calls: readonly { name: string; input?: { [key: string]: number | boolean } }[],
   user?: string,
 ) {
@@ -38,23 +38,23 @@ async function ask(
 }
 
 describe("bookmarks (S0-52)", () => {
-  it("last: another agent, later, still has them", async () => {
-    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }]);
-    const [kept] = await ask([{ name: "getBookmarks" }]);
+  it("persist across agents", async () => {
+    await runCalls([{ name: "bookmark", input: { poiId: getPoiId("D15") } }]);
+    const [kept] = await runCalls([{ name: "getBookmarks" }]);
     expect(kept).toContain("Gate D15");
   });
 
-  it("are removed when asked, and kept once however often they are set", async () => {
-    const set = { name: "bookmark", input: { poiId: idOf("D15") } };
-    await ask([set, set, { name: "bookmark", input: { poiId: idOf("A3") } }]);
-    await ask([{ name: "bookmark", input: { poiId: idOf("D15"), remove: true } }]);
-    const [kept] = await ask([{ name: "getBookmarks" }]);
+  it("can be removed, and are stored once however often they are set", async () => {
+    const set = { name: "bookmark", input: { poiId: getPoiId("D15") } };
+    await runCalls([set, set, { name: "bookmark", input: { poiId: getPoiId("A3") } }]);
+    await runCalls([{ name: "bookmark", input: { poiId: getPoiId("D15"), remove: true } }]);
+    const [kept] = await runCalls([{ name: "getBookmarks" }]);
     expect(kept).toContain("Gate A3");
     expect(kept).not.toContain("Gate D15");
   });
 
-  it("are all removed at once only when the person agrees", async () => {
-    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }]);
+  it("are cleared only after approval", async () => {
+    await runCalls([{ name: "bookmark", input: { poiId: getPoiId("D15") } }]);
     const agent = await airport({
       model: scriptedModel([{ calls: [{ name: "clearBookmarks", input: {} }] }, { text: "Done." }]),
       bookmarks: fileBookmarks(folder),
@@ -63,48 +63,48 @@ describe("bookmarks (S0-52)", () => {
     const waiting = await running;
     const pending = waiting.status === "waiting" ? waiting.pending : [];
     expect(pending).toHaveLength(1);
-    expect((await ask([{ name: "getBookmarks" }]))[0]).toContain("Gate D15");
+    expect((await runCalls([{ name: "getBookmarks" }]))[0]).toContain("Gate D15");
     for (const { callId } of pending) running.approve(callId);
     const { toolCalls } = await running;
     expect(String(toolCalls[0]?.result)).toContain("1 bookmark is removed.");
-    expect((await ask([{ name: "getBookmarks" }]))[0]).toContain("There are no bookmarks");
+    expect((await runCalls([{ name: "getBookmarks" }]))[0]).toContain("There are no bookmarks");
   });
 
-  it("are each user's own", async () => {
-    await ask([{ name: "bookmark", input: { poiId: idOf("D15") } }], "ada");
-    const [other] = await ask([{ name: "getBookmarks" }], "bob");
+  it("are separate for each user", async () => {
+    await runCalls([{ name: "bookmark", input: { poiId: getPoiId("D15") } }], "ada");
+    const [other] = await runCalls([{ name: "getBookmarks" }], "bob");
     expect(other).not.toContain("Gate D15");
-    const [own] = await ask([{ name: "getBookmarks" }], "ada");
+    const [own] = await runCalls([{ name: "getBookmarks" }], "ada");
     expect(own).toContain("Gate D15");
   });
 
-  it("of many changes at once lose none, and leave no half file behind", async () => {
+  it("survive concurrent updates and leave no temporary file behind", async () => {
     const bookmarks = fileBookmarks(folder);
     await Promise.all(
-      Array.from({ length: 20 }, (_, n) => bookmarks.change("ada", (kept) => [...kept, `place ${n}`])),
+      Array.from({ length: 20 }, (_, n) => bookmarks.update("ada", (kept) => [...kept, `place ${n}`])),
     );
     expect(await bookmarks.list("ada")).toHaveLength(20);
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it("that cannot be read are an error that names the file; the next change still works for others", async () => {
+  it("in a corrupt file fail with an error that names the file; updates for other users still work", async () => {
     const bookmarks = fileBookmarks(folder);
-    await bookmarks.change("ada", () => ["x"]);
+    await bookmarks.update("ada", () => ["x"]);
     const [file = ""] = readdirSync(folder);
     writeFileSync(join(folder, file), "{");
-    await expect(bookmarks.change("ada", (kept) => kept)).rejects.toMatchObject({
+    await expect(bookmarks.update("ada", (kept) => kept)).rejects.toMatchObject({
       code: "store_failed",
       message: expect.stringContaining(file),
     });
-    await bookmarks.change("bob", () => ["y"]);
+    await bookmarks.update("bob", () => ["y"]);
     expect(await bookmarks.list("bob")).toEqual(["y"]);
   });
 
-  it("lie in the folder for data", () => {
+  it("are stored in the data folder", () => {
     const before = process.env.CAPSTAN_HOME;
     process.env.CAPSTAN_HOME = folder;
     try {
-      expect(usualFolder()).toBe(join(folder, "airport"));
+      expect(getDefaultFolder()).toBe(join(folder, "airport"));
     } finally {
       if (before === undefined) delete process.env.CAPSTAN_HOME;
       else process.env.CAPSTAN_HOME = before;
@@ -112,16 +112,16 @@ describe("bookmarks (S0-52)", () => {
   });
 });
 
-describe("bookmarks of several people", () => {
-  it("are for their owner alone on the disk", async () => {
+describe("bookmarks of several users", () => {
+  it("are readable only by the owner on disk", async () => {
     const inside = join(folder, "data");
-    await fileBookmarks(inside).change("ada", () => ["x"]);
+    await fileBookmarks(inside).update("ada", () => ["x"]);
     expect(statSync(inside).mode & 0o777).toBe(0o700);
     const [file = ""] = readdirSync(inside);
     expect(statSync(join(inside, file)).mode & 0o777).toBe(0o600);
   });
 
-  it("are refused to a run that does not say whose it is, rather than shared by all of them (A84)", async () => {
+  it("are refused to a run without a user rather than shared by all users (A84)", async () => {
     const agent = await airport({
       model: scriptedModel([{ calls: [{ name: "getBookmarks", input: {} }] }, { text: "Done." }]),
       bookmarks: fileBookmarks(folder),
@@ -130,12 +130,12 @@ describe("bookmarks of several people", () => {
     expect(toolCalls[0]).toMatchObject({ status: "error" });
   });
 
-  it("are each key's own on a server (A84)", async () => {
+  it("are separate for each API key on a server (A84)", async () => {
     const model = scriptedModel(({ history }) => {
       const last = history.at(-1);
       if (last?.type !== "user") return { text: "Done." };
       return String(last.content).includes("keep")
-        ? { calls: [{ name: "bookmark", input: { poiId: idOf("D15") } }] }
+        ? { calls: [{ name: "bookmark", input: { poiId: getPoiId("D15") } }] }
         : { calls: [{ name: "getBookmarks", input: {} }] };
     });
     const server = createServer({

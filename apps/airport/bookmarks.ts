@@ -4,57 +4,62 @@ import { join } from "node:path";
 import { AgentError } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 
-/** The places that people keep: ids of features, in the order in which they were kept. */
+/** Stores each user's bookmarks: feature ids, oldest first. */
 export interface Bookmarks {
   list(user: string): Promise<readonly string[]>;
-  /** Changes the list of one user. Changes of one process do not get in each other's way. */
-  change(user: string, to: (kept: readonly string[]) => readonly string[]): Promise<void>;
+  /** Replaces one user's list. Updates within a process run one after the other. */
+  update(user: string, getNext: (ids: readonly string[]) => readonly string[]): Promise<void>;
 }
 
-/** Beside the database and the logs. */
-export const usualFolder = (): string => join(dataFolder(), "airport");
+/** The data folder also holds the database and the logs. */
+export const getDefaultFolder = (): string => join(dataFolder(), "airport");
 
 /**
- * One JSON file for each user, `bookmarks-<hash of the user>.json`: a list of feature ids. It is written beside and
- * then put in place, so that there is never half a file.
+ * Stores one JSON file per user, `bookmarks-<hash of the user>.json`, with a list of feature ids. Each update writes a
+ * temporary file and renames it, so a crash never leaves a partial file.
  */
-export function fileBookmarks(folder: string = usualFolder()): Bookmarks {
-  let last: Promise<unknown> = Promise.resolve();
-  const fileOf = (user: string) =>
+export function fileBookmarks(folder: string = getDefaultFolder()): Bookmarks {
+  let lastUpdate: Promise<unknown> = Promise.resolve();
+  const getFile = (user: string) =>
     join(folder, `bookmarks-${createHash("sha256").update(user).digest("hex").slice(0, 16)}.json`);
-  const list = async (user: string) => idsIn(await textOf(fileOf(user)), fileOf(user));
+  const list = async (user: string) => parseIds(await readBookmarkFile(getFile(user)), getFile(user));
   return {
     list,
-    change(user, to) {
-      const changed = last.then(async () => {
-        const file = fileOf(user);
+    update(user, getNext) {
+      const update = lastUpdate.then(async () => {
+        const file = getFile(user);
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        const beside = `${file}.${randomUUID()}`;
-        await writeFile(beside, JSON.stringify(to(await list(user))), { mode: 0o600, flush: true });
-        await rename(beside, file);
+        const temporaryFile = `${file}.${randomUUID()}`;
+        await writeFile(temporaryFile, JSON.stringify(getNext(await list(user))), {
+          mode: 0o600,
+          flush: true,
+        });
+        await rename(temporaryFile, file);
       });
-      // The next change waits for this one, also when it fails; whoever asked for this one is told.
-      last = changed.catch(() => undefined);
-      return changed;
+      // The next update waits for this one even if it fails; the error goes to this caller only.
+      lastUpdate = update.catch(() => undefined);
+      return update;
     },
   };
 }
 
-async function textOf(file: string): Promise<string> {
+async function readBookmarkFile(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
-  } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return "[]";
-    throw thrown;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "[]";
+    throw error;
   }
 }
 
-function idsIn(text: string, file: string): readonly string[] {
+function parseIds(text: string, file: string): readonly string[] {
+  const message = `${file} is not a valid list of bookmarks. Repair or delete it.`;
+  let ids: unknown;
   try {
-    const ids: unknown = JSON.parse(text);
-    if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+    ids = JSON.parse(text);
   } catch (cause) {
-    throw new AgentError("store_failed", `${file} is no list of bookmarks. Repair or delete it.`, { cause });
+    throw new AgentError("store_failed", message, { cause });
   }
-  throw new AgentError("store_failed", `${file} is no list of bookmarks. Repair or delete it.`);
+  if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return ids;
+  throw new AgentError("store_failed", message);
 }

@@ -2,16 +2,16 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { harbor, loadVenue } from "./load-venue.ts";
-import { mapHint, pinOf } from "./map-hint.ts";
-import { distanceNote, distancesFrom } from "./venue/distances.ts";
+import { harborFolder, loadVenue } from "./load-venue.ts";
+import { createMapHint, createPin } from "./map-hint.ts";
+import { createDistanceMeter, describeAccuracy } from "./venue/distances.ts";
 import type { Venue } from "./venue/venue.ts";
 
 const folders: string[] = [];
-function copyOfHarbor(without: readonly string[] = []): string {
+function copyHarbor(without: readonly string[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), "capstan-venue-"));
   folders.push(folder);
-  cpSync(harbor, folder, { recursive: true });
+  cpSync(harborFolder, folder, { recursive: true });
   for (const name of without) rmSync(join(folder, name));
   return folder;
 }
@@ -19,19 +19,19 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-const placeIn = ({ places }: Venue, name: string) => {
+const getNamedPlace = ({ places }: Venue, name: string) => {
   const place = places.find(({ aliases }) => aliases.includes(name));
   if (!place) throw new Error(`no ${name}`);
   return place;
 };
-const metres = (venue: Venue, from: string, to: string) =>
-  distancesFrom(venue, placeIn(venue, from))(placeIn(venue, to));
+const measureMetres = (venue: Venue, from: string, to: string) =>
+  createDistanceMeter(venue, getNamedPlace(venue, from))(getNamedPlace(venue, to));
 
 describe("loading a venue", () => {
-  it("knows of each place what it is, where it is and on which side of security", async () => {
+  it("loads category, location and security side of each place", async () => {
     const venue = await loadVenue();
     expect(venue.name).toBe("Harbor International (fictional)");
-    expect(placeIn(venue, "D15")).toMatchObject({
+    expect(getNamedPlace(venue, "D15")).toMatchObject({
       name: "Gate D15",
       aliases: ["Gate D15", "D15", "Gate 15"],
       category: "gate",
@@ -41,66 +41,66 @@ describe("loading a venue", () => {
       ordinal: 1,
       security: "after",
     });
-    expect(placeIn(venue, "Harbor Pharmacy")).toMatchObject({
+    expect(getNamedPlace(venue, "Harbor Pharmacy")).toMatchObject({
       security: "before",
       hours: "Mo-Su 06:00-22:00",
     });
     expect(new Set(venue.places.map(({ poiId }) => poiId)).size).toBe(venue.places.length);
-    expect(distanceNote(venue)).toBe("");
+    expect(describeAccuracy(venue)).toBe("");
   });
 
-  it("leads from every place to every other, by the measured ways", async () => {
+  it("connects every place to every other through the measured walking graph", async () => {
     const venue = await loadVenue();
-    const far = distancesFrom(venue, placeIn(venue, "A1"));
+    const far = createDistanceMeter(venue, getNamedPlace(venue, "A1"));
     expect(venue.places.filter((place) => far(place) === undefined)).toEqual([]);
   });
 
-  it("without a walking graph, goes from door to door and says so", async () => {
-    const venue = await loadVenue(copyOfHarbor(["walking-graph.jsonl"]));
+  it("without a walking graph, measures from door to door and says so", async () => {
+    const venue = await loadVenue(copyHarbor(["walking-graph.jsonl"]));
     const measured = await loadVenue();
     expect(venue.walking?.source).toBe("openings");
-    expect(distanceNote(venue)).toMatch(/only about right/);
+    expect(describeAccuracy(venue)).toMatch(/approximate/);
     for (const [from, to] of [
       ["D15", "Restroom Concourse D North"],
       ["Terminal 2 Checkpoint", "D15"],
       ["C80", "A3"],
     ] as const) {
-      const [about, exact] = [metres(venue, from, to) ?? 0, metres(measured, from, to) ?? 0];
+      const [about, exact] = [measureMetres(venue, from, to) ?? 0, measureMetres(measured, from, to) ?? 0];
       expect(Math.abs(about - exact) / exact, `${from} to ${to}: ${about} and ${exact}`).toBeLessThan(0.25);
     }
   });
 
   it("without openings either, measures straight lines and says so", async () => {
-    const venue = await loadVenue(copyOfHarbor(["walking-graph.jsonl", "opening.geojson"]));
+    const venue = await loadVenue(copyHarbor(["walking-graph.jsonl", "opening.geojson"]));
     expect(venue.walking).toBeUndefined();
-    expect(distanceNote(venue)).toMatch(/straight lines/);
-    expect(metres(venue, "D15", "Restroom Concourse D North")).toBe(54);
+    expect(describeAccuracy(venue)).toMatch(/straight lines/);
+    expect(measureMetres(venue, "D15", "Restroom Concourse D North")).toBe(54);
   });
 });
 
-describe("what is no venue", () => {
-  it("is said for a folder that is not there", async () => {
+describe("an invalid venue", () => {
+  it("is reported for a missing folder", async () => {
     await expect(loadVenue("/nowhere/at/all")).rejects.toMatchObject({
       code: "not_found",
-      message: 'There is no folder "/nowhere/at/all" with an IMDF venue.',
+      message: 'IMDF folder not found: "/nowhere/at/all".',
     });
   });
 
-  it("is said with the files that are missing", async () => {
-    const folder = copyOfHarbor(["unit.geojson", "level.geojson"]);
+  it("is reported with the missing files", async () => {
+    const folder = copyHarbor(["unit.geojson", "level.geojson"]);
     await expect(loadVenue(folder)).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("there is nothing in level.geojson, unit.geojson"),
+      message: expect.stringContaining("missing or empty level.geojson, unit.geojson"),
     });
   });
 
   it.each([
-    ["unit.geojson", "<html>", /unit\.geojson .* is no GeoJSON/],
+    ["unit.geojson", "<html>", /unit\.geojson .* is not a GeoJSON/],
     ["walking-graph.jsonl", "{", /walking-graph\.jsonl cannot be read: line 1 is not JSON/],
     ["walking-graph.jsonl", '[0, 1, 5, "fly"]', /the edge .* is not \[from, to, metres, kind\]/],
-    ["walking-graph.jsonl", '{"at":[0,0],"level":"roof","area":""}', /level "roof", which is not there/],
-  ])("is said of a %s that is %s", async (name, text, message) => {
-    const folder = copyOfHarbor();
+    ["walking-graph.jsonl", '{"at":[0,0],"level":"roof","area":""}', /level "roof", which does not exist/],
+  ])("is reported for a %s containing %s", async (name, text, message) => {
+    const folder = copyHarbor();
     writeFileSync(join(folder, name), text);
     await expect(loadVenue(folder)).rejects.toMatchObject({
       code: "invalid_input",
@@ -108,14 +108,14 @@ describe("what is no venue", () => {
     });
   });
 
-  it("a file that is a folder is an error, not a crash", async () => {
-    const folder = copyOfHarbor(["amenity.geojson"]);
+  it("reports a folder in place of a file as an error", async () => {
+    const folder = copyHarbor(["amenity.geojson"]);
     mkdirSync(join(folder, "amenity.geojson"));
     await expect(loadVenue(folder)).rejects.toMatchObject({ code: "invalid_input" });
   });
 });
 
-describe("a venue that somebody has made to do harm", () => {
+describe("a malicious venue", () => {
   const hostile: unknown[] = [
     { type: "Polygon" },
     { type: "Polygon", coordinates: [7] },
@@ -135,15 +135,15 @@ describe("a venue that somebody has made to do harm", () => {
     "opening",
     "geofence",
     "anchor",
-  ])("is loaded without the shapes of a %s that are none", async (type) => {
-    const folder = copyOfHarbor(["walking-graph.jsonl"]);
+  ])("loads without the invalid geometry of a %s", async (type) => {
+    const folder = copyHarbor(["walking-graph.jsonl"]);
     const file = join(folder, `${type}.geojson`);
     const { features } = JSON.parse(readFileSync(file, "utf8"));
     for (const [at, geometry] of hostile.entries()) features[at] = { ...features[at], geometry };
     writeFileSync(file, JSON.stringify({ features: [null, 7, ...features] }));
     const venue = await loadVenue(folder);
     expect(venue.places.length).toBeGreaterThan(0);
-    const pins = venue.places.slice(-3).map((place) => pinOf(place));
-    expect(JSON.stringify(mapHint(venue, { pins })).length).toBeLessThan(100_000);
+    const pins = venue.places.slice(-3).map((place) => createPin(place));
+    expect(JSON.stringify(createMapHint(venue, { pins })).length).toBeLessThan(100_000);
   });
 });

@@ -1,17 +1,20 @@
 import type { MapProps } from "@capstan/studio";
 import { describe, expect, it } from "vitest";
 import { loadVenue } from "./load-venue.ts";
-import { mapHint, pinOf } from "./map-hint.ts";
+import { createMapHint, createPin } from "./map-hint.ts";
 import { showDirections } from "./tools/show-directions.ts";
 import type { Place } from "./venue/venue.ts";
 
 const venue = await loadVenue();
-const named = (name: string): Place => venue.places.find(({ aliases }) => aliases.includes(name)) as Place;
-const propsOf = ({ props }: { props: unknown }) => props as MapProps;
+const getNamedPlace = (name: string): Place =>
+  venue.places.find(({ aliases }) => aliases.includes(name)) as Place;
+const getMapProps = ({ props }: { props: unknown }) => props as MapProps;
 
 describe("a map (S0-50)", () => {
-  it("has the name of the venue, the pin, and only what lies around it", () => {
-    const { title, pins, levels } = propsOf(mapHint(venue, { pins: [pinOf(named("D15"))] }));
+  it("has the name of the venue, the pin, and only its surroundings", () => {
+    const { title, pins, levels } = getMapProps(
+      createMapHint(venue, { pins: [createPin(getNamedPlace("D15"))] }),
+    );
     expect(title).toBe("Harbor International (fictional)");
     expect(pins).toEqual([
       { label: "Gate D15", level: "1", at: [-29.992314, 45.002906], look: "place", note: "Concourse D" },
@@ -22,8 +25,10 @@ describe("a map (S0-50)", () => {
     expect(drawn.filter((name) => /^A\d|Terminal 1/.test(name))).toEqual([]);
   });
 
-  it("names the terminals, where there is room for it", () => {
-    const { levels } = propsOf(mapHint(venue, { pins: [pinOf(named("A15")), pinOf(named("D15"))] }));
+  it("labels each terminal once", () => {
+    const { levels } = getMapProps(
+      createMapHint(venue, { pins: [createPin(getNamedPlace("A15")), createPin(getNamedPlace("D15"))] }),
+    );
     const grounds = levels.flatMap(({ features }) =>
       features.filter(({ properties }) => properties.look === "ground"),
     );
@@ -34,16 +39,18 @@ describe("a map (S0-50)", () => {
     ]);
   });
 
-  it("shows every level that a way touches", async () => {
-    const waypoints = [named("C80"), named("D15")].map(({ poiId }) => poiId);
+  it("shows every level the route touches", async () => {
+    const waypoints = [getNamedPlace("C80"), getNamedPlace("D15")].map(({ poiId }) => poiId);
     const { ui } = (await showDirections({ venue }).execute?.({ waypoints }, {} as never)) as {
       ui: { props: unknown };
     };
-    expect(propsOf(ui).levels.map(({ name }) => name)).toEqual(["Level 1", "Level 2"]);
+    expect(getMapProps(ui).levels.map(({ name }) => name)).toEqual(["Level 1", "Level 2"]);
   });
 
-  it("stays under 40 KB, however long the way", async () => {
-    const ends = "A18 D18 B46 A24 D24 B51 C77 A1 D1 C81 A17 D17".split(" ").map((name) => named(name).poiId);
+  it("stays under 40 KB, however long the route", async () => {
+    const ends = "A18 D18 B46 A24 D24 B51 C77 A1 D1 C81 A17 D17"
+      .split(" ")
+      .map((name) => getNamedPlace(name).poiId);
     const { ui } = (await showDirections({ venue }).execute?.({ waypoints: ends }, {} as never)) as {
       ui: object;
     };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { messagesOf } from "./messages.ts";
+import { toMessages } from "./messages.ts";
 
 describe("a history as four kinds of messages", () => {
-  it("tells input, calls, results and answer, in this order (S0-09, S0-13, S0-14, S0-16)", () => {
-    const messages = messagesOf([
+  it("lists input, calls, results and answer, in this order (S0-09, S0-13, S0-14, S0-16)", () => {
+    const messages = toMessages([
       { type: "user", content: "Two things?" },
       {
         type: "assistant",
@@ -45,8 +45,8 @@ describe("a history as four kinds of messages", () => {
     ]);
   });
 
-  it("gives what a model says beside its calls before them", () => {
-    const messages = messagesOf([
+  it("puts text in front of the calls of the same response", () => {
+    const messages = toMessages([
       {
         type: "assistant",
         parts: [

@@ -3,36 +3,36 @@ import { type Entry, getText, type Json, type ResultEntry, toPlainText } from "c
 export type ToolCall = { readonly name: string; readonly args: { readonly [key: string]: Json } };
 export type ToolResult = { readonly name: string; readonly result: Json; readonly error?: string };
 
-/** A history told in four kinds of messages: what was asked and answered, what was called and what came of it. */
+/** A history as four kinds of messages: input, answer, tool calls, tool results. */
 export type Message =
   | { readonly role: "user"; readonly type: "user_input"; readonly content: string }
   | { readonly role: "assistant"; readonly type: "assistant_response"; readonly content: string }
   | { readonly role: "assistant"; readonly type: "tool_calls"; readonly content: readonly ToolCall[] }
   | { readonly role: "user"; readonly type: "tool_results"; readonly content: readonly ToolResult[] };
 
-/** The results of one turn are one message, in the order of its calls. */
-export function messagesOf(history: readonly Entry[]): Message[] {
+/** Merges the results of one turn into one message, in call order. */
+export function toMessages(history: readonly Entry[]): Message[] {
   const messages: Message[] = [];
   for (const entry of history) {
     const last = messages.at(-1);
     if (entry.type === "result" && last?.type === "tool_results")
-      messages[messages.length - 1] = { ...last, content: [...last.content, resultOf(entry)] };
-    else messages.push(...messagesFor(entry));
+      messages[messages.length - 1] = { ...last, content: [...last.content, toToolResult(entry)] };
+    else messages.push(...toEntryMessages(entry));
   }
   return messages;
 }
 
-function messagesFor(entry: Entry): Message[] {
+function toEntryMessages(entry: Entry): Message[] {
   switch (entry.type) {
     case "user":
       return [{ role: "user", type: "user_input", content: toPlainText(entry.content) }];
     case "result":
-      return [{ role: "user", type: "tool_results", content: [resultOf(entry)] }];
+      return [{ role: "user", type: "tool_results", content: [toToolResult(entry)] }];
     case "assistant": {
       const calls = entry.parts.filter((part) => part.type === "call");
       const content = calls.map(({ name, input }) => ({ name, args: input }));
       const text = getText(entry);
-      // What a model says beside its calls is said before they are made.
+      // Text in the same response precedes the calls.
       return [
         ...(text === "" ? [] : [{ role: "assistant", type: "assistant_response", content: text } as const]),
         ...(content.length === 0 ? [] : [{ role: "assistant", type: "tool_calls", content } as const]),
@@ -43,7 +43,7 @@ function messagesFor(entry: Entry): Message[] {
   }
 }
 
-function resultOf({ name, status, data, content, error }: ResultEntry): ToolResult {
+function toToolResult({ name, status, data, content, error }: ResultEntry): ToolResult {
   if (status === "ok") return { name, result: data ?? toPlainText(content) };
   return { name, result: null, error: error?.message ?? toPlainText(content) };
 }

@@ -9,49 +9,50 @@ import { afterAll, describe, expect, it } from "vitest";
 import { airport, policy } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
-import { messagesOf } from "./messages.ts";
+import { toMessages } from "./messages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-airport-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const venue = await loadVenue();
-const idOf = (name: string): number => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
-const searched = (term: string, more: object = {}) => ({ name: "search", input: { term, ...more } });
+const getPoiId = (name: string): number =>
+  venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
+const createSearch = (term: string, more: object = {}) => ({ name: "search", input: { term, ...more } });
 
-async function conversation(script: Script) {
+async function startConversation(script: Script) {
   const model = scriptedModel(script);
   const agent = await airport({ model, bookmarks: fileBookmarks(folder), clock: { now: () => 0 } });
   const options = { store: memory(), session: "ses_1" };
-  return { model, say: (text: string) => collect(run(agent, text, options)) };
+  return { model, send: (text: string) => collect(run(agent, text, options)) };
 }
 
-const resultsOf = (history: readonly { readonly type: string }[]): readonly ResultEntry[] =>
+const getResults = (history: readonly { readonly type: string }[]): readonly ResultEntry[] =>
   history.filter((entry): entry is ResultEntry => entry.type === "result");
-const mapOf = ({ ui }: ResultEntry): MapProps => {
+const getMap = ({ ui }: ResultEntry): MapProps => {
   expect(ui?.kind).toBe("map");
   return ui?.props as unknown as MapProps;
 };
 
 describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
-  it("two gates are meant, so it asks which and offers both; then six messages lead to the place (S0-16, S0-17, S0-33, S0-34, S0-35, S0-50)", async () => {
-    const { model, say } = await conversation([
-      { calls: [searched("Gate 15")] },
+  it("two gates match, so the agent asks and offers both; then six messages lead to the place (S0-16, S0-17, S0-33, S0-34, S0-35, S0-50)", async () => {
+    const { model, send: say } = await startConversation([
+      { calls: [createSearch("Gate 15")] },
       { text: "Which one do you mean: A15 or D15?" },
-      { calls: [searched("bathroom", { near: { poiId: idOf("D15") } })] },
-      { calls: [{ name: "showPOI", input: { poiId: idOf("Restroom Concourse D North") } }] },
+      { calls: [createSearch("bathroom", { near: { poiId: getPoiId("D15") } })] },
+      { calls: [{ name: "showPOI", input: { poiId: getPoiId("Restroom Concourse D North") } }] },
       { text: "The nearest is Restroom Concourse D North, 83 metres away." },
     ]);
 
     const asked = await say("Where's the nearest bathroom near Gate 15?");
-    const [both] = resultsOf(asked.result.history);
+    const [both] = getResults(asked.result.history);
     expect(both?.data).toMatchObject({
       places: [{ name: "Gate A15" }, { name: "Gate D15" }],
       question: "Which one do you mean: A15 or D15?",
     });
-    expect(both && mapOf(both).replies).toEqual(["A15", "D15"]);
+    expect(both && getMap(both).replies).toEqual(["A15", "D15"]);
 
     const { result } = await say("D15");
-    const messages = messagesOf(result.history).slice(-6);
+    const messages = toMessages(result.history).slice(-6);
     expect(messages.map(({ role, type }) => `${role}/${type}`)).toEqual([
       "user/user_input",
       "assistant/tool_calls",
@@ -61,7 +62,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
       "assistant/assistant_response",
     ]);
     expect(messages[1]?.content).toEqual([
-      { name: "search", args: { term: "bathroom", near: { poiId: idOf("D15") } } },
+      { name: "search", args: { term: "bathroom", near: { poiId: getPoiId("D15") } } },
     ]);
     expect(messages[2]?.content).toMatchObject([
       {
@@ -71,8 +72,8 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
         },
       },
     ]);
-    const shown = resultsOf(result.history).at(-1);
-    expect(shown && mapOf(shown)).toMatchObject({
+    const shown = getResults(result.history).at(-1);
+    expect(shown && getMap(shown)).toMatchObject({
       title: "Harbor International (fictional)",
       pins: [{ label: "Restroom Concourse D North", level: "1" }],
     });
@@ -86,10 +87,10 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
 });
 
 describe("airport scenario 2: directions from the Terminal 2 checkpoint to D15", () => {
-  it("both ends are searched at once, then the way is drawn and told in steps with minutes (S0-12, S0-36, S0-50)", async () => {
-    const waypoints = [idOf("Terminal 2 Checkpoint"), idOf("D15")];
-    const { say } = await conversation([
-      { calls: [searched("Terminal 2 checkpoint"), searched("D15")] },
+  it("both ends are searched in parallel, then the route is drawn and described in steps with minutes (S0-12, S0-36, S0-50)", async () => {
+    const waypoints = [getPoiId("Terminal 2 Checkpoint"), getPoiId("D15")];
+    const { send: say } = await startConversation([
+      { calls: [createSearch("Terminal 2 checkpoint"), createSearch("D15")] },
       { calls: [{ name: "showDirections", input: { waypoints } }] },
       { text: "It is 561 metres, about 7 minutes." },
     ]);
@@ -97,7 +98,7 @@ describe("airport scenario 2: directions from the Terminal 2 checkpoint to D15",
     expect(result.status).toBe("done");
     const types = events.filter(({ type }) => type.startsWith("tool_call_") && type !== "tool_call_delta");
     expect(types.slice(0, 2).map(({ type }) => type)).toEqual(["tool_call_start", "tool_call_start"]);
-    const [from, to, way] = resultsOf(result.history);
+    const [from, to, way] = getResults(result.history);
     expect([from, to].map((entry) => entry?.data)).toMatchObject([
       { places: [{ poiId: waypoints[0], name: "Terminal 2 Checkpoint" }] },
       { places: [{ poiId: waypoints[1], name: "Gate D15" }] },
@@ -108,14 +109,14 @@ describe("airport scenario 2: directions from the Terminal 2 checkpoint to D15",
       distance: 561,
       minutes: 7,
       steps: [
-        "1. Go through security; waiting there is not counted (under 1 min).",
+        "1. Go through security; wait time not included (under 1 min).",
         "2. Turn right into Terminal 2 Airside Hall and walk 160 metres (2 min).",
         "3. Walk 100 metres through Terminal 3 Airside Hall (1 min).",
         "4. Turn left into Concourse D and walk 283 metres (4 min).",
         "5. Gate D15 is on your left.",
       ],
     });
-    const { route, pins } = way ? mapOf(way) : {};
+    const { route, pins } = way ? getMap(way) : {};
     expect(pins?.map(({ label }) => label)).toEqual(["Terminal 2 Checkpoint", "Gate D15"]);
     expect(route?.points.length).toBeGreaterThan(5);
     expect(route?.steps).toHaveLength(5);
@@ -123,35 +124,38 @@ describe("airport scenario 2: directions from the Terminal 2 checkpoint to D15",
 });
 
 describe("airport scenario 3: without stairs, from a gate that has only stairs", () => {
-  it("no step-free way is recorded, which is not to say that there is none; a desk is named (S0-36)", async () => {
-    const { say } = await conversation([
-      { calls: [searched("C80"), searched("D15")] },
+  it("reports that no step-free route is recorded without claiming there is none, and names a desk (S0-36)", async () => {
+    const { send: say } = await startConversation([
+      { calls: [createSearch("C80"), createSearch("D15")] },
       {
         calls: [
-          { name: "showDirections", input: { waypoints: [idOf("C80"), idOf("D15")], accessible: true } },
+          {
+            name: "showDirections",
+            input: { waypoints: [getPoiId("C80"), getPoiId("D15")], accessible: true },
+          },
         ],
       },
-      { text: "No step-free way is recorded. Please ask at Information Desk Concourse C." },
+      { text: "No step-free route is recorded. Please ask at Information Desk Concourse C." },
     ]);
     const { result } = await say("How do I get from C80 to D15 without stairs?");
-    const way = resultsOf(result.history).at(-1);
+    const way = getResults(result.history).at(-1);
     expect(way).toMatchObject({
       status: "ok",
       message:
-        "No step-free way from Gate C80 to Gate D15 is recorded. One may exist all the same. " +
+        "No step-free route from Gate C80 to Gate D15 is recorded. There may still be one. " +
         "Please ask at Information Desk Concourse C (Concourse C, Level 2, after security), the nearest information desk.",
       data: { informationDesk: { name: "Information Desk Concourse C" } },
     });
-    const { route, pins } = way ? mapOf(way) : {};
+    const { route, pins } = way ? getMap(way) : {};
     expect(route).toBeUndefined();
     expect(pins?.map(({ label }) => label)).toEqual(["Gate C80", "Gate D15", "Information Desk Concourse C"]);
   });
 });
 
 describe("airport scenario 4: a model that always searches", () => {
-  it("is told in turns 8 and 9 how many are left, gets no tools in turn 10, and the next question works (S0-05, S0-08, S0-15, S0-19..22)", async () => {
-    const { model, say } = await conversation((_, index) =>
-      index < 10 ? { calls: [searched(`gate A${index + 1}`)] } : { text: "Terminal 1 has Concourse A." },
+  it("is reminded of the remaining turns in turns 8 and 9, gets no tools in turn 10, and answers the next question (S0-05, S0-08, S0-15, S0-19..22)", async () => {
+    const { model, send: say } = await startConversation((_, index) =>
+      index < 10 ? { calls: [createSearch(`gate A${index + 1}`)] } : { text: "Terminal 1 has Concourse A." },
     );
     const { result } = await say("Find me something.");
     const left = model.requests.map(
@@ -169,15 +173,15 @@ describe("airport scenario 4: a model that always searches", () => {
 });
 
 describe("airport scenario 5: calls that fail", () => {
-  it("an unknown tool and one that throws give errors that the model sees, and the conversation goes on (S0-07, S0-37, S0-38)", async () => {
-    const { model, say } = await conversation([
+  it("an unknown tool and one that throws produce errors for the model, and the conversation continues (S0-07, S0-37, S0-38)", async () => {
+    const { model, send: say } = await startConversation([
       {
         calls: [
           { name: "serch", input: { term: "D15" } },
           { name: "showPOI", input: { poiId: 1 } },
         ],
       },
-      { calls: [searched("D15")] },
+      { calls: [createSearch("D15")] },
       { text: "Gate D15 is in Concourse D." },
       { text: "You are welcome." },
     ]);
@@ -187,7 +191,7 @@ describe("airport scenario 5: calls that fail", () => {
       ["showPOI", "error"],
       ["search", "ok"],
     ]);
-    expect(messagesOf(model.requests[1]?.history ?? []).at(-1)).toMatchObject({
+    expect(toMessages(model.requests[1]?.history ?? []).at(-1)).toMatchObject({
       type: "tool_results",
       content: [
         { name: "serch", result: null, error: expect.stringContaining('Did you mean "search"?') },
@@ -197,10 +201,10 @@ describe("airport scenario 5: calls that fail", () => {
     expect((await say("Thanks!")).result.status).toBe("done");
   });
 
-  it("whatever a tool throws, the next turn is there (S0-37)", async () => {
+  it("whatever a tool throws, the run continues with the next turn (S0-37)", async () => {
     const broken = defineTool({
       name: "broken",
-      description: "Throws what is no error.",
+      description: "Throws a string instead of an error.",
       input: { type: "object" },
       execute() {
         throw "out of order";
@@ -209,26 +213,30 @@ describe("airport scenario 5: calls that fail", () => {
     const model = scriptedModel([{ calls: [{ name: "broken" }] }, { text: "That did not work." }]);
     const result = await run(defineAgent({ name: "airport", model, tools: [broken], policy }), "Go.");
     expect(result).toMatchObject({ status: "done", text: "That did not work." });
-    expect(messagesOf(result.history)[2]).toMatchObject({
+    expect(toMessages(result.history)[2]).toMatchObject({
       content: [{ name: "broken", result: null, error: expect.stringContaining("Unknown error") }],
     });
   });
 });
 
 describe("several steps", () => {
-  it("restaurants, then a cuisine, then the way: three tools that know nothing of each other (S0-48)", async () => {
-    const { say } = await conversation([
-      { calls: [searched("restaurant", { buildingId: "Terminal 3" })] },
-      { calls: [searched("italian restaurant", { near: { poiId: idOf("D2") } })] },
-      { calls: [{ name: "showDirections", input: { waypoints: [idOf("D2"), idOf("Trattoria Molo")] } }] },
+  it("restaurants, then a cuisine, then directions: three independent tools (S0-48)", async () => {
+    const { send: say } = await startConversation([
+      { calls: [createSearch("restaurant", { buildingId: "Terminal 3" })] },
+      { calls: [createSearch("italian restaurant", { near: { poiId: getPoiId("D2") } })] },
+      {
+        calls: [
+          { name: "showDirections", input: { waypoints: [getPoiId("D2"), getPoiId("Trattoria Molo")] } },
+        ],
+      },
       { text: "Trattoria Molo is 74 metres away." },
     ]);
     const { result } = await say(
-      "Find restaurants in Terminal 3, an Italian one, and lead me there from D2.",
+      "Find restaurants in Terminal 3, an Italian one, and give me directions from D2.",
     );
-    const [all, italian, way] = resultsOf(result.history);
+    const [all, italian, directions] = getResults(result.history);
     expect(all?.data).toMatchObject({ places: [{ name: "Trattoria Molo" }, { name: "Green Bowl" }] });
     expect(italian?.data).toMatchObject({ places: [{ name: "Trattoria Molo" }, { name: "La Scala Pizza" }] });
-    expect(way?.data).toMatchObject({ from: "Gate D2", to: "Trattoria Molo" });
+    expect(directions?.data).toMatchObject({ from: "Gate D2", to: "Trattoria Molo" });
   });
 });

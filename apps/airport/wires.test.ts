@@ -9,13 +9,14 @@ import { type WireStep, wireClients } from "../../packages/capstan/src/testing/w
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
-import { messagesOf } from "./messages.ts";
+import { toMessages } from "./messages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-airport-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const venue = await loadVenue();
-const idOf = (name: string): number => venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
+const getPoiId = (name: string): number =>
+  venue.places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
 
 const script: readonly WireStep[] = [
   {
@@ -24,27 +25,31 @@ const script: readonly WireStep[] = [
       { name: "search", input: { term: "D15" } },
     ],
   },
-  { calls: [{ name: "showDirections", input: { waypoints: [idOf("Terminal 2 Checkpoint"), idOf("D15")] } }] },
+  {
+    calls: [
+      { name: "showDirections", input: { waypoints: [getPoiId("Terminal 2 Checkpoint"), getPoiId("D15")] } },
+    ],
+  },
   { text: "It is 561 metres, about 7 minutes: first through security, then to Concourse D." },
 ];
 
-async function historyWith(model: Model): Promise<readonly Entry[]> {
+async function runWithModel(model: Model): Promise<readonly Entry[]> {
   const agent = await airport({ model, bookmarks: fileBookmarks(folder) });
   const options = { store: memory(), session: "ses_1" };
   const result = await run(agent, "Directions from the Terminal 2 checkpoint to D15", options);
   expect(result.status).toBe("done");
-  return withoutProvider(result.history);
+  return normalizeHistory(result.history);
 }
 
-/** Ids of calls in order of their appearance, and nothing of a provider's own. */
-function withoutProvider(history: readonly Entry[]): readonly Entry[] {
+/** Renumbers call ids in order of appearance and removes provider-specific fields. */
+function normalizeHistory(history: readonly Entry[]): readonly Entry[] {
   const ids = new Map<string, string>();
-  const idFor = (id: string) => ids.get(id) ?? ids.set(id, `call ${ids.size + 1}`).get(id);
+  const renumberId = (id: string) => ids.get(id) ?? ids.set(id, `call ${ids.size + 1}`).get(id);
   return JSON.parse(
     JSON.stringify(history, (key, value) => {
       if (key === "opaque" || key === "providerId") return undefined;
-      if (key === "callId") return idFor(value);
-      return value?.type === "call" ? { ...value, id: idFor(value.id) } : value;
+      if (key === "callId") return renumberId(value);
+      return value?.type === "call" ? { ...value, id: renumberId(value.id) } : value;
     }),
   );
 }
@@ -53,10 +58,10 @@ describe("airport scenario 6: one script, five wires", () => {
   it.each(
     Object.entries(wireClients(script)),
   )("%s gives the same history as a model without a wire (S0-43, S0-45)", async (_, client) => {
-    const expected = await historyWith(scriptedModel(script));
-    const history = await historyWith(client);
+    const expected = await runWithModel(scriptedModel(script));
+    const history = await runWithModel(client);
     expect(history).toEqual(expected);
-    expect(messagesOf(history).map(({ type }) => type)).toEqual([
+    expect(toMessages(history).map(({ type }) => type)).toEqual([
       "user_input",
       "tool_calls",
       "tool_results",

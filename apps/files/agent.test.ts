@@ -50,11 +50,11 @@ describe("the files app", () => {
   it("knows how the files of a language end, for the model too", async () => {
     const { tools } = await files({ model: scriptedModel([]), root: folder });
     const list = tools.get("list_files");
-    const wanted = { says: "list all python files", input: { glob: "*.py" } };
+    const wanted = { phrase: "list all python files", input: { glob: "*.py" } };
     expect(list?.examples).toContainEqual(wanted);
     expect(list?.schema.json.examples).toContainEqual(wanted);
     // What the tool knows by itself stays.
-    expect(list?.examples).toContainEqual({ says: "list the files" });
+    expect(list?.examples).toContainEqual({ phrase: "list the files" });
   });
 
   it("tells people what to say", () => {

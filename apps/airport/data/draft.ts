@@ -1,8 +1,8 @@
-// Collects the features of a venue and its walking graph while the plan is being drawn. The plan is in metres, x to
-// the east and y to the north; what is written is longitude and latitude, as IMDF wants it.
+// Collects the features and the walking graph of a venue while the plan is drawn. The plan is in metres, x to the east
+// and y to the north; the output is in longitude and latitude, as IMDF requires.
 
 import { createHash } from "node:crypto";
-import type { WayKind } from "../venue/walking-graph.ts";
+import type { ConnectionKind } from "../venue/walking-graph.ts";
 import type { Room, RoomKind } from "./room.ts";
 
 export type Point = readonly [x: number, y: number];
@@ -12,17 +12,17 @@ export type LevelRef = { readonly id: string; readonly ordinal: number };
 type Properties = { readonly [key: string]: unknown };
 export type Feature = { readonly id: string; readonly geometry: unknown; readonly properties: Properties };
 
-/** In the open sea, so that it is mistaken for no real place. */
+/** In the open sea, so that the airport cannot be mistaken for a real place. */
 const origin = [-30, 45] as const;
 const metresPerDegree = [78_847, 111_132] as const;
-const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
+const roundDegrees = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 export const toEarth = ([x, y]: Point): Point => [
-  rounded(origin[0] + x / metresPerDegree[0]),
-  rounded(origin[1] + y / metresPerDegree[1]),
+  roundDegrees(origin[0] + x / metresPerDegree[0]),
+  roundDegrees(origin[1] + y / metresPerDegree[1]),
 ];
 
-export const ring = ([west, south, east, north]: Rect): Point[] =>
+export const toRing = ([west, south, east, north]: Rect): Point[] =>
   (
     [
       [west, south],
@@ -32,12 +32,15 @@ export const ring = ([west, south, east, north]: Rect): Point[] =>
       [west, south],
     ] as const
   ).map(toEarth);
-export const polygon = (rect: Rect): object => ({ type: "Polygon", coordinates: [ring(rect)] });
-export const centre = ([west, south, east, north]: Rect): Point => [(west + east) / 2, (south + north) / 2];
-export const label = (text: string): { readonly en: string } | null => (text === "" ? null : { en: text });
+export const toPolygon = (rect: Rect): object => ({ type: "Polygon", coordinates: [toRing(rect)] });
+export const getCenter = ([west, south, east, north]: Rect): Point => [
+  (west + east) / 2,
+  (south + north) / 2,
+];
+export const toLabel = (text: string): { readonly en: string } | null => (text === "" ? null : { en: text });
 
-/** The same name always gives the same id. */
-export function featureId(...names: readonly (string | number)[]): string {
+/** Deterministic: the same names give the same id. */
+export function createFeatureId(...names: readonly (string | number)[]): string {
   const hex = createHash("sha1")
     .update(`harbor/${names.join("/")}`)
     .digest("hex");
@@ -79,16 +82,15 @@ const tenantCategories: { readonly [Kind in RoomKind]?: string } = {
   lounge: "lounge",
 };
 
-/** What has been drawn so far. */
 export type Draft = {
   readonly files: Map<string, Feature[]>;
   readonly nodes: { at: Point; level: string; area: string; place?: string }[];
-  readonly edges: [from: number, to: number, metres: number, kind: WayKind][];
-  /** Rooms by name: one that comes on two levels links them. */
+  readonly edges: [from: number, to: number, metres: number, kind: ConnectionKind][];
+  /** Lifts, stairs and escalators by name. The same name on two levels links them. */
   readonly shafts: Map<string, { readonly node: number; readonly unit: string }[]>;
 };
 
-export const newDraft = (): Draft => ({ files: new Map(), nodes: [], edges: [], shafts: new Map() });
+export const createDraft = (): Draft => ({ files: new Map(), nodes: [], edges: [], shafts: new Map() });
 
 export function addFeature(draft: Draft, type: string, feature: Feature): string {
   const list = draft.files.get(type) ?? [];
@@ -100,14 +102,14 @@ export function addFeature(draft: Draft, type: string, feature: Feature): string
 export type Place = { readonly rect: Rect; readonly level: LevelRef; readonly area: string };
 
 export function addUnit(draft: Draft, category: string, { rect, level, area }: Place): string {
-  const id = featureId("unit", level.id, category, ...rect);
+  const id = createFeatureId("unit", level.id, category, ...rect);
   const properties = {
     category,
     restriction: category === "nonpublic" ? "employeesonly" : null,
-    name: label(area),
+    name: toLabel(area),
     level_id: level.id,
   };
-  return addFeature(draft, "unit", { id, geometry: polygon(rect), properties });
+  return addFeature(draft, "unit", { id, geometry: toPolygon(rect), properties });
 }
 
 /** A door or a passage, two metres wide. */
@@ -128,15 +130,15 @@ export function addOpening(
         ];
   const geometry = { type: "LineString", coordinates: ends.map(toEarth) };
   const properties = { category: "pedestrian", level_id: level.id };
-  addFeature(draft, "opening", { id: featureId("opening", level.id, x, y), geometry, properties });
+  addFeature(draft, "opening", { id: createFeatureId("opening", level.id, x, y), geometry, properties });
 }
 
-/** A room with what it holds: a unit, and an amenity or an occupant in it. Gives its node in the graph. */
+/** Adds a unit with an amenity or an occupant. Returns the room's node in the graph. */
 export function addRoom(draft: Draft, room: Room, { rect, level, area }: Place): number | undefined {
   const { kind, name } = room;
   const unit = addUnit(draft, unitCategories[kind] ?? "room", { rect, level, area: name });
   if (kind === "closed") return undefined;
-  const at = centre(rect);
+  const at = getCenter(rect);
   const place = tenantCategories[kind]
     ? addTenant(draft, room, { unit, at })
     : addAmenity(draft, room, { unit, at });
@@ -150,62 +152,75 @@ type Spot = { readonly unit: string; readonly at: Point };
 function addAmenity(draft: Draft, room: Room, { unit, at }: Spot): string {
   const properties = {
     category: amenityCategories[room.kind] ?? "unspecified",
-    name: label(room.name),
+    name: toLabel(room.name),
     unit_ids: [unit],
-    ...extras(room),
+    ...buildExtras(room),
   };
   const geometry = { type: "Point", coordinates: toEarth(at) };
-  return addFeature(draft, "amenity", { id: featureId("amenity", unit), geometry, properties });
+  return addFeature(draft, "amenity", { id: createFeatureId("amenity", unit), geometry, properties });
 }
 
 function addTenant(draft: Draft, room: Room, { unit, at }: Spot): string {
   const geometry = { type: "Point", coordinates: toEarth(at) };
-  const anchor = featureId("anchor", unit);
+  const anchor = createFeatureId("anchor", unit);
   addFeature(draft, "anchor", { id: anchor, geometry, properties: { address_id: null, unit_id: unit } });
   const properties = {
     category: tenantCategories[room.kind],
-    name: label(room.name),
+    name: toLabel(room.name),
     anchor_id: anchor,
     hours: room.hours ?? null,
-    ...extras(room),
+    ...buildExtras(room),
   };
-  return addFeature(draft, "occupant", { id: featureId("occupant", unit), geometry: null, properties });
+  return addFeature(draft, "occupant", { id: createFeatureId("occupant", unit), geometry: null, properties });
 }
 
-/** IMDF has no such fields; readers that do not know them pass over them. */
-const extras = ({ keywords, description }: Room): Properties => ({
+/** Extensions to IMDF, which other readers ignore. */
+const buildExtras = ({ keywords, description }: Room): Properties => ({
   ...(keywords && { keywords }),
   ...(description !== undefined && { description }),
 });
 
-type NodeOf = { readonly level: string; readonly area: string; readonly place?: string };
+type NodeInfo = { readonly level: string; readonly area: string; readonly place?: string };
 
-export function addNode(draft: Draft, at: Point, node: NodeOf): number {
+export function addNode(draft: Draft, at: Point, node: NodeInfo): number {
   return draft.nodes.push({ at, ...node }) - 1;
 }
 
-export function addEdge(draft: Draft, [from, to]: readonly [number, number], kind: WayKind = "walk"): void {
+export function addEdge(
+  draft: Draft,
+  [from, to]: readonly [number, number],
+  kind: ConnectionKind = "walk",
+): void {
   const [left, right] = [draft.nodes[from]?.at ?? [0, 0], draft.nodes[to]?.at ?? [0, 0]];
   draft.edges.push([from, to, Math.round(Math.hypot(left[0] - right[0], left[1] - right[1])), kind]);
 }
 
-const climbs = { lift: 6, stairs: 12, escalator: 14 } as const;
+const climbMetres = { lift: 6, stairs: 12, escalator: 14 } as const;
 
 function linkLevels(draft: Draft, { kind, name }: Room, here: { node: number; unit: string }): void {
   const shaft = draft.shafts.get(name) ?? [];
   draft.shafts.set(name, shaft);
   shaft.push(here);
   const [first] = shaft;
-  if (!first || first === here || !(kind in climbs)) return;
-  draft.edges.push([first.node, here.node, climbs[kind as keyof typeof climbs], kind as WayKind]);
-  const unit = (id: string) => ({ id, feature_type: "unit" });
+  if (!first || first === here || !(kind in climbMetres)) return;
+  draft.edges.push([
+    first.node,
+    here.node,
+    climbMetres[kind as keyof typeof climbMetres],
+    kind as ConnectionKind,
+  ]);
+  const toUnitReference = (id: string) => ({ id, feature_type: "unit" });
   const properties = {
     category: kind === "lift" ? "elevator" : kind,
     direction: "undirected",
-    origin: unit(first.unit),
+    origin: toUnitReference(first.unit),
     intermediary: null,
-    destination: unit(here.unit),
+    destination: toUnitReference(here.unit),
     hours: null,
   };
-  addFeature(draft, "relationship", { id: featureId("relationship", name), geometry: null, properties });
+  addFeature(draft, "relationship", {
+    id: createFeatureId("relationship", name),
+    geometry: null,
+    properties,
+  });
 }

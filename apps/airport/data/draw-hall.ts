@@ -10,24 +10,24 @@ import {
 } from "./draft.ts";
 import type { Slot } from "./room.ts";
 
-/** The middle line of a walkway. Rooms and other walkways join it where they are; `close` links its nodes in order. */
+/** The center line of a walkway. Rooms and other walkways attach to it; `close` links its nodes in order. */
 export type Spine = {
-  nodeAt(along: number): number;
+  ensureNode(along: number): number;
   close(): void;
 };
 
-export type SpineOf = {
+export type SpineOptions = {
   readonly level: LevelRef;
   readonly area: string;
-  /** The direction it runs in, and where it lies across it. */
+  /** The axis of the walkway, and its position on the other axis. */
   readonly runs: "x" | "y";
   readonly across: number;
 };
 
-export function spine(draft: Draft, { level, area, runs, across }: SpineOf): Spine {
+export function createSpine(draft: Draft, { level, area, runs, across }: SpineOptions): Spine {
   const nodes = new Map<number, number>();
   return {
-    nodeAt(along) {
+    ensureNode(along) {
       const known = nodes.get(along);
       if (known !== undefined) return known;
       const at: Point = runs === "x" ? [along, across] : [across, along];
@@ -36,9 +36,9 @@ export function spine(draft: Draft, { level, area, runs, across }: SpineOf): Spi
       return node;
     },
     close() {
-      const inOrder = [...nodes].sort(([left], [right]) => left - right).map(([, node]) => node);
-      for (const [index, node] of inOrder.entries()) {
-        const next = inOrder[index + 1];
+      const orderedNodes = [...nodes].sort(([left], [right]) => left - right).map(([, node]) => node);
+      for (const [index, node] of orderedNodes.entries()) {
+        const next = orderedNodes[index + 1];
         if (next !== undefined) addEdge(draft, [node, next]);
       }
     },
@@ -50,15 +50,15 @@ export type Wall = {
   readonly level: LevelRef;
   readonly area: string;
   readonly runs: "x" | "y";
-  /** Where the first slot begins and how long each is. */
+  /** Start of the first slot, and the length of each. */
   readonly start: number;
   readonly length: number;
-  /** From the walkway to the far side of the rooms. */
+  /** The rooms reach from the door side to the back. */
   readonly door: number;
   readonly back: number;
 };
 
-/** The rooms along one side of a walkway, each with a door to it. */
+/** Draws the rooms along one side of a walkway, each with a door to it. */
 export function drawWall(draft: Draft, slots: readonly Slot[], wall: Wall): void {
   const { level, area, runs, start, length, door, back } = wall;
   const [near, far] = door < back ? [door, back] : [back, door];
@@ -70,7 +70,7 @@ export function drawWall(draft: Draft, slots: readonly Slot[], wall: Wall): void
       const node = addRoom(draft, room, { rect, level, area });
       if (node === undefined) return;
       const middle = begin + share / 2;
-      addEdge(draft, [wall.spine.nodeAt(middle), node]);
+      addEdge(draft, [wall.spine.ensureNode(middle), node]);
       addOpening(draft, runs === "x" ? [middle, door] : [door, middle], { level, runs });
     });
   });

@@ -1,20 +1,20 @@
-// What is where at Harbor International, a fictional airport. Slots go from south to north in concourses, from west to
-// east in terminals. Gates 1 to 24 exist in concourses A and D, so that "Gate 15" alone can mean two.
+// The floor plan of Harbor International, a fictional airport. Slots run from south to north in concourses and from west
+// to east in terminals. Concourses A and D both have gates 1 to 24, so that "Gate 15" is ambiguous.
 
 import {
-  closed,
-  core,
-  gate,
-  gates,
-  one,
-  restroom,
+  closedSlot,
+  createCore,
+  createGate,
+  createGates,
+  createRestroom,
+  createRoom,
+  createStairs,
+  createTenant,
+  createWaterAndPower,
   type Slot,
-  stairsOnly,
-  tenant,
-  waterAndPower,
 } from "./room.ts";
 
-/** A walkway of a concourse on one level with its two walls. `from` is the slot at which it begins. */
+/** A walkway of a concourse on one level, with its two walls. `from` is the index of its first slot. */
 export type Pier = {
   readonly level: 1 | 2;
   readonly from: number;
@@ -24,7 +24,7 @@ export type Pier = {
 
 export type Concourse = {
   readonly name: string;
-  /** The middle of its walkway, in metres east of the corner of Terminal 1. */
+  /** Center of the walkway, in metres east of the corner of Terminal 1. */
   readonly x: number;
   readonly piers: readonly Pier[];
 };
@@ -41,9 +41,10 @@ export type Terminal = {
   readonly baggage: readonly Slot[];
 };
 
-const coffee = (): Slot => tenant("cafe", "Lighthouse Coffee", "coffee, espresso, tea, pastries, breakfast");
-const news = (): Slot =>
-  tenant("shop", "Dockside News", "newspapers, books, magazines, snacks, travel adapters");
+const createCoffeeShop = (): Slot =>
+  createTenant("cafe", "Lighthouse Coffee", "coffee, espresso, tea, pastries, breakfast");
+const createNewsstand = (): Slot =>
+  createTenant("shop", "Dockside News", "newspapers, books, magazines, snacks, travel adapters");
 
 const concourseA: Concourse = {
   name: "Concourse A",
@@ -53,33 +54,33 @@ const concourseA: Concourse = {
       level: 2,
       from: 0,
       west: [
-        core("Concourse A"),
-        restroom("Concourse A South"),
-        ...gates("A1", "A3", "A5"),
-        tenant("restaurant", "Pier Nine Noodles", "noodles, ramen, asian, chinese, soup"),
-        news(),
-        ...gates("A7", "A9", "A11"),
-        restroom("Concourse A North"),
-        tenant("cafe", "Tide Café", "coffee, cake, ice cream, sandwiches"),
-        ...gates("A13", "A15", "A17"),
+        createCore("Concourse A"),
+        createRestroom("Concourse A South"),
+        ...createGates("A1", "A3", "A5"),
+        createTenant("restaurant", "Pier Nine Noodles", "noodles, ramen, asian, chinese, soup"),
+        createNewsstand(),
+        ...createGates("A7", "A9", "A11"),
+        createRestroom("Concourse A North"),
+        createTenant("cafe", "Tide Café", "coffee, cake, ice cream, sandwiches"),
+        ...createGates("A13", "A15", "A17"),
       ],
       east: [
-        waterAndPower("Concourse A South"),
-        one("information", "Information Desk Concourse A"),
-        ...gates("A2", "A4", "A6"),
-        coffee(),
-        tenant("lounge", "Skyline Lounge", "business lounge, showers, quiet, wifi"),
-        ...gates("A8", "A10", "A12"),
-        waterAndPower("Concourse A North"),
-        tenant("restaurant", "Anchor Burgers", "burgers, american, fries, fast food"),
-        ...gates("A14", "A16", "A18"),
+        createWaterAndPower("Concourse A South"),
+        createRoom("information", "Information Desk Concourse A"),
+        ...createGates("A2", "A4", "A6"),
+        createCoffeeShop(),
+        createTenant("lounge", "Skyline Lounge", "business lounge, showers, quiet, wifi"),
+        ...createGates("A8", "A10", "A12"),
+        createWaterAndPower("Concourse A North"),
+        createTenant("restaurant", "Anchor Burgers", "burgers, american, fries, fast food"),
+        ...createGates("A14", "A16", "A18"),
       ],
     },
     {
       level: 1,
       from: 0,
-      west: [core("Concourse A"), ...gates("A19", "A21", "A23")],
-      east: [restroom("Concourse A Ground"), ...gates("A20", "A22", "A24")],
+      west: [createCore("Concourse A"), ...createGates("A19", "A21", "A23")],
+      east: [createRestroom("Concourse A Ground"), ...createGates("A20", "A22", "A24")],
     },
   ],
 };
@@ -92,31 +93,31 @@ const concourseB: Concourse = {
       level: 2,
       from: 0,
       west: [
-        core("Concourse B"),
-        restroom("Concourse B South"),
-        ...gates("B30", "B32", "B34"),
-        tenant("restaurant", "Sakura Sushi", "sushi, japanese, fish, bento"),
-        news(),
-        ...gates("B36", "B38", "B40"),
-        restroom("Concourse B North"),
-        ...gates("B42", "B44", "B46"),
+        createCore("Concourse B"),
+        createRestroom("Concourse B South"),
+        ...createGates("B30", "B32", "B34"),
+        createTenant("restaurant", "Sakura Sushi", "sushi, japanese, fish, bento"),
+        createNewsstand(),
+        ...createGates("B36", "B38", "B40"),
+        createRestroom("Concourse B North"),
+        ...createGates("B42", "B44", "B46"),
       ],
       east: [
-        waterAndPower("Concourse B South"),
-        tenant("restaurant", "La Scala Pizza", "pizza, italian, salads"),
-        ...gates("B31", "B33", "B35"),
-        coffee(),
-        tenant("shop", "Compass Toys", "toys, games, gifts, souvenirs"),
-        ...gates("B37", "B39", "B41"),
-        waterAndPower("Concourse B North"),
-        ...gates("B43", "B45", "B47"),
+        createWaterAndPower("Concourse B South"),
+        createTenant("restaurant", "La Scala Pizza", "pizza, italian, salads"),
+        ...createGates("B31", "B33", "B35"),
+        createCoffeeShop(),
+        createTenant("shop", "Compass Toys", "toys, games, gifts, souvenirs"),
+        ...createGates("B37", "B39", "B41"),
+        createWaterAndPower("Concourse B North"),
+        ...createGates("B43", "B45", "B47"),
       ],
     },
     {
       level: 1,
       from: 0,
-      west: [core("Concourse B"), ...gates("B48", "B50")],
-      east: [restroom("Concourse B Ground"), ...gates("B49", "B51")],
+      west: [createCore("Concourse B"), ...createGates("B48", "B50")],
+      east: [createRestroom("Concourse B Ground"), ...createGates("B49", "B51")],
     },
   ],
 };
@@ -129,38 +130,38 @@ const concourseC: Concourse = {
       level: 2,
       from: 0,
       west: [
-        core("Concourse C"),
-        restroom("Concourse C South"),
-        ...gates("C60", "C62", "C64"),
-        tenant("restaurant", "Curry Harbour", "curry, indian, vegetarian, halal"),
-        ...gates("C66", "C68"),
-        restroom("Concourse C North"),
-        stairsOnly("Concourse C North"),
-        ...gates("C70", "C72"),
+        createCore("Concourse C"),
+        createRestroom("Concourse C South"),
+        ...createGates("C60", "C62", "C64"),
+        createTenant("restaurant", "Curry Harbour", "curry, indian, vegetarian, halal"),
+        ...createGates("C66", "C68"),
+        createRestroom("Concourse C North"),
+        createStairs("Concourse C North"),
+        ...createGates("C70", "C72"),
       ],
       east: [
-        waterAndPower("Concourse C South"),
-        one("information", "Information Desk Concourse C"),
-        ...gates("C61", "C63", "C65"),
-        tenant("restaurant", "Casa Verde", "mexican, tacos, burritos, vegetarian"),
-        ...gates("C67", "C69"),
-        coffee(),
-        waterAndPower("Concourse C North"),
-        ...gates("C71", "C73"),
+        createWaterAndPower("Concourse C South"),
+        createRoom("information", "Information Desk Concourse C"),
+        ...createGates("C61", "C63", "C65"),
+        createTenant("restaurant", "Casa Verde", "mexican, tacos, burritos, vegetarian"),
+        ...createGates("C67", "C69"),
+        createCoffeeShop(),
+        createWaterAndPower("Concourse C North"),
+        ...createGates("C71", "C73"),
       ],
     },
     {
       level: 1,
       from: 0,
-      west: [core("Concourse C"), ...gates("C74", "C76")],
-      east: [restroom("Concourse C Ground"), ...gates("C75", "C77")],
+      west: [createCore("Concourse C"), ...createGates("C74", "C76")],
+      east: [createRestroom("Concourse C Ground"), ...createGates("C75", "C77")],
     },
-    // Its only link to the rest is the stairs: no step-free way is recorded.
+    // Connected by stairs only: no step-free route is recorded.
     {
       level: 1,
       from: 9,
-      west: [stairsOnly("Concourse C North"), ...gates("C78", "C80")],
-      east: [closed, ...gates("C79", "C81")],
+      west: [createStairs("Concourse C North"), ...createGates("C78", "C80")],
+      east: [closedSlot, ...createGates("C79", "C81")],
     },
   ],
 };
@@ -173,42 +174,42 @@ const concourseD: Concourse = {
       level: 2,
       from: 0,
       west: [
-        core("Concourse D"),
-        restroom("Concourse D South"),
-        ...gates("D1", "D3", "D5"),
-        tenant("restaurant", "Trattoria Molo", "italian, pasta, pizza, risotto, wine"),
-        tenant("restaurant", "Green Bowl", "vegan, vegetarian, salads, bowls, healthy food"),
-        ...gates("D7", "D9", "D11"),
-        restroom("Concourse D North"),
-        coffee(),
-        ...gates("D13", "D15", "D17"),
+        createCore("Concourse D"),
+        createRestroom("Concourse D South"),
+        ...createGates("D1", "D3", "D5"),
+        createTenant("restaurant", "Trattoria Molo", "italian, pasta, pizza, risotto, wine"),
+        createTenant("restaurant", "Green Bowl", "vegan, vegetarian, salads, bowls, healthy food"),
+        ...createGates("D7", "D9", "D11"),
+        createRestroom("Concourse D North"),
+        createCoffeeShop(),
+        ...createGates("D13", "D15", "D17"),
       ],
       east: [
-        waterAndPower("Concourse D South"),
-        one("information", "Information Desk Concourse D"),
-        ...gates("D2", "D4", "D6"),
-        tenant("cafe", "Mast & Bean", "coffee, bagels, smoothies, juice"),
-        tenant("lounge", "Harbor Lounge", "first class lounge, showers, quiet, buffet, wifi"),
-        ...gates("D8", "D10", "D12"),
-        waterAndPower("Concourse D North"),
-        tenant("shop", "Duty Free North", "duty free, perfume, spirits, chocolate"),
-        ...gates("D14", "D16", "D18"),
+        createWaterAndPower("Concourse D South"),
+        createRoom("information", "Information Desk Concourse D"),
+        ...createGates("D2", "D4", "D6"),
+        createTenant("cafe", "Mast & Bean", "coffee, bagels, smoothies, juice"),
+        createTenant("lounge", "Harbor Lounge", "first class lounge, showers, quiet, buffet, wifi"),
+        ...createGates("D8", "D10", "D12"),
+        createWaterAndPower("Concourse D North"),
+        createTenant("shop", "Duty Free North", "duty free, perfume, spirits, chocolate"),
+        ...createGates("D14", "D16", "D18"),
       ],
     },
     {
       level: 1,
       from: 0,
-      west: [core("Concourse D"), ...gates("D19", "D21", "D23")],
-      east: [restroom("Concourse D Ground"), ...gates("D20", "D22"), gate("D24")],
+      west: [createCore("Concourse D"), ...createGates("D19", "D21", "D23")],
+      east: [createRestroom("Concourse D Ground"), ...createGates("D20", "D22"), createGate("D24")],
     },
   ],
 };
 
-const arrivalsOf = (terminal: string, more: readonly Slot[]): Slot[] => [
-  core(`${terminal} West`),
-  one("information", `Information Desk ${terminal} Arrivals`),
-  restroom(`${terminal} Arrivals`),
-  coffee(),
+const createArrivals = (terminal: string, more: readonly Slot[]): Slot[] => [
+  createCore(`${terminal} West`),
+  createRoom("information", `Information Desk ${terminal} Arrivals`),
+  createRestroom(`${terminal} Arrivals`),
+  createCoffeeShop(),
   ...more,
 ];
 
@@ -219,17 +220,20 @@ export const terminals: readonly Terminal[] = [
     east: 200,
     concourses: [concourseA],
     landside: [
-      core("Terminal 1 West"),
-      one("checkin", "Check-in Terminal 1", "Counters 1 to 30 and bag drop."),
-      restroom("Terminal 1 Departures"),
-      one("information", "Information Desk Terminal 1"),
-      coffee(),
-      one("atm", "Cash Machine Terminal 1"),
-      news(),
+      createCore("Terminal 1 West"),
+      createRoom("checkin", "Check-in Terminal 1", "Counters 1 to 30 and bag drop."),
+      createRestroom("Terminal 1 Departures"),
+      createRoom("information", "Information Desk Terminal 1"),
+      createCoffeeShop(),
+      createRoom("atm", "Cash Machine Terminal 1"),
+      createNewsstand(),
     ],
-    airside: [tenant("shop", "Duty Free Terminal 1", "duty free, perfume, spirits, chocolate"), closed],
-    arrivals: arrivalsOf("Terminal 1", [one("atm", "Cash Machine Terminal 1 Arrivals")]),
-    baggage: [one("baggage", "Baggage Claim Terminal 1", "Belts 1 to 4.")],
+    airside: [
+      createTenant("shop", "Duty Free Terminal 1", "duty free, perfume, spirits, chocolate"),
+      closedSlot,
+    ],
+    arrivals: createArrivals("Terminal 1", [createRoom("atm", "Cash Machine Terminal 1 Arrivals")]),
+    baggage: [createRoom("baggage", "Baggage Claim Terminal 1", "Belts 1 to 4.")],
   },
   {
     name: "Terminal 2",
@@ -237,24 +241,24 @@ export const terminals: readonly Terminal[] = [
     east: 500,
     concourses: [concourseB, concourseC],
     landside: [
-      core("Terminal 2 West"),
-      one("checkin", "Check-in Terminal 2", "Counters 31 to 70 and bag drop."),
-      restroom("Terminal 2 Departures"),
-      one("information", "Information Desk Terminal 2"),
-      tenant("restaurant", "Captain's Table", "seafood, fish, steak, breakfast"),
-      tenant("pharmacy", "Harbor Pharmacy", "medicine, chemist, drugstore, first aid, sun cream"),
-      coffee(),
+      createCore("Terminal 2 West"),
+      createRoom("checkin", "Check-in Terminal 2", "Counters 31 to 70 and bag drop."),
+      createRestroom("Terminal 2 Departures"),
+      createRoom("information", "Information Desk Terminal 2"),
+      createTenant("restaurant", "Captain's Table", "seafood, fish, steak, breakfast"),
+      createTenant("pharmacy", "Harbor Pharmacy", "medicine, chemist, drugstore, first aid, sun cream"),
+      createCoffeeShop(),
     ],
     airside: [
-      tenant("shop", "Duty Free Terminal 2", "duty free, perfume, spirits, chocolate"),
-      closed,
-      one("restroom", "Restroom Terminal 2 Hall"),
-      tenant("shop", "Sailcloth & Co", "clothes, fashion, hats, bags, sunglasses"),
+      createTenant("shop", "Duty Free Terminal 2", "duty free, perfume, spirits, chocolate"),
+      closedSlot,
+      createRoom("restroom", "Restroom Terminal 2 Hall"),
+      createTenant("shop", "Sailcloth & Co", "clothes, fashion, hats, bags, sunglasses"),
     ],
-    arrivals: arrivalsOf("Terminal 2", [
-      tenant("shop", "Mooring Market", "groceries, drinks, snacks, flowers"),
+    arrivals: createArrivals("Terminal 2", [
+      createTenant("shop", "Mooring Market", "groceries, drinks, snacks, flowers"),
     ]),
-    baggage: [one("baggage", "Baggage Claim Terminal 2", "Belts 5 to 9.")],
+    baggage: [createRoom("baggage", "Baggage Claim Terminal 2", "Belts 5 to 9.")],
   },
   {
     name: "Terminal 3",
@@ -262,15 +266,18 @@ export const terminals: readonly Terminal[] = [
     east: 720,
     concourses: [concourseD],
     landside: [
-      core("Terminal 3 West"),
-      one("checkin", "Check-in Terminal 3", "Counters 71 to 100 and bag drop."),
-      restroom("Terminal 3 Departures"),
-      one("information", "Information Desk Terminal 3"),
-      tenant("cafe", "Quayside Bakery", "coffee, bread, cake, sandwiches, breakfast"),
-      one("atm", "Cash Machine Terminal 3"),
+      createCore("Terminal 3 West"),
+      createRoom("checkin", "Check-in Terminal 3", "Counters 71 to 100 and bag drop."),
+      createRestroom("Terminal 3 Departures"),
+      createRoom("information", "Information Desk Terminal 3"),
+      createTenant("cafe", "Quayside Bakery", "coffee, bread, cake, sandwiches, breakfast"),
+      createRoom("atm", "Cash Machine Terminal 3"),
     ],
-    airside: [tenant("shop", "Duty Free Terminal 3", "duty free, perfume, spirits, chocolate"), closed],
-    arrivals: arrivalsOf("Terminal 3", []),
-    baggage: [one("baggage", "Baggage Claim Terminal 3", "Belts 10 to 13.")],
+    airside: [
+      createTenant("shop", "Duty Free Terminal 3", "duty free, perfume, spirits, chocolate"),
+      closedSlot,
+    ],
+    arrivals: createArrivals("Terminal 3", []),
+    baggage: [createRoom("baggage", "Baggage Claim Terminal 3", "Belts 10 to 13.")],
   },
 ];

@@ -1,4 +1,3 @@
-/** What a room of the plan is. */
 export type RoomKind =
   | "gate"
   | "restroom"
@@ -19,7 +18,6 @@ export type RoomKind =
   | "escalator"
   | "closed";
 
-/** A room: what it is, what it is called, and what can be found in it. */
 export type Room = {
   readonly kind: RoomKind;
   readonly name: string;
@@ -28,32 +26,38 @@ export type Room = {
   readonly hours?: string;
 };
 
-/** A piece of a wall with one room or several small ones. */
+/** A section of a wall with one room or several small ones. */
 export type Slot = readonly Room[];
 
-const daily = "Mo-Su 06:00-22:00";
+const openingHours = "Mo-Su 06:00-22:00";
 
-export const gate = (name: string): Slot => [{ kind: "gate", name: `Gate ${name}` }];
-export const gates = (...names: readonly string[]): Slot[] => names.map(gate);
-export const restroom = (where: string): Slot => [
+export const createGate = (name: string): Slot => [{ kind: "gate", name: `Gate ${name}` }];
+export const createGates = (...names: readonly string[]): Slot[] => names.map(createGate);
+export const createRestroom = (where: string): Slot => [
   { kind: "restroom", name: `Restroom ${where}`, description: "With baby changing and a wheelchair cabin." },
 ];
-export const closed: Slot = [{ kind: "closed", name: "" }];
-export const one = (kind: RoomKind, name: string, description?: string): Slot => [
+export const closedSlot: Slot = [{ kind: "closed", name: "" }];
+export const createRoom = (kind: RoomKind, name: string, description?: string): Slot => [
   { kind, name, ...(description !== undefined && { description }) },
 ];
 
-/** A place where people buy or eat: its keywords are what it sells. */
-export function tenant(kind: RoomKind, name: string, sells: string): Slot {
+/** A shop, restaurant or lounge. Its keywords are what it offers. */
+export function createTenant(kind: RoomKind, name: string, sells: string): Slot {
   const keywords = sells.split(", ");
-  const what = keywords.length > 1 ? `${keywords.slice(0, -1).join(", ")} and ${keywords.at(-1)}` : sells;
+  const offer = keywords.length > 1 ? `${keywords.slice(0, -1).join(", ")} and ${keywords.at(-1)}` : sells;
   return [
-    { kind, name, keywords, description: `${what.charAt(0).toUpperCase()}${what.slice(1)}.`, hours: daily },
+    {
+      kind,
+      name,
+      keywords,
+      description: `${offer.charAt(0).toUpperCase()}${offer.slice(1)}.`,
+      hours: openingHours,
+    },
   ];
 }
 
-/** Water and sockets share a room. */
-export const waterAndPower = (where: string): Slot => [
+/** A fountain and a charging station side by side. */
+export const createWaterAndPower = (where: string): Slot => [
   { kind: "water", name: `Water Fountain ${where}`, description: "Drinking water, with a tap for bottles." },
   {
     kind: "charging",
@@ -62,10 +66,10 @@ export const waterAndPower = (where: string): Slot => [
   },
 ];
 
-/** Where one changes the level. The same room is on both levels. */
-export const core = (where: string): Slot => [
+/** Lift, stairs and escalator. The same name on both levels links them. */
+export const createCore = (where: string): Slot => [
   { kind: "lift", name: `Lift ${where}` },
   { kind: "stairs", name: `Stairs ${where}` },
   { kind: "escalator", name: `Escalator ${where}` },
 ];
-export const stairsOnly = (where: string): Slot => [{ kind: "stairs", name: `Stairs ${where}` }];
+export const createStairs = (where: string): Slot => [{ kind: "stairs", name: `Stairs ${where}` }];

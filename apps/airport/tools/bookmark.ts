@@ -1,26 +1,26 @@
 import { AgentError, defineTool, type Tool } from "capstan";
 import type { Bookmarks } from "../bookmarks.ts";
-import { type Concierge, knownPlace, listed } from "./concierge.ts";
+import { getPlace, summarizePlace, type VenueContext } from "./venue-context.ts";
 
-/** The server tells who asks; alone on a machine there is one user, and nobody tells. */
-function userOf(context: unknown): string {
+/** The server puts the user into the context. Without a context there is a single local user. */
+function getUser(context: unknown): string {
   if (context === undefined) return "";
   const user = typeof context === "object" && context !== null ? Reflect.get(context, "user") : undefined;
   if (typeof user === "string") return user;
-  throw new AgentError("unauthorized", "It is not known whose bookmarks these are.");
+  throw new AgentError("unauthorized", "Cannot access bookmarks: the run has no user.");
 }
 
-/** Keeps a place for later, or lets go of it. It lasts. */
-export function bookmark(concierge: Concierge, bookmarks: Bookmarks): Tool {
+/** Adds or removes a bookmark. Bookmarks outlive the conversation. */
+export function bookmark(venueContext: VenueContext, bookmarks: Bookmarks): Tool {
   return defineTool({
     name: "bookmark",
     description:
-      "Bookmarks a place: keeps it for later, also for other conversations. With remove, takes the bookmark away.",
+      "Bookmarks a place. Bookmarks are kept across conversations. With remove, deletes the bookmark.",
     input: {
       type: "object",
       properties: {
         poiId: { type: "number", description: "The place, by its poiId from an earlier search" },
-        remove: { type: "boolean", description: "Take the bookmark away" },
+        remove: { type: "boolean", description: "Delete the bookmark instead" },
       },
       required: ["poiId"],
       additionalProperties: false,
@@ -37,23 +37,23 @@ export function bookmark(concierge: Concierge, bookmarks: Bookmarks): Tool {
     reads: ["public"],
     idempotent: true,
     async execute({ poiId, remove = false }, { context }) {
-      const { featureId, name } = knownPlace(concierge, poiId);
-      await bookmarks.change(userOf(context), (kept) => {
-        const others = kept.filter((id) => id !== featureId);
+      const { featureId, name } = getPlace(venueContext, poiId);
+      await bookmarks.update(getUser(context), (ids) => {
+        const others = ids.filter((id) => id !== featureId);
         return remove ? others : [...others, featureId];
       });
       return {
-        message: remove ? `The bookmark of ${name} is removed.` : `${name} is bookmarked.`,
+        message: remove ? `The bookmark for ${name} is removed.` : `${name} is bookmarked.`,
         data: { poiId, name, bookmarked: !remove },
       };
     },
   });
 }
 
-export function getBookmarks({ venue }: Concierge, bookmarks: Bookmarks): Tool {
+export function getBookmarks({ venue }: VenueContext, bookmarks: Bookmarks): Tool {
   return defineTool({
     name: "getBookmarks",
-    description: "Lists the places that the person has bookmarked.",
+    description: "Lists the places the user has bookmarked.",
     input: { type: "object", properties: {}, additionalProperties: false },
     examples: [
       { phrase: "what are my bookmarks" },
@@ -70,22 +70,22 @@ export function getBookmarks({ venue }: Concierge, bookmarks: Bookmarks): Tool {
     effects: "none",
     reads: ["private"],
     async execute(_, { context }) {
-      const kept = await bookmarks.list(userOf(context));
-      // A bookmark of another venue stays in the file, and is not shown here.
-      const places = kept.flatMap((id) => venue.places.filter(({ featureId }) => featureId === id));
+      const ids = await bookmarks.list(getUser(context));
+      // Bookmarks of other venues stay in the file but are not listed.
+      const places = ids.flatMap((id) => venue.places.filter(({ featureId }) => featureId === id));
       return {
         message: places.length === 0 ? "There are no bookmarks." : `${places.length} bookmarked.`,
-        data: { bookmarks: places.map((place) => listed(place)) },
+        data: { bookmarks: places.map((place) => summarizePlace(place)) },
       };
     },
   });
 }
 
-/** Lets go of all at once. That cannot be taken back, so it is asked for first. */
+/** Deletes all bookmarks. This cannot be undone, so it needs approval. */
 export function clearBookmarks(bookmarks: Bookmarks): Tool {
   return defineTool({
     name: "clearBookmarks",
-    description: "Takes away all bookmarks of the person. For a single one, use bookmark with remove.",
+    description: "Deletes all bookmarks of the user. To delete a single one, use bookmark with remove.",
     input: { type: "object", properties: {}, additionalProperties: false },
     examples: [
       { phrase: "delete all my bookmarks" },
@@ -97,15 +97,15 @@ export function clearBookmarks(bookmarks: Bookmarks): Tool {
     effects: "state",
     reads: ["private"],
     idempotent: true,
-    needsApproval: "Takes away all of your bookmarks.",
+    needsApproval: "Deletes all of your bookmarks.",
     async execute(_, { context }) {
       let removed = 0;
-      await bookmarks.change(userOf(context), (kept) => {
-        removed = kept.length;
+      await bookmarks.update(getUser(context), (ids) => {
+        removed = ids.length;
         return [];
       });
-      const words = removed === 1 ? "1 bookmark is removed." : `${removed} bookmarks are removed.`;
-      return { message: removed === 0 ? "There are no bookmarks to remove." : words, data: { removed } };
+      const message = removed === 1 ? "1 bookmark is removed." : `${removed} bookmarks are removed.`;
+      return { message: removed === 0 ? "There are no bookmarks to remove." : message, data: { removed } };
     },
   });
 }

@@ -1,25 +1,25 @@
 import type { ChartProps } from "@capstan/studio";
 import { type Clock, defineTool, type Tool, type UiHint } from "capstan";
-import { inMinutes } from "../venue/distances.ts";
-import { locationOf } from "../venue/venue.ts";
-import { simulatedWaits } from "../venue/wait-times.ts";
-import type { Concierge } from "./concierge.ts";
+import { formatMinutes } from "../venue/distances.ts";
+import { formatLocation } from "../venue/venue.ts";
+import { simulateWaitTimes } from "../venue/wait-times.ts";
+import type { VenueContext } from "./venue-context.ts";
 
-/** The time comes from the clock it is given: the same time gives the same minutes. */
-export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "now">): Tool {
+/** Simulated from the clock: the same time gives the same minutes. */
+export function getSecurityWaitTimes({ venue }: VenueContext, clock: Pick<Clock, "now">): Tool {
   const checkpoints = venue.places.filter(({ category }) => category === "checkpoint");
   const buildings = [...new Set(checkpoints.map(({ building }) => building))];
   return defineTool({
     name: "getSecurityWaitTimes",
     description:
-      "Tells the waiting time at each security checkpoint, shortest first. The times are simulated: say so.",
+      "Returns the wait time at each security checkpoint, shortest first. The times are simulated: say so.",
     input: {
       type: "object",
       properties: {
         buildingId: {
           type: "string",
           ...(buildings.length > 0 && { enum: buildings }),
-          description: "Only the checkpoints of this terminal",
+          description: "Only the checkpoints in this terminal",
         },
       },
       additionalProperties: false,
@@ -39,28 +39,28 @@ export function getSecurityWaitTimes({ venue }: Concierge, clock: Pick<Clock, "n
     effects: "none",
     reads: ["public"],
     execute({ buildingId }) {
-      const waits = simulatedWaits(venue, clock.now()).filter(
+      const waits = simulateWaitTimes(venue, clock.now()).filter(
         ({ checkpoint }) => buildingId === undefined || checkpoint.building === buildingId,
       );
       const [first] = waits;
       if (!first)
-        return { message: `No checkpoint of ${venue.name} is recorded.`, data: { checkpoints: [] } };
+        return { message: `No checkpoints are recorded for ${venue.name}.`, data: { checkpoints: [] } };
       const chart: ChartProps = {
-        title: `Waiting time at security (simulated), ${venue.name}`,
+        title: `Security wait times (simulated), ${venue.name}`,
         type: "bar",
         unit: "min",
         x: { label: "Checkpoint", values: waits.map(({ checkpoint }) => checkpoint.name) },
         series: [{ label: "Minutes (simulated)", values: waits.map(({ minutes }) => minutes) }],
       };
       return {
-        message: `Simulated times: the ${waits.length > 1 ? "shortest wait" : "wait"} is ${inMinutes(first.minutes)} at ${first.checkpoint.name}.`,
+        message: `Simulated times: the ${waits.length > 1 ? "shortest wait" : "wait"} is ${formatMinutes(first.minutes)} at ${first.checkpoint.name}.`,
         data: {
           note: "These times are simulated.",
           checkpoints: waits.map(({ checkpoint, minutes }) => ({
             poiId: checkpoint.poiId,
             name: checkpoint.name,
-            wait: `${inMinutes(minutes)} (simulated)`,
-            location: locationOf(checkpoint),
+            wait: `${formatMinutes(minutes)} (simulated)`,
+            location: formatLocation(checkpoint),
             minutes,
           })),
         },

@@ -1,23 +1,22 @@
 import { defineTool, type Tool } from "capstan";
-import { mapHint, pinOf } from "../map-hint.ts";
-import { distancesFrom, inWords } from "../venue/distances.ts";
-import { locationOf, type Place } from "../venue/venue.ts";
-import { type Concierge, knownPlace } from "./concierge.ts";
+import { createMapHint, createPin } from "../map-hint.ts";
+import { createDistanceMeter, formatWalk } from "../venue/distances.ts";
+import { formatLocation, type Place } from "../venue/venue.ts";
+import { getPlace, type VenueContext } from "./venue-context.ts";
 
-const byId = {
+const poiInput = {
   type: "object",
   properties: { poiId: { type: "number", description: "The place, by its poiId from an earlier search" } },
   required: ["poiId"],
   additionalProperties: false,
 } as const;
 
-/** All that is known about one place: a plain lookup. */
-export function getPOIDetails(concierge: Concierge): Tool {
+/** A plain lookup without side effects. */
+export function getPOIDetails(venueContext: VenueContext): Tool {
   return defineTool({
     name: "getPOIDetails",
-    description:
-      "Tells all that is known about one place: what it is, where, when it is open, what it offers.",
-    input: byId,
+    description: "Returns everything known about one place: category, location, opening hours, description.",
+    input: poiInput,
     examples: [
       { phrase: "tell me more about {poiId}" },
       { phrase: "tell me about {poiId}" },
@@ -29,17 +28,17 @@ export function getPOIDetails(concierge: Concierge): Tool {
     ],
     effects: "none",
     reads: ["public"],
-    execute: ({ poiId }) => ({ data: detailsOf(concierge, knownPlace(concierge, poiId)) }),
+    execute: ({ poiId }) => ({ data: describePlace(venueContext, getPlace(venueContext, poiId)) }),
   });
 }
 
-/** Puts a place on the map, and tells about it. */
-export function showPOI(concierge: Concierge): Tool {
+/** Shows a place on the map and returns its details. */
+export function showPOI(venueContext: VenueContext): Tool {
   return defineTool({
     name: "showPOI",
     description:
-      "Shows a place on the map with a pin. Call it after search when the person asks where something is or for the nearest one, with the first place found.",
-    input: byId,
+      "Shows a place on the map with a pin. Call it with the first search result when the user asks where something is or for the nearest one.",
+    input: poiInput,
     examples: [
       { phrase: "where is {poiId}" },
       { phrase: "show {poiId} on the map" },
@@ -48,26 +47,26 @@ export function showPOI(concierge: Concierge): Tool {
     effects: "ui",
     reads: ["public"],
     execute({ poiId }) {
-      const place = knownPlace(concierge, poiId);
-      const { venue, here } = concierge;
-      const pins = [pinOf(place), ...(here ? [pinOf(here, "here")] : [])];
+      const place = getPlace(venueContext, poiId);
+      const { venue, kiosk } = venueContext;
+      const pins = [createPin(place), ...(kiosk ? [createPin(kiosk, "here")] : [])];
       return {
-        message: `${place.name} is on the map: ${locationOf(place)}.`,
-        data: detailsOf(concierge, place),
-        ui: mapHint(venue, { pins }),
+        message: `${place.name} is on the map: ${formatLocation(place)}.`,
+        data: describePlace(venueContext, place),
+        ui: createMapHint(venue, { pins }),
       };
     },
   });
 }
 
-function detailsOf({ venue, here }: Concierge, place: Place): object {
+function describePlace({ venue, kiosk }: VenueContext, place: Place): object {
   const { poiId, name, description, hours, category } = place;
-  const metres = here && distancesFrom(venue, here)(place);
+  const metres = kiosk && createDistanceMeter(venue, kiosk)(place);
   return {
     poiId,
     name,
-    location: locationOf(place),
-    ...(metres !== undefined && { walk: inWords(metres), distance: metres }),
+    location: formatLocation(place),
+    ...(metres !== undefined && { walk: formatWalk(metres), distance: metres }),
     category,
     ...(description !== "" && { description }),
     ...(hours !== undefined && { hours }),

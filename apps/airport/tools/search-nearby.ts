@@ -1,20 +1,20 @@
 import { defineTool, type Tool } from "capstan";
-import { distanceNote } from "../venue/distances.ts";
-import { byDistance, type Concierge, knownPlace } from "./concierge.ts";
+import { describeAccuracy } from "../venue/distances.ts";
+import { getPlace, sortByDistance, type VenueContext } from "./venue-context.ts";
 
-const most = 10;
+const maxResults = 10;
 
-/** What is around a place, whatever it is. */
-export function searchNearby(concierge: Concierge): Tool {
+/** Lists places of any category around a place. */
+export function searchNearby(venueContext: VenueContext): Tool {
   return defineTool({
     name: "searchNearby",
     description:
-      "Lists what is around a place, nearest first, with the distance in metres. Gates are left out.",
+      "Lists places around a place, nearest first, with the distance in metres. Gates are omitted.",
     input: {
       type: "object",
       properties: {
         poiId: { type: "number", description: "The place, by its poiId from an earlier search" },
-        withinMetres: { type: "number", description: "How far to look; 150 when left out", minimum: 1 },
+        withinMetres: { type: "number", description: "Search radius in metres; defaults to 150", minimum: 1 },
       },
       required: ["poiId"],
       additionalProperties: false,
@@ -27,16 +27,16 @@ export function searchNearby(concierge: Concierge): Tool {
     effects: "none",
     reads: ["public"],
     execute({ poiId, withinMetres = 150 }) {
-      const { venue } = concierge;
-      const from = knownPlace(concierge, poiId);
+      const { venue } = venueContext;
+      const from = getPlace(venueContext, poiId);
       const others = venue.places.filter(({ category }) => category !== "gate");
-      const near = byDistance(venue, others, from).filter(
+      const nearby = sortByDistance(venue, others, from).filter(
         ({ distance = Number.POSITIVE_INFINITY }) => distance <= withinMetres,
       );
-      const note = distanceNote(venue);
+      const note = describeAccuracy(venue);
       return {
-        message: `${near.length} ${near.length === 1 ? "place" : "places"} within ${withinMetres} metres of ${from.name}.`,
-        data: { near: from.name, places: near.slice(0, most), ...(note !== "" && { note }) },
+        message: `${nearby.length} ${nearby.length === 1 ? "place" : "places"} within ${withinMetres} metres of ${from.name}.`,
+        data: { nearby: from.name, places: nearby.slice(0, maxResults), ...(note !== "" && { note }) },
       };
     },
   });

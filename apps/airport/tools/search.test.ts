@@ -14,7 +14,7 @@ const gates = [..."ABCDEFGH"].map((letter, index) => ({
   aliases: [`Gate ${letter}15`, `${letter}15`, "Gate 15"],
 }));
 
-it("asks which of many gates is meant, with no more buttons than the studio shows", async () => {
+it("asks which of many gates is meant, with at most as many buttons as the studio shows", async () => {
   const tool = search({ venue: { ...venue, places: gates } });
   const { message, ui } = (await tool.execute?.({ term: "gate 15" }, {} as ToolContext)) as ToolReturn;
   expect(message).toContain("Which one do you mean: A15 or B15 or C15 or D15 or E15 or F15 or G15 or H15?");
@@ -23,21 +23,18 @@ it("asks which of many gates is meant, with no more buttons than the studio show
   expect(replies).toEqual(["A15", "B15", "C15", "D15", "E15", "F15"]);
 });
 
-describe("what is not there", () => {
+describe("a search without results", () => {
   it.each([
     ["gate B7", 'Nothing for "gate B7" is recorded. The gates of Concourse B are B30 to B51.'],
-    [
-      "Z99",
-      'Nothing for "Z99" is recorded. There are the gates A1 to A24, B30 to B51, C60 to C81, D1 to D24.',
-    ],
+    ["Z99", 'Nothing for "Z99" is recorded. The gates are A1 to A24, B30 to B51, C60 to C81, D1 to D24.'],
     [
       "lounge in concourse B",
-      'Nothing for "lounge" is recorded (Concourse B). Elsewhere there is: Skyline Lounge (Concourse A, Level 2, after security); Harbor Lounge (Concourse D, Level 2, after security).',
+      'Nothing for "lounge" is recorded (Concourse B). Elsewhere: Skyline Lounge (Concourse A, Level 2, after security); Harbor Lounge (Concourse D, Level 2, after security).',
     ],
     ["dentist in terminal 1", 'Nothing for "dentist" is recorded (Terminal 1).'],
-  ])("%s: it tells what there is instead, where it knows something", async (term, told) => {
+  ])("%s: suggests alternatives if there are any", async (term, expected) => {
     const { message, data } = (await search({ venue }).execute?.({ term }, {} as ToolContext)) as ToolReturn;
-    expect(message).toBe(told);
+    expect(message).toBe(expected);
     expect(data).toEqual({ places: [] });
   });
 });

@@ -1,34 +1,40 @@
 import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
-import { mapHint, pinOf } from "../map-hint.ts";
-import { distanceNote } from "../venue/distances.ts";
-import { type Found, rankOf, searchPlaces, type Wanted } from "../venue/search-places.ts";
-import { locationOf, type Place, type Venue } from "../venue/venue.ts";
-import { byDistance, type Concierge, knownPlace, type Listed, listed } from "./concierge.ts";
-import { nothingFound } from "./nothing-found.ts";
+import { createMapHint, createPin } from "../map-hint.ts";
+import { describeAccuracy } from "../venue/distances.ts";
+import { computeRank, type PlaceQuery, type SearchResult, searchPlaces } from "../venue/search-places.ts";
+import { formatLocation, type Place, type Venue } from "../venue/venue.ts";
+import { explainNoResults } from "./explain-no-results.ts";
+import {
+  getPlace,
+  type PlaceSummary,
+  sortByDistance,
+  summarizePlace,
+  type VenueContext,
+} from "./venue-context.ts";
 
-const most = 10;
-/** More buttons than these the studio does not show. */
-const mostReplies = 6;
+const maxResults = 10;
+/** The studio shows at most six reply buttons. */
+const maxReplies = 6;
 
-/** Finds places by words and filters. */
-export function search(concierge: Concierge): Tool {
-  const { venue } = concierge;
+/** Finds places by text and filters. */
+export function search(venueContext: VenueContext): Tool {
+  const { venue } = venueContext;
   const categories = [...new Set(venue.places.map(({ category }) => category))];
   const buildings = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
   return defineTool({
     name: "search",
     description:
-      "Searches places of the airport by name, kind, food or goods, best first, at most 10. With near, the nearest come first, with the distance in metres. To look up a gate or another place, search for its name.",
+      "Searches places at the airport by name, category, food or goods; returns at most 10, best match first. With near, sorts by distance and adds it in metres. To look up a gate or another place, search for its name.",
     input: {
       type: "object",
       properties: {
         term: {
           type: "string",
-          description: "What is looked for: a name (Gate D15), a kind of place, food or goods",
+          description: "What to search for: a name (Gate D15), a kind of place, food or goods",
         },
         near: {
           type: "object",
-          description: "The place to be near, by its poiId from an earlier search",
+          description: "Sort by distance from this place, given by its poiId from an earlier search",
           properties: { poiId: { type: "number" } },
           required: ["poiId"],
           additionalProperties: false,
@@ -87,62 +93,78 @@ export function search(concierge: Concierge): Tool {
     ],
     effects: "none",
     reads: ["public"],
-    execute: (input) => found(concierge, input as Wanted & { near?: { poiId: number } }),
+    execute: (input) => runSearch(venueContext, input as PlaceQuery & { near?: { poiId: number } }),
   });
 }
 
-function found(concierge: Concierge, { near, ...wanted }: Wanted & { near?: { poiId: number } }): ToolReturn {
-  if (Object.keys(wanted).length === 0)
-    throw new AgentError("bad_arguments", "Say what to look for: a term or a filter.");
-  const { venue } = concierge;
-  const from = near ? knownPlace(concierge, near.poiId) : concierge.here;
-  const result = searchPlaces(venue, wanted);
+function runSearch(
+  venueContext: VenueContext,
+  { near, ...query }: PlaceQuery & { near?: { poiId: number } },
+): ToolReturn {
+  if (Object.keys(query).length === 0) throw new AgentError("bad_arguments", "Provide a term or a filter.");
+  const { venue } = venueContext;
+  const from = near ? getPlace(venueContext, near.poiId) : venueContext.kiosk;
+  const result = searchPlaces(venue, query);
   const places = from
-    ? nearestFirst(concierge, result.places, { from, term: result.meant.term })
-    : result.places.map((place) => listed(place));
-  if (places.length === 0) return nothingFound(venue, result.meant);
-  if (isAmbiguous(result)) return whichOne(venue, result.places, places);
-  const notes = [result.how === "partly" && "No place has all of these words.", from && distanceNote(venue)];
+    ? rankByDistance(venueContext, result.places, { from, term: result.query.term })
+    : result.places.map((place) => summarizePlace(place));
+  if (places.length === 0) return explainNoResults(venue, result.query);
+  if (isAmbiguous(result)) return askWhichPlace(venue, result.places, places);
+  const notes = [
+    result.match === "partial" && "No place matches all of the words.",
+    from && describeAccuracy(venue),
+  ];
   const note = notes.filter((one) => one).join(" ");
   const where = from ? ` near ${from.name}` : "";
   return {
     message:
       places.length === 1
-        ? `${said(places[0])}.`
-        : `${places.length} places found${where}. The first is ${said(places[0])}.`,
+        ? `${formatSummary(places[0])}.`
+        : `${places.length} places found${where}. The first is ${formatSummary(places[0])}.`,
     data: {
-      places: places.slice(0, most),
-      ...(places.length > most && { total: places.length }),
+      places: places.slice(0, maxResults),
+      ...(places.length > maxResults && { total: places.length }),
       ...(note !== "" && { note }),
     },
   };
 }
 
-const said = (place: Listed | undefined): string =>
+const formatSummary = (place: PlaceSummary | undefined): string =>
   place ? `${place.name}, ${place.walk ? `${place.walk} away, ` : ""}${place.location}` : "";
 
-type From = { readonly from: Place; readonly term: string | undefined };
+type Origin = { readonly from: Place; readonly term: string | undefined };
 
-/** What fits better comes first; among equals, the nearer one. */
-function nearestFirst({ venue }: Concierge, places: readonly Place[], { from, term }: From): Listed[] {
-  const groups = Map.groupBy(places, (place) => rankOf(place, term));
+/** Better matches come first; equal matches are sorted by distance. */
+function rankByDistance(
+  { venue }: VenueContext,
+  places: readonly Place[],
+  { from, term }: Origin,
+): PlaceSummary[] {
+  const groups = Map.groupBy(places, (place) => computeRank(place, term));
   return [...groups]
     .sort(([left], [right]) => right - left)
-    .flatMap(([, group]) => byDistance(venue, group, from));
+    .flatMap(([, group]) => sortByDistance(venue, group, from));
 }
 
-/** One name that means places of different names. */
-const isAmbiguous = ({ how, places }: Found): boolean =>
-  how === "named" && new Set(places.map(({ name }) => name)).size > 1;
+/** The searched name matches places with different names. */
+const isAmbiguous = ({ match: how, places }: SearchResult): boolean =>
+  how === "exact" && new Set(places.map(({ name }) => name)).size > 1;
 
-/** The person has to say which one is meant. */
-function whichOne(venue: Venue, meant: readonly Place[], items: readonly Listed[]): ToolReturn {
-  const short = [...new Set(meant.map(({ aliases, name }) => aliases[1] ?? name))];
-  const question = `Which one do you mean: ${short.join(" or ")}?`;
-  const described = meant.map((place) => `${place.name} (${locationOf(place)})`).join(" and ");
+/** Asks the user to choose, with a reply button for each place. */
+function askWhichPlace(
+  venue: Venue,
+  places: readonly Place[],
+  summaries: readonly PlaceSummary[],
+): ToolReturn {
+  const shortNames = [...new Set(places.map(({ aliases, name }) => aliases[1] ?? name))];
+  const question = `Which one do you mean: ${shortNames.join(" or ")}?`;
+  const descriptions = places.map((place) => `${place.name} (${formatLocation(place)})`).join(" and ");
   return {
-    message: `That can be ${described}. ${question}`,
-    data: { places: items.slice(0, most), question },
-    ui: mapHint(venue, { pins: meant.map((place) => pinOf(place)), replies: short.slice(0, mostReplies) }),
+    message: `This could be ${descriptions}. ${question}`,
+    data: { places: summaries.slice(0, maxResults), question },
+    ui: createMapHint(venue, {
+      pins: places.map((place) => createPin(place)),
+      replies: shortNames.slice(0, maxReplies),
+    }),
   };
 }

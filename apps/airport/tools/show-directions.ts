@@ -1,18 +1,18 @@
 import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
-import { mapHint, pinOf, rounded } from "../map-hint.ts";
-import { distanceNote, inWords } from "../venue/distances.ts";
+import { createMapHint, createPin, roundPosition } from "../map-hint.ts";
+import { describeRoute } from "../venue/describe-route.ts";
+import { describeAccuracy, formatWalk } from "../venue/distances.ts";
 import { findRoute, type Leg, orderStops } from "../venue/find-route.ts";
-import { tellRoute } from "../venue/tell-route.ts";
-import { type Place, placeOf } from "../venue/venue.ts";
-import { byDistance, type Concierge, knownPlace } from "./concierge.ts";
+import { findPlace, type Place } from "../venue/venue.ts";
+import { getPlace, sortByDistance, type VenueContext } from "./venue-context.ts";
 
-/** Finds the way by all stops, draws it, and tells its steps. */
-export function showDirections(concierge: Concierge): Tool {
-  const least = concierge.here ? 1 : 2;
+/** Finds the route through all stops, draws it, and describes its steps. */
+export function showDirections(venueContext: VenueContext): Tool {
+  const minWaypoints = venueContext.kiosk ? 1 : 2;
   return defineTool({
     name: "showDirections",
-    description: `Shows the way between places on the map and tells it step by step, with metres and minutes. Search the places first: both searches can be made at once.${
-      concierge.here ? " With one place only, the way begins where this kiosk stands." : ""
+    description: `Shows the route between places on the map and describes it step by step, with metres and minutes. Search for the places first; both searches can run in parallel.${
+      venueContext.kiosk ? " With a single place, the route starts at this kiosk." : ""
     }`,
     input: {
       type: "object",
@@ -20,14 +20,14 @@ export function showDirections(concierge: Concierge): Tool {
         waypoints: {
           type: "array",
           items: { type: "number" },
-          minItems: least,
+          minItems: minWaypoints,
           maxItems: 12,
-          description: "The places to go by, in order, by their poiIds from earlier searches",
+          description: "The stops in order, given by their poiIds from earlier searches",
         },
-        accessible: { type: "boolean", description: "Only step-free ways: without stairs and escalators" },
+        accessible: { type: "boolean", description: "Only step-free routes: no stairs, no escalators" },
         shortestOrder: {
           type: "boolean",
-          description: "Order the stops between the first and the last so that the way is short",
+          description: "Reorder the stops between the first and the last to shorten the route",
         },
       },
       required: ["waypoints"],
@@ -59,7 +59,7 @@ export function showDirections(concierge: Concierge): Tool {
       { phrase: "the way from {from} to {to}", input: { waypoints: ["{from}", "{to}"] } },
       { phrase: "how do I get to {to} from {from}", input: { waypoints: ["{from}", "{to}"] } },
       { phrase: "way from {from} to {to} via {stop}", input: { waypoints: ["{from}", "{stop}", "{to}"] } },
-      ...(concierge.here
+      ...(venueContext.kiosk
         ? [
             { phrase: "how do I get to {to}", input: { waypoints: ["{to}"] } },
             { phrase: "take me to {to}", input: { waypoints: ["{to}"] } },
@@ -69,32 +69,35 @@ export function showDirections(concierge: Concierge): Tool {
     effects: "ui",
     reads: ["public"],
     execute: ({ waypoints, accessible = false, shortestOrder = false }) =>
-      directions(concierge, { waypoints, accessible, shortestOrder }),
+      buildDirections(venueContext, { waypoints, accessible, shortestOrder }),
   });
 }
 
-type Asked = {
+type DirectionsRequest = {
   readonly waypoints: readonly number[];
   readonly accessible: boolean;
   readonly shortestOrder: boolean;
 };
 
-function directions(concierge: Concierge, { waypoints, accessible, shortestOrder }: Asked): ToolReturn {
-  const { venue, here } = concierge;
-  const named = waypoints.map((poiId) => knownPlace(concierge, poiId));
-  const stops = here && named.length === 1 ? [here, ...named] : named;
+function buildDirections(
+  venueContext: VenueContext,
+  { waypoints, accessible, shortestOrder }: DirectionsRequest,
+): ToolReturn {
+  const { venue, kiosk } = venueContext;
+  const places = waypoints.map((poiId) => getPlace(venueContext, poiId));
+  const stops = kiosk && places.length === 1 ? [kiosk, ...places] : places;
   if (new Set(stops).size < 2)
     throw new AgentError(
       "bad_arguments",
-      "A way needs two different places. Ask where the person is, or where to.",
+      "Directions need two different places. Ask the user for the start or the destination.",
     );
   const ordered = shortestOrder ? orderStops(venue, stops, { accessible }) : stops;
   const route = findRoute(venue, ordered, { accessible });
-  if (route.type === "unknown") return unknownWay(concierge, { ...route, accessible });
-  const { steps, metres, minutes } = tellRoute(venue, route.legs);
+  if (route.type === "unknown") return explainUnknownRoute(venueContext, { ...route, accessible });
+  const { steps, metres, minutes } = describeRoute(venue, route.legs);
   const [first, last] = [ordered[0], ordered.at(-1)];
-  const walk = inWords(metres, minutes);
-  const note = distanceNote(venue);
+  const walk = formatWalk(metres, minutes);
+  const note = describeAccuracy(venue);
   return {
     message: `${walk} from ${first?.name} to ${last?.name}.`,
     data: {
@@ -108,41 +111,43 @@ function directions(concierge: Concierge, { waypoints, accessible, shortestOrder
       distance: metres,
       minutes,
     },
-    ui: mapHint(venue, {
-      pins: ordered.map((place) => pinOf(place, place === here ? "here" : "place")),
-      route: { points: route.legs.flatMap((leg) => pointsOf(concierge, leg)), steps },
+    ui: createMapHint(venue, {
+      pins: ordered.map((place) => createPin(place, place === kiosk ? "here" : "place")),
+      route: { points: route.legs.flatMap((leg) => getPoints(venueContext, leg)), steps },
     }),
   };
 }
 
-function pointsOf(
-  { venue: { walking } }: Concierge,
+function getPoints(
+  { venue: { walking } }: VenueContext,
   { from, to, hops }: Leg,
 ): { level: string; at: Place["at"] }[] {
-  const between = hops.flatMap(({ to: node }) => walking?.nodes[node] ?? []);
-  const spots = [from, ...(between.length > 0 ? between : [to])];
-  return spots.map(({ ordinal, at }) => ({ level: String(ordinal), at: rounded(at) }));
+  const passedNodes = hops.flatMap(({ to: node }) => walking?.nodes[node] ?? []);
+  const spots = [from, ...(passedNodes.length > 0 ? passedNodes : [to])];
+  return spots.map(({ ordinal, at }) => ({ level: String(ordinal), at: roundPosition(at) }));
 }
 
-type Unknown = { readonly from: Place; readonly to: Place; readonly accessible: boolean };
+type UnknownRoute = { readonly from: Place; readonly to: Place; readonly accessible: boolean };
 
-/** What is not recorded may exist all the same: a person at a desk knows. */
-function unknownWay({ venue }: Concierge, { from, to, accessible }: Unknown): ToolReturn {
+/** A route that is not recorded may still exist, so the answer points to an information desk. */
+function explainUnknownRoute({ venue }: VenueContext, { from, to, accessible }: UnknownRoute): ToolReturn {
   const desks = venue.places.filter(({ category }) => category === "information");
-  const [desk] = byDistance(venue, desks, from);
-  const deskPlace = desk && placeOf(venue, desk.poiId);
-  const what = accessible ? "step-free way" : "way";
+  const [desk] = sortByDistance(venue, desks, from);
+  const deskPlace = desk && findPlace(venue, desk.poiId);
+  const routeName = accessible ? "step-free route" : "route";
   const help = desk
     ? `Please ask at ${desk.name} (${desk.location}), the nearest information desk.`
     : "Please ask the staff.";
   return {
-    message: `No ${what} from ${from.name} to ${to.name} is recorded. One may exist all the same. ${help}`,
+    message: `No ${routeName} from ${from.name} to ${to.name} is recorded. There may still be one. ${help}`,
     data: {
       from: from.name,
       to: to.name,
       recorded: false,
       ...(desk && { informationDesk: desk }),
     },
-    ui: mapHint(venue, { pins: [from, to, ...(deskPlace ? [deskPlace] : [])].map((place) => pinOf(place)) }),
+    ui: createMapHint(venue, {
+      pins: [from, to, ...(deskPlace ? [deskPlace] : [])].map((place) => createPin(place)),
+    }),
   };
 }

@@ -1,17 +1,17 @@
 import { defineTool, type Tool, type ToolReturn } from "capstan";
-import { wordsFor } from "../venue/categories.ts";
-import { plainWords } from "../venue/plain-words.ts";
+import { getSynonyms } from "../venue/categories.ts";
+import { normalizeWords } from "../venue/normalize-words.ts";
 import { searchPlaces } from "../venue/search-places.ts";
 import type { Venue } from "../venue/venue.ts";
-import type { Concierge } from "./concierge.ts";
+import type { VenueContext } from "./venue-context.ts";
 
-const nothing = { type: "object", properties: {}, additionalProperties: false } as const;
+const emptyInput = { type: "object", properties: {}, additionalProperties: false } as const;
 
-export function getBuildingsAndLevels({ venue }: Concierge): Tool {
+export function getBuildingsAndLevels({ venue }: VenueContext): Tool {
   return defineTool({
     name: "getBuildingsAndLevels",
     description: "Lists the terminals (buildings) of the airport with their concourses and levels.",
-    input: nothing,
+    input: emptyInput,
     examples: [
       { phrase: "how many terminals are there" },
       { phrase: "which terminals are there" },
@@ -35,16 +35,16 @@ export function getBuildingsAndLevels({ venue }: Concierge): Tool {
   });
 }
 
-export function getCategories({ venue }: Concierge): Tool {
+export function getCategories({ venue }: VenueContext): Tool {
   return defineTool({
     name: "getCategories",
     description:
-      "Lists the kinds (categories) of places that can be searched for, with how many there are of each; or tells how many there are of one kind.",
+      "Lists the categories (kinds) of places with the number of places in each, or counts the places of one kind.",
     input: {
       type: "object",
       properties: {
-        kind: { type: "string", description: "Only this kind, in the words of the person: gates, toilets" },
-        within: { type: "string", description: "Only what is in this terminal or concourse" },
+        kind: { type: "string", description: "Only this kind, as the user put it: gates, toilets" },
+        within: { type: "string", description: "Only places in this terminal or concourse" },
       },
       additionalProperties: false,
     },
@@ -60,34 +60,37 @@ export function getCategories({ venue }: Concierge): Tool {
     ],
     effects: "none",
     reads: ["public"],
-    execute: ({ kind, within }) => (kind === undefined ? allKinds(venue) : numberOf(venue, kind, within)),
+    execute: ({ kind, within }) =>
+      kind === undefined ? listCategories(venue) : countPlaces(venue, kind, within),
   });
 }
 
-function allKinds({ places: all }: Venue): ToolReturn {
-  const groups = Map.groupBy(all, ({ category }) => category);
+function listCategories({ places: allPlaces }: Venue): ToolReturn {
+  const groups = Map.groupBy(allPlaces, ({ category }) => category);
   const categories = [...groups].map(([name, places]) => ({ name, places: places.length }));
-  const words = categories.map(({ name, places }) => `${name} (${places})`).join(", ");
+  const counts = categories.map(({ name, places }) => `${name} (${places})`).join(", ");
   return {
-    message: `Kinds of places: ${words}.`,
+    message: `Kinds of places: ${counts}.`,
     data: { categories: categories.map(({ name }) => name) },
   };
 }
 
-function numberOf(venue: Venue, kind: string, within?: string): ToolReturn {
+function countPlaces(venue: Venue, kind: string, within?: string): ToolReturn {
   const categories = [...new Set(venue.places.map(({ category }) => category))];
-  const wanted = plainWords(kind).join(" ");
+  const normalizedKind = normalizeWords(kind).join(" ");
   const category = categories.find((one) =>
-    [one, ...wordsFor(one)].some((word) => plainWords(word).join(" ") === wanted),
+    [one, ...getSynonyms(one)].some((word) => normalizeWords(word).join(" ") === normalizedKind),
   );
   const names = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
-  const place = names.find((name) => plainWords(name).join(" ") === plainWords(within ?? "").join(" "));
+  const area = names.find(
+    (name) => normalizeWords(name).join(" ") === normalizeWords(within ?? "").join(" "),
+  );
   const message = !category
-    ? `"${kind}" is no kind of place here. There are: ${categories.join(", ")}.`
-    : `There is no "${within}" here. There are: ${names.join(", ")}.`;
-  if (!category || (within !== undefined && !place)) return { message, data: {} };
-  const filter = { categoryId: category, ...(place !== undefined && { buildingId: place }) };
+    ? `Unknown kind of place "${kind}". Known kinds: ${categories.join(", ")}.`
+    : `"${within}" not found. Choose one of: ${names.join(", ")}.`;
+  if (!category || (within !== undefined && !area)) return { message, data: {} };
+  const filter = { categoryId: category, ...(area !== undefined && { buildingId: area }) };
   const count = searchPlaces(venue, filter).places.length;
-  const said = `${count} ${count === 1 ? "place" : "places"} of the kind "${category}"`;
-  return { message: `${place ?? venue.name} has ${said}.`, data: { count } };
+  const countText = `${count} ${count === 1 ? "place" : "places"} of the kind "${category}"`;
+  return { message: `${area ?? venue.name} has ${countText}.`, data: { count } };
 }

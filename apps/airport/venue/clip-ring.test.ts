@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clipRing, windowAround } from "./clip-ring.ts";
+import { clipRing, computeWindow } from "./clip-ring.ts";
 
 const hall = [
   [0, 0],
@@ -10,19 +10,19 @@ const hall = [
 ] as const;
 
 describe("clipping a ring", () => {
-  it("keeps what lies in the window", () => {
+  it("keeps the part inside the window", () => {
     const clipped = clipRing(hall, [20, -5, 40, 5]);
     expect(new Set(clipped.map(String))).toEqual(new Set(["20,0", "40,0", "40,5", "20,5"]));
     expect(clipped.at(-1)).toEqual(clipped[0]);
   });
 
-  it("leaves a ring alone that is inside, and nothing of one that is outside", () => {
+  it("keeps a ring that is inside and drops one that is outside", () => {
     expect(new Set(clipRing(hall, [-1, -1, 101, 11]).map(String))).toEqual(new Set(hall.map(String)));
     expect(clipRing(hall, [200, 0, 300, 10])).toEqual([]);
   });
 
-  it("makes a window of metres around positions", () => {
-    const [west, south, east, north] = windowAround([[10, 60]], 111.195);
+  it("computes a window with a margin in metres", () => {
+    const [west, south, east, north] = computeWindow([[10, 60]], 111.195);
     expect([west, south, east, north].map((side) => Math.round(side * 1000) / 1000)).toEqual([
       9.998, 59.999, 10.002, 60.001,
     ]);

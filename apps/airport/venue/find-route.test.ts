@@ -1,31 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { loadVenue } from "../load-venue.ts";
+import { describeRoute } from "./describe-route.ts";
 import { findRoute, orderStops } from "./find-route.ts";
-import { tellRoute } from "./tell-route.ts";
 import type { Place, Venue } from "./venue.ts";
 
 const venue = await loadVenue();
-const named = (...names: readonly string[]): Place[] =>
+const getPlaces = (...names: readonly string[]): Place[] =>
   names.map((name) => {
     const place = venue.places.find(({ aliases }) => aliases.includes(name));
     if (!place) throw new Error(`no ${name}`);
     return place;
   });
-const lengthOf = (stops: readonly Place[]): number => {
+const measureRoute = (stops: readonly Place[]): number => {
   const route = findRoute(venue, stops, { accessible: false });
   return route.type === "found" ? route.legs.reduce((sum, { metres }) => sum + metres, 0) : Number.NaN;
 };
 
 describe("a route", () => {
-  it("tells turns, levels, security and the side at which one arrives (S0-36)", () => {
-    const route = findRoute(venue, named("A24", "Baggage Claim Terminal 3"), { accessible: false });
-    expect(route.type === "found" && tellRoute(venue, route.legs).steps).toEqual([
+  it("describes turns, levels, security and the side of arrival (S0-36)", () => {
+    const route = findRoute(venue, getPlaces("A24", "Baggage Claim Terminal 3"), { accessible: false });
+    expect(route.type === "found" && describeRoute(venue, route.legs).steps).toEqual([
       "Walk 88 metres through Concourse A (1 min).",
       "Take the lift to Level 2 (1 min).",
       "Walk 39 metres through Concourse A (under 1 min).",
       "Turn left into Terminal 1 Airside Hall and walk 120 metres (2 min).",
       "Walk 170 metres through Terminal 2 Airside Hall (2 min).",
-      "Leave the security area by the exit (under 1 min).",
+      "Leave the security area through the exit (under 1 min).",
       "Turn left into Terminal 2 Departures Hall and walk 130 metres (2 min).",
       "Walk 19 metres through Terminal 3 Departures Hall (under 1 min).",
       "Take the lift to Level 1 (1 min).",
@@ -34,8 +34,8 @@ describe("a route", () => {
     ]);
   });
 
-  it("is found without steps from every gate but the four that have only stairs", () => {
-    const [desk] = named("Information Desk Terminal 2") as [Place];
+  it("is found step-free from every gate except the four that have only stairs", () => {
+    const [desk] = getPlaces("Information Desk Terminal 2") as [Place];
     const gates = venue.places.filter(({ category }) => category === "gate");
     const unknown = gates.filter(
       (gate) => findRoute(venue, [gate, desk], { accessible: true }).type === "unknown",
@@ -46,21 +46,21 @@ describe("a route", () => {
     ).toEqual([]);
   });
 
-  it("is a straight line where the venue tells no ways, and then never called step-free", () => {
+  it("is a straight line if the venue has no walking graph, and then never step-free", () => {
     const { walking: _, ...plain }: Venue = venue;
-    const route = findRoute(plain, named("A1", "A3"), { accessible: false });
-    expect(route.type === "found" && tellRoute(plain, route.legs)).toEqual({
-      steps: ["Go from Gate A1 to Gate A3: 18 metres in a straight line; the way itself is not recorded."],
+    const route = findRoute(plain, getPlaces("A1", "A3"), { accessible: false });
+    expect(route.type === "found" && describeRoute(plain, route.legs)).toEqual({
+      steps: ["Go from Gate A1 to Gate A3: 18 metres in a straight line; the route itself is not recorded."],
       metres: 18,
       minutes: 1,
     });
-    expect(findRoute(plain, named("A1", "A3"), { accessible: true }).type).toBe("unknown");
+    expect(findRoute(plain, getPlaces("A1", "A3"), { accessible: true }).type).toBe("unknown");
   });
 });
 
 describe("several stops", () => {
-  it("are put into the order that makes the way short; the first and the last stay (S0-51)", () => {
-    const asked = named("A1", "D15", "A17", "B44", "D2");
+  it("are reordered to shorten the route; the first and the last stay in place (S0-51)", () => {
+    const asked = getPlaces("A1", "D15", "A17", "B44", "D2");
     const ordered = orderStops(venue, asked, { accessible: false });
     expect(ordered.map(({ name }) => name)).toEqual([
       "Gate A1",
@@ -69,16 +69,18 @@ describe("several stops", () => {
       "Gate D15",
       "Gate D2",
     ]);
-    expect(lengthOf(ordered)).toBeLessThan(lengthOf(asked));
+    expect(measureRoute(ordered)).toBeLessThan(measureRoute(asked));
   });
 
-  it("are many: then always on to the nearest, which is still shorter than any order (S0-51)", () => {
-    const asked = named("A1", "D1", "A2", "D3", "A4", "D5", "A6", "D7", "A8", "D9", "A10", "D18");
-    expect(lengthOf(orderStops(venue, asked, { accessible: false }))).toBeLessThan(lengthOf(asked) / 3);
+  it("are ordered by nearest neighbor if there are many, which still shortens the route (S0-51)", () => {
+    const asked = getPlaces("A1", "D1", "A2", "D3", "A4", "D5", "A6", "D7", "A8", "D9", "A10", "D18");
+    expect(measureRoute(orderStops(venue, asked, { accessible: false }))).toBeLessThan(
+      measureRoute(asked) / 3,
+    );
   });
 
-  it("are left alone when there is nothing to choose", () => {
-    const asked = named("A1", "D15", "D2");
+  it("stay as they are if there is nothing to reorder", () => {
+    const asked = getPlaces("A1", "D15", "D2");
     expect(orderStops(venue, asked, { accessible: false })).toBe(asked);
   });
 });

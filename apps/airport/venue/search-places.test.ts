@@ -3,9 +3,9 @@ import { loadVenue } from "../load-venue.ts";
 import { searchPlaces } from "./search-places.ts";
 
 const venue = await loadVenue();
-const names = (term: string, more: object = {}) =>
+const searchNames = (term: string, more: object = {}) =>
   searchPlaces(venue, { term, ...more }).places.map(({ name }) => name);
-const categories = (term: string) =>
+const searchCategories = (term: string) =>
   new Set(searchPlaces(venue, { term }).places.map(({ category }) => category));
 
 describe("searching places (S0-33)", () => {
@@ -25,7 +25,7 @@ describe("searching places (S0-33)", () => {
     ["gate 99", []],
     ["dentist", []],
   ])("%s finds %j", (term, expected) => {
-    expect(names(term)).toEqual(expected);
+    expect(searchNames(term)).toEqual(expected);
   });
 
   it.each([
@@ -37,8 +37,8 @@ describe("searching places (S0-33)", () => {
     ["elevators", "lift"],
     ["drinking water", "water"],
     ["luggage", "baggage"],
-  ])("%s means the kind %s", (term, kind) => {
-    expect(categories(term)).toEqual(new Set([kind]));
+  ])("%s means the category %s", (term, kind) => {
+    expect(searchCategories(term)).toEqual(new Set([kind]));
   });
 
   it.each([
@@ -47,38 +47,43 @@ describe("searching places (S0-33)", () => {
     ["a lounge in T3", ["Harbor Lounge"]],
     ["anything to eat before security in terminal 2", ["Captain's Table"]],
     ["Terminal 1 restrooms on level 1", ["Restroom Terminal 1 Arrivals", "Restroom Concourse A Ground"]],
-  ])("%s is looked for only where that is: %j", (term, expected) => {
-    expect(names(term)).toEqual(expected);
+  ])("%s is searched only in that location: %j", (term, expected) => {
+    expect(searchNames(term)).toEqual(expected);
   });
 
-  it("tells what it has understood, and lets a filter that is given win", () => {
-    expect(searchPlaces(venue, { term: "lounge in concourse B" }).meant).toEqual({
+  it("returns the query as understood, and an explicit filter wins", () => {
+    expect(searchPlaces(venue, { term: "lounge in concourse B" }).query).toEqual({
       term: "lounge",
       buildingId: "Concourse B",
     });
-    expect(names("lounge in concourse B", { buildingId: "Concourse A" })).not.toContain("Harbor Lounge");
+    expect(searchNames("lounge in concourse B", { buildingId: "Concourse A" })).not.toContain(
+      "Harbor Lounge",
+    );
   });
 
-  it("puts what it is before what only sounds like it", () => {
-    expect(names("pizza")[0]).toBe("La Scala Pizza");
+  it("ranks exact words before similar ones", () => {
+    expect(searchNames("pizza")[0]).toBe("La Scala Pizza");
     expect(searchPlaces(venue, { term: "italian" }).places.map(({ name }) => name)).toEqual([
       "La Scala Pizza",
       "Trattoria Molo",
     ]);
   });
 
-  it("filters by building, concourse, level, side and kind, all at once", () => {
-    expect(names("restaurant", { buildingId: "Terminal 3" })).toEqual(["Trattoria Molo", "Green Bowl"]);
-    expect(names("restaurant", { buildingId: "Concourse B" })).toEqual(["Sakura Sushi", "La Scala Pizza"]);
-    expect(names("restroom", { buildingId: "Terminal 1", level: "Level 1", security: "before" })).toEqual([
-      "Restroom Terminal 1 Arrivals",
+  it("combines filters by building, concourse, level, side and category", () => {
+    expect(searchNames("restaurant", { buildingId: "Terminal 3" })).toEqual(["Trattoria Molo", "Green Bowl"]);
+    expect(searchNames("restaurant", { buildingId: "Concourse B" })).toEqual([
+      "Sakura Sushi",
+      "La Scala Pizza",
     ]);
+    expect(
+      searchNames("restroom", { buildingId: "Terminal 1", level: "Level 1", security: "before" }),
+    ).toEqual(["Restroom Terminal 1 Arrivals"]);
     expect(searchPlaces(venue, { categoryId: "lounge" }).places).toHaveLength(2);
   });
 
-  it("says when no place has all of the words", () => {
+  it("reports a partial match if no place has all words", () => {
     expect(searchPlaces(venue, { term: "purple sushi" })).toMatchObject({
-      how: "partly",
+      match: "partial",
       places: [{ name: "Sakura Sushi" }],
     });
   });

@@ -6,28 +6,28 @@ export type SecuritySide = "before" | "after";
 
 /** A point of interest. */
 export type Place = {
-  /** For tools alone: a person is never shown it. */
+  /** For tools only; never shown to the user. */
   readonly poiId: number;
-  /** The id of its feature in the IMDF files, which outlives a reload. */
+  /** The feature's id in the IMDF files, stable across reloads. */
   readonly featureId: string;
   readonly name: string;
-  /** What else it is called: "D15" and "Gate 15" for "Gate D15". */
+  /** All names, including "D15" and "Gate 15" for "Gate D15". */
   readonly aliases: readonly string[];
   readonly category: string;
   readonly keywords: readonly string[];
   readonly description: string;
   readonly hours?: string;
   readonly building: string;
-  /** The concourse or hall, where the venue names one. */
+  /** The concourse or hall; empty if the venue names none. */
   readonly area: string;
   readonly level: string;
-  /** Counts the levels from the ground up; buildings share it. */
+  /** Level number counted from the ground, shared by all buildings. */
   readonly ordinal: number;
   readonly security?: SecuritySide;
   readonly at: Position;
 };
 
-/** What is drawn of a level. */
+/** A polygon of the floor plan. */
 export type Shape = {
   readonly ordinal: number;
   readonly look: "ground" | "open" | "room";
@@ -45,22 +45,22 @@ export type Venue = {
   }[];
   readonly levels: readonly { readonly ordinal: number; readonly name: string }[];
   readonly shapes: readonly Shape[];
-  /** Left out where nothing tells how people walk: distances are then straight lines. */
+  /** Undefined if the venue has no walking data; distances are then straight lines. */
   readonly walking?: WalkingGraph;
 };
 
-export const placeOf = (venue: Venue, poiId: number): Place | undefined =>
+export const findPlace = (venue: Venue, poiId: number): Place | undefined =>
   venue.places.find((place) => place.poiId === poiId);
 
 /** "Concourse D, Level 2, after security". */
-export function locationOf({ building, area, level, security }: Place): string {
+export function formatLocation({ building, area, level, security }: Place): string {
   const parts = [area || building, level, security && `${security} security`];
   return parts.filter((part) => part).join(", ");
 }
 
-/** Metres between two positions that are not far from each other. */
-export function metresBetween([x, y]: Position, [otherX, otherY]: Position): number {
-  const degree = 111_195;
+/** Distance in metres, for positions that are close to each other. */
+export function measureDistance([x, y]: Position, [otherX, otherY]: Position): number {
+  const metresPerDegree = 111_195;
   const shrink = Math.cos(((y + otherY) / 2) * (Math.PI / 180));
-  return Math.hypot((x - otherX) * degree * shrink, (y - otherY) * degree);
+  return Math.hypot((x - otherX) * metresPerDegree * shrink, (y - otherY) * metresPerDegree);
 }

@@ -23,7 +23,7 @@ function addReading(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
-    examples: [{ phrase: "what notes do I have" }, { says: "list my notes" }, { says: "show all notes" }],
+    examples: [{ phrase: "what notes do I have" }, { phrase: "list my notes" }, { phrase: "show all notes" }],
   });
   const listing = { description: "Lists all notes.", inputSchema: none, annotations: readOnlyHint };
   server.registerTool("list_notes", listing, () =>

@@ -52,9 +52,9 @@ function addUnits(server: McpServer): void {
     type: "object",
     properties: {},
     examples: [
-      { says: "which units do you know" },
-      { says: "list the units" },
-      { says: "what can you convert" },
+      { phrase: "which units do you know" },
+      { phrase: "list the units" },
+      { phrase: "what can you convert" },
     ],
   });
   const listing = { description: "Lists the units that can be converted.", inputSchema: none };

@@ -5,7 +5,7 @@ import { offline } from "capstan/models";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { files } from "./agent.ts";
-import { talks } from "./talks.ts";
+import { talks } from "./conversations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));

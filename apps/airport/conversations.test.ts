@@ -6,16 +6,16 @@ import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
-import { talks } from "./talks.ts";
+import { conversations } from "./conversations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-airport-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let talk = 0;
+let conversationCount = 0;
 const clock = { now: () => Date.UTC(2026, 0, 15, 8) };
 
-/** Each talk has bookmarks of its own. */
-const make = () =>
-  airport({ model: offline(), clock, bookmarks: fileBookmarks(join(folder, String(talk++))) });
+/** Each conversation gets its own bookmarks. */
+const createAgent = () =>
+  airport({ model: offline(), clock, bookmarks: fileBookmarks(join(folder, String(conversationCount++))) });
 
-conversationSuite("the airport", make, talks);
+conversationSuite("the airport", createAgent, conversations);

@@ -1,7 +1,7 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { minutes, never } from "./telling.ts";
+import { minutes, never } from "./patterns.ts";
 
-/** The airport as a whole. */
+/** Questions about the airport as a whole. */
 export const venue: readonly Conversation[] = [
   [
     {

@@ -1,9 +1,9 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { metres, minutes, never } from "./telling.ts";
+import { metres, minutes, never } from "./patterns.ts";
 
-/** Where things are, and what there is. */
+/** Finding places. */
 export const places: readonly Conversation[] = [
-  // Two gates have the number 15: it asks which, and a short answer is enough.
+  // Two gates have the number 15: the agent asks which one, and a short answer is enough.
   [
     {
       user: "Where's the nearest bathroom near Gate 15?",
@@ -38,7 +38,7 @@ export const places: readonly Conversation[] = [
     { user: "Where is gate 15?", answers: ["Gate A15", "Gate D15", "?"], never },
     { user: "A15 please", calls: [["showPOI"]], answers: ["Gate A15", "Concourse A"], never },
   ],
-  // Find, narrow down, lead the way: several steps, each in words.
+  // Find, narrow down, get directions: one sentence per step.
   [
     {
       user: "find restaurants in Terminal 3",
@@ -84,7 +84,7 @@ export const places: readonly Conversation[] = [
   ],
   [{ user: "Tell me about Sakura Sushi", calls: [["search"], ["getPOIDetails"]], answers: ["06:00"], never }],
   [{ user: "when does Green Bowl close?", calls: [["search"], ["getPOIDetails"]], answers: ["22:00"] }],
-  // Places by name, with slips of the pen.
+  // Places by name, with typos.
   [
     {
       user: "Where is gate B32?",
@@ -164,7 +164,7 @@ export const places: readonly Conversation[] = [
       never: [...never, "Gate A"],
     },
   ],
-  // What is asked for in one part of the airport is looked for there alone.
+  // Questions about one part of the airport search only that part.
   [
     {
       user: "Is there a lounge in concourse B?",
@@ -211,7 +211,7 @@ export const places: readonly Conversation[] = [
       never,
     },
   ],
-  // A gate that is not there: its concourse has others.
+  // Unknown gate: the answer lists the gates of its concourse.
   [
     {
       user: "where is gate B7?",

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { harborFolder, makeVenue } from "./make-venue.ts";
+import { generateVenue, harborFolder } from "./generate-venue.ts";
 
 type Feature = {
   id: string;
@@ -9,15 +9,15 @@ type Feature = {
   properties: { [key: string]: unknown };
 };
 
-const files = makeVenue();
-const featuresOf = (type: string): Feature[] => JSON.parse(files.get(`${type}.geojson`) ?? "{}").features;
-const gates = featuresOf("amenity").filter(
+const files = generateVenue();
+const getFeatures = (type: string): Feature[] => JSON.parse(files.get(`${type}.geojson`) ?? "{}").features;
+const gates = getFeatures("amenity").filter(
   ({ properties }) => properties.category === "boardinggate.aircraft",
 );
-const nameOf = ({ properties }: Feature) => (properties.name as { en: string }).en;
+const getName = ({ properties }: Feature) => (properties.name as { en: string }).en;
 
 describe("Harbor International", () => {
-  it("is made anew as it lies in the folder, to the byte", () => {
+  it("regenerates the committed files byte for byte", () => {
     expect(readdirSync(harborFolder).sort()).toEqual([...files.keys()].sort());
     for (const [name, text] of files) expect(readFileSync(join(harborFolder, name), "utf8"), name).toBe(text);
   });
@@ -25,16 +25,16 @@ describe("Harbor International", () => {
   it("is small, and says that it is fictional", () => {
     const size = [...files.values()].reduce((sum, text) => sum + text.length, 0);
     expect(size).toBeLessThan(400_000);
-    expect(featuresOf("venue").map(nameOf)).toEqual(["Harbor International (fictional)"]);
+    expect(getFeatures("venue").map(getName)).toEqual(["Harbor International (fictional)"]);
   });
 
   it("has 3 terminals, 92 gates on two levels, and exactly two gates with the number 15", () => {
-    expect(featuresOf("building").map(nameOf)).toEqual(["Terminal 1", "Terminal 2", "Terminal 3"]);
+    expect(getFeatures("building").map(getName)).toEqual(["Terminal 1", "Terminal 2", "Terminal 3"]);
     expect(gates).toHaveLength(92);
-    expect(gates.map(nameOf).filter((name) => /\D15$/.test(name))).toEqual(["Gate A15", "Gate D15"]);
-    const ordinals = new Map(featuresOf("level").map(({ id, properties }) => [id, properties.ordinal]));
+    expect(gates.map(getName).filter((name) => /\D15$/.test(name))).toEqual(["Gate A15", "Gate D15"]);
+    const ordinals = new Map(getFeatures("level").map(({ id, properties }) => [id, properties.ordinal]));
     const units = new Map(
-      featuresOf("unit").map(({ id, properties }) => [id, properties.level_id as string]),
+      getFeatures("unit").map(({ id, properties }) => [id, properties.level_id as string]),
     );
     const heights = gates.map(({ properties }) =>
       ordinals.get(units.get((properties.unit_ids as string[])[0] ?? "") ?? ""),
@@ -42,10 +42,10 @@ describe("Harbor International", () => {
     expect(new Set(heights)).toEqual(new Set([0, 1]));
   });
 
-  it("has features whose ids are unique and whose references lead somewhere", () => {
+  it("has unique feature ids and no dangling references", () => {
     const all = [...files.keys()]
       .filter((name) => name.endsWith(".geojson"))
-      .flatMap((name) => featuresOf(name.slice(0, -8)));
+      .flatMap((name) => getFeatures(name.slice(0, -8)));
     const ids = new Set(all.map(({ id }) => id));
     expect(ids.size).toBe(all.length);
     for (const { id, properties } of all) {

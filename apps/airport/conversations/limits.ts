@@ -1,9 +1,9 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { never } from "./telling.ts";
+import { never } from "./patterns.ts";
 
-/** What it cannot do it says, and small talk needs no tool. */
+/** Requests the agent has to decline, and small talk that needs no tool. */
 export const limits: readonly Conversation[] = [
-  // What it cannot do, it says.
+  // No tool covers these requests.
   [{ user: "When does my flight to Oslo leave?", calls: [], answers: ["cannot"], never }],
   [{ user: "What is the weather in Lisbon?", calls: [], answers: ["cannot"], never }],
   [{ user: "Book me a hotel", calls: [], answers: ["cannot"], never }],

@@ -1,9 +1,9 @@
 // What people say to the graph explorer, in the words they would use, and what must come of it.
 
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { doing } from "./talks/doing.ts";
-import { isHonest } from "./talks/honest.ts";
-import { seeing } from "./talks/seeing.ts";
+import { doing } from "./conversations/changes.ts";
+import { isHonest } from "./conversations/patterns.ts";
+import { seeing } from "./conversations/questions.ts";
 
 const outside: readonly Conversation[] = [
   [{ user: "Hello", calls: [] }],

@@ -5,7 +5,7 @@ import { offline } from "capstan/models";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { graph } from "./agent.ts";
-import { talks } from "./talks.ts";
+import { talks } from "./conversations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graph-talks-"));
 afterAll(() => rmSync(folder, { recursive: true }));

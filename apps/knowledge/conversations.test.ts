@@ -2,7 +2,7 @@ import { offline } from "capstan/models/offline";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { knowledge } from "./agent.ts";
 import { library } from "./library/library.ts";
-import { talks } from "./talks.ts";
+import { talks } from "./conversations.ts";
 
 const shelf = library({ keptIn: false });
 

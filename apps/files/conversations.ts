@@ -1,5 +1,5 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { otherWords } from "./talks/other-words.ts";
+import { otherWords } from "./conversations/paraphrases.ts";
 
 const config = "data/config.json";
 

@@ -7,7 +7,7 @@ import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll, beforeAll } from "vitest";
 import { bridge } from "./agent.ts";
 import { childServers } from "./child-servers.ts";
-import { talks } from "./talks.ts";
+import { talks } from "./conversations.ts";
 import { type PretendPages, pretendPages } from "./testing/pretend-pages.ts";
 
 const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));

@@ -1,5 +1,5 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { isHonest } from "./honest.ts";
+import { isHonest } from "./patterns.ts";
 
 const rawMessages = [/^returned \d+ (?:node|edge) samples?\.?$/i, /"success"/, /nodeIds/];
 

@@ -1,9 +1,9 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { metres, minutes, never } from "./telling.ts";
+import { metres, minutes, never } from "./patterns.ts";
 
-/** How to get from one place to another. */
-export const ways: readonly Conversation[] = [
-  // Both ends of a way are looked up, then it is drawn.
+/** Directions. */
+export const routes: readonly Conversation[] = [
+  // Both ends are searched, then the route is shown.
   [
     {
       user: "Directions from the Terminal 2 checkpoint to D15",
@@ -12,7 +12,7 @@ export const ways: readonly Conversation[] = [
       never,
     },
   ],
-  // Where a way begins is asked for, and a short answer is enough.
+  // The agent asks for a missing start, and a short answer is enough.
   [
     { user: "How do I get to D15?", calls: [], answers: ["from … to D15", "?"], never },
     {

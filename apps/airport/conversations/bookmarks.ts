@@ -1,7 +1,7 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { never } from "./telling.ts";
+import { never } from "./patterns.ts";
 
-/** Bookmarks change something, and last. */
+/** Bookmarks change state and persist across turns. */
 export const bookmarks: readonly Conversation[] = [
   [
     {
