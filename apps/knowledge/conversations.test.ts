@@ -1,8 +1,8 @@
 import { offline } from "capstan/models/offline";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { knowledge } from "./agent.ts";
-import { library } from "./library/library.ts";
 import { talks } from "./conversations.ts";
+import { library } from "./library/library.ts";
 
 const shelf = library({ keptIn: false });
 
