@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { acpMapping } from "../packages/cli/src/acp/session-updates.ts";
 import { a2aMapping } from "../packages/server/src/protocols/a2a/task.ts";
-import { agUiMapping } from "../packages/server/src/protocols/ag-ui/ag-ui.ts";
+import { agUiMapping } from "../packages/server/src/protocols/ag-ui/ag-ui-stream.ts";
 import { uiMessageMapping } from "../packages/server/src/protocols/ai-sdk/ui-message-stream.ts";
-import { responsesMapping } from "../packages/server/src/protocols/responses/responses.ts";
+import { responsesMapping } from "../packages/server/src/protocols/responses/response-encoder.ts";
 
 export type Mapping = { readonly [event: string]: string | undefined };
 

@@ -6,7 +6,7 @@ import type { Authenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Deployment } from "./deployment.ts";
 import { type BodyLimits, readBody } from "./http/read-body.ts";
-import type { Asked, Route } from "./route.ts";
+import type { Asked, Route } from "./routes/route.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

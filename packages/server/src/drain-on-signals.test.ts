@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Apart, type ApartOptions, type ServeOrder, serveApart } from "./testing/serve-apart.ts";
+import { type Apart, type ApartOptions, type ServeOrder, serveApart } from "./testing/start-drain-worker.ts";
 
 const patiently = { timeout: 30_000, interval: 100 };
 

@@ -3,7 +3,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { AgentError } from "capstan";
 import type { Server } from "./create-server.ts";
-import { answerTo } from "./http/hardened.ts";
+import { answerTo } from "./http/security-headers.ts";
 import { isLoopback } from "./http/host-name.ts";
 
 /** Where a server listens. */

@@ -1,7 +1,7 @@
 import { AgentError } from "capstan";
 import { Hono } from "hono";
-import { internalProblem, isForClients, problemResponse } from "../problem.ts";
-import type { Route } from "../route.ts";
+import { internalProblem, isForClients, problemResponse } from "./problem.ts";
+import type { Route } from "../routes/route.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 export type ApplicationOptions = {

@@ -1,5 +1,5 @@
 import { AgentError, type Event } from "capstan";
-import { isForClients } from "../problem.ts";
+import { isForClients } from "./problem.ts";
 import { eventFrame } from "./event-frame.ts";
 import { type Pulse, pulseOf } from "./stream-pulse.ts";
 

@@ -1,6 +1,6 @@
 import { AgentError } from "capstan";
 import { isJson, notJson } from "./guard.ts";
-import { parseJson } from "./json-limits.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** How much a body may be, and how long it may take. */
 export type BodyLimits = { readonly mostBytes?: number; readonly timeoutMs?: number };

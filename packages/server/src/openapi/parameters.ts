@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Route } from "../route.ts";
+import type { Route } from "../routes/route.ts";
 
 /** A parameter of an operation, as OpenAPI has it. */
 export type Parameter = {

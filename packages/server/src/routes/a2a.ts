@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { readBody } from "../http/read-body.ts";
-import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a/card.ts";
-import type { A2aAsking } from "../protocols/a2a/follow.ts";
+import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a/agent-card.ts";
+import type { A2aAsking } from "../protocols/a2a/follow-task.ts";
 import { a2aMethods, lastingMethods } from "../protocols/a2a/methods.ts";
 import {
   type RpcError,
@@ -15,8 +15,8 @@ import {
   thrownError,
 } from "../protocols/a2a/rpc.ts";
 import { type A2aFrame, a2aVersion } from "../protocols/a2a/wire.ts";
-import { frameStream } from "../protocols/frame-stream.ts";
-import { type Asked, defineRoute, type Route } from "../route.ts";
+import { frameStream } from "../http/frame-stream.ts";
+import { type Asked, defineRoute, type Route } from "./route.ts";
 
 const name = z.strictObject({ name: z.string().min(1).max(200) });
 const versionQuery = z.strictObject({ "A2A-Version": z.string().max(20).optional() });

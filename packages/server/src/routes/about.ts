@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { aboutServer } from "../agents/about-server.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { aboutServer } from "../views/server-info.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const about: z.ZodType = z.object({
   name: z.string(),

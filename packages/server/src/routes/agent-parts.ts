@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 /** What stored agents can be made of. */
 export const agentPartRoutes: readonly Route[] = [

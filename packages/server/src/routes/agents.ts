@@ -1,9 +1,9 @@
 import { AgentError } from "capstan";
 import type { AgentData } from "capstan/agents";
 import { z } from "zod";
-import { agentView } from "../agents/agent-view.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { json } from "../schemas.ts";
+import { agentView } from "../views/agent-view.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { json } from "./schemas.ts";
 
 const name = z.string().min(1).max(200);
 const params = z.strictObject({ name });

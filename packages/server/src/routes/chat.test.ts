@@ -4,7 +4,7 @@ import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
-import { parseSseEvent } from "../protocols/chat-events.ts";
+import { parseSseEvent } from "../protocols/chat/chat-events.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 
 let server: TestServer;
@@ -70,7 +70,7 @@ describe("the wire of S1", () => {
       body: JSON.stringify(ask("What is in the two files?")),
     });
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-    const golden = await readFile(new URL("../protocols/fixtures/chat.sse", import.meta.url));
+    const golden = await readFile(new URL("../protocols/chat/fixtures/chat.sse", import.meta.url));
     expect(Buffer.from(await response.arrayBuffer()).equals(golden)).toBe(true);
     // S1-19: and every one of them is in the debug log.
     const said = eventsIn(golden.toString());

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const status = (value: "ok" | "draining") => z.object({ status: z.literal(value) });
 

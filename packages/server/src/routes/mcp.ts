@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineRoute, type Method, type Route } from "../route.ts";
+import { defineRoute, type Method, type Route } from "./route.ts";
 
 const summaries: { readonly [Name in Extract<Method, "POST" | "GET" | "DELETE">]: string } = {
   POST: "A message of an MCP client.",

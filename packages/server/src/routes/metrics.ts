@@ -1,4 +1,4 @@
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const type = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -1,8 +1,8 @@
 import { knownModels } from "capstan/models";
 import { z } from "zod";
-import { modelNameOf } from "../agents/about-server.ts";
+import { modelNameOf } from "../views/server-info.ts";
 import type { Deployment } from "../deployment.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const key = z.discriminatedUnion("type", [
   z.object({ type: z.literal("set"), variable: z.string() }),

@@ -6,21 +6,21 @@ import { readCallId } from "../protocols/call-ids.ts";
 import { wordsOf } from "../protocols/chat-messages.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
 import { clientHistory } from "../protocols/client-history.ts";
-import { type CompletionInfo, completion, endingOf, type Said, said } from "../protocols/completion.ts";
+import { type CompletionInfo, completion, endingOf, type Said, said } from "../protocols/chat-completions/completion.ts";
 import {
   type CompletionRequest,
   completionRequest,
   declaredTools,
   demandsTool,
   outputOf,
-} from "../protocols/completion-request.ts";
-import { completionStream } from "../protocols/completion-stream.ts";
-import { frameStream } from "../protocols/frame-stream.ts";
-import { openaiProblem, openaiStatus } from "../protocols/openai-problem.ts";
-import { shownError, shownThrown } from "../protocols/shown-error.ts";
-import { defineRoute, type Route } from "../route.ts";
+} from "../protocols/chat-completions/request.ts";
+import { completionStream } from "../protocols/chat-completions/completion-stream.ts";
+import { frameStream } from "../http/frame-stream.ts";
+import { openaiProblem, openaiStatus } from "../protocols/openai-error.ts";
+import { shownError, shownThrown } from "../protocols/client-error.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { chosenAgent, unknownModel } from "../runs/chosen-agent.ts";
-import type { PassingLeg, PassingResults } from "../runs/passing.ts";
+import type { PassingLeg, PassingResults } from "../runs/ephemeral-runs.ts";
 
 const modelView = z.object({
   id: z.string(),

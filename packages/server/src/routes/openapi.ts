@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { openApi } from "../openapi/openapi.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { openApi } from "../views/openapi.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 /** The document that describes these routes, and itself. */
 export function openApiRoutes(routes: readonly Route[]): readonly Route[] {

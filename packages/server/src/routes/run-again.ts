@@ -1,8 +1,8 @@
 import { difference, isInRun } from "capstan/sessions";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { rerunRun } from "../runs/rerun.ts";
-import { id, json } from "../schemas.ts";
+import { id, json } from "./schemas.ts";
 
 const started = z.object({ runId: id, sessionId: id });
 const lines = z.array(z.looseObject({}));

@@ -1,8 +1,8 @@
 import { AgentError, type Json } from "capstan";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
-import { tellRun } from "../runs/tell-run.ts";
-import { id, json } from "../schemas.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { tellRun } from "../runs/send-to-run.ts";
+import { id, json } from "./schemas.ts";
 
 const params = z.strictObject({ runId: id });
 const call = z.strictObject({ runId: id, callId: id });

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { readEvents } from "../runs/read-events.ts";
-import { after, factPage, id, stream } from "../schemas.ts";
+import { after, factPage, id, stream } from "./schemas.ts";
 
 /** The events of a run, from a position on. */
 export const runEventRoutes: readonly Route[] = [

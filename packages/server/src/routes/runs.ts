@@ -1,9 +1,9 @@
 import type { RunInfo } from "capstan";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
-import { listedRuns, runView } from "../runs/run-view.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { listedRuns, runView } from "../views/run-view.ts";
 import { startRun } from "../runs/start-run.ts";
-import { content, id, json, most, usage } from "../schemas.ts";
+import { content, id, json, most, usage } from "./schemas.ts";
 
 const runFields = {
   runId: id,

@@ -1,10 +1,10 @@
 import { AgentError } from "capstan";
 import { session } from "capstan/sessions";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
-import { id, title } from "../schemas.ts";
-import { blobFile, exported } from "../sessions/exported.ts";
-import { forkSession } from "../sessions/make-session.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { id, title } from "./schemas.ts";
+import { blobFile, exported } from "../views/session-file.ts";
+import { forkSession } from "../sessions/create-session.ts";
 import { summary } from "./sessions.ts";
 
 const params = z.strictObject({ sessionId: id });

@@ -1,9 +1,9 @@
 import { session, sessions } from "capstan/sessions";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
-import { id, most, title, usage } from "../schemas.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { id, most, title, usage } from "./schemas.ts";
 import { branchesOf } from "../sessions/branches.ts";
-import { makeSession } from "../sessions/make-session.ts";
+import { makeSession } from "../sessions/create-session.ts";
 import { removeSession } from "../sessions/remove-session.ts";
 
 const params = z.strictObject({ sessionId: id });

@@ -2,7 +2,7 @@ import { AgentError } from "capstan";
 import { z } from "zod";
 import { signedInSeconds } from "../access/sign-ins.ts";
 import { cookieOf, setCookie } from "../http/cookie.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const secret = z.string().min(1).max(256);
 

@@ -1,7 +1,7 @@
 import { type WireName, wireMessages, wireNames, wireRequest } from "capstan/models";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
-import { id, json } from "../schemas.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { id, json } from "./schemas.ts";
 
 const wire: z.ZodType<WireName | undefined> = z.enum(wireNames as [WireName, ...WireName[]]).optional();
 const entries = z.array(z.looseObject({ type: z.string() }));

@@ -11,16 +11,16 @@ import {
   type UiChatRequest,
   type UiMessage,
   uiChatRequest,
-} from "../protocols/ai-sdk/ui-chat-request.ts";
+} from "../protocols/ai-sdk/request.ts";
 import { lastUiFrame, uiFrame, uiMessageStream } from "../protocols/ai-sdk/ui-message-stream.ts";
-import { frameStream } from "../protocols/frame-stream.ts";
-import { shownError, shownThrown } from "../protocols/shown-error.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { frameStream } from "../http/frame-stream.ts";
+import { shownError, shownThrown } from "../protocols/client-error.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { rerunRun } from "../runs/rerun.ts";
 import { startRun } from "../runs/start-run.ts";
-import { tellRun } from "../runs/tell-run.ts";
+import { tellRun } from "../runs/send-to-run.ts";
 import { lastRest, lastRun, moveThread, sessionOfThread, type Thread, untilRest } from "../runs/threads.ts";
-import { id } from "../schemas.ts";
+import { id } from "./schemas.ts";
 
 const answer = {
   description:

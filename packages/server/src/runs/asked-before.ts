@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AgentError, type Store } from "capstan";
-import { otherRequest } from "./once.ts";
+import { otherRequest } from "./idempotency.ts";
 
 /**
  * What was asked for under an `Idempotency-Key`, as a digest: much of a request is not found again in what came of it. Kept

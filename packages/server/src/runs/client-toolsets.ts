@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Agent, Json, Store } from "capstan";
 import { type ClientTool, type ClientWishes, clientAgent } from "../protocols/client-agent.ts";
-import type { AgentFinder } from "./agent-variants.ts";
+import type { AgentFinder } from "./agent-resolver.ts";
 
 const kind = "client-tools";
 const mark = "+tools_";

@@ -4,7 +4,7 @@ import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { rememberFork } from "../sessions/branches.ts";
 import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
-import { once, otherRequest } from "./once.ts";
+import { once, otherRequest } from "./idempotency.ts";
 import { newSessionId } from "./session-id.ts";
 import { type Started, says } from "./start-run.ts";
 

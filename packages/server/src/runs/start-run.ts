@@ -12,7 +12,7 @@ import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
-import { once, otherRequest } from "./once.ts";
+import { once, otherRequest } from "./idempotency.ts";
 import { newSessionId } from "./session-id.ts";
 
 /** What somebody asks a run for. */

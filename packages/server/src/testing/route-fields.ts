@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Route } from "../route.ts";
+import type { Route } from "../routes/route.ts";
 
 /** Where a request can say something: a name and what it must be. */
 export type Field = {

@@ -1,10 +1,10 @@
 import { AgentError } from "capstan";
-import { tellRun } from "../../runs/tell-run.ts";
-import { type A2aAsking, type FollowedTask, followTask, placeOf } from "./follow.ts";
-import { listTasks } from "./list.ts";
+import { tellRun } from "../../runs/send-to-run.ts";
+import { type A2aAsking, type FollowedTask, followTask, placeOf } from "./follow-task.ts";
+import { listTasks } from "./list-tasks.ts";
 import { listParams, sendParams, taskParams } from "./request.ts";
 import { type RpcError, rpcError, rpcParams } from "./rpc.ts";
-import { sendMessage } from "./send.ts";
+import { sendMessage } from "./send-message.ts";
 import { type A2aFrame, isTerminal, withHistory } from "./wire.ts";
 
 /** What came of a method: a result, an error of its own, or a stream. */

@@ -1,6 +1,6 @@
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { shownThrown } from "../shown-error.ts";
+import { shownThrown } from "../client-error.ts";
 
 /** What a request is answered by: JSON-RPC has ids that are texts, numbers or null. */
 export type RpcId = string | number | null;

@@ -1,6 +1,6 @@
 import { AgentError, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
-import type { CallAnswer } from "../ai-sdk/ui-chat-request.ts";
+import type { CallAnswer } from "../ai-sdk/request.ts";
 import { approvalId, approvalMismatch } from "../approval-id.ts";
 import type { ChatPart } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";

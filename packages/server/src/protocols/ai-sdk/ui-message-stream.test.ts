@@ -3,7 +3,7 @@ import { getText } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { randomRun, randomScript } from "../../testing/random-run.ts";
-import { unsaid } from "../chat-events.ts";
+import { unsaid } from "../chat/chat-events.ts";
 import { uiMessageStream } from "./ui-message-stream.ts";
 
 it("says of any run what the AI SDK accepts and reads back as the same text and calls, also from the facts alone", async () => {

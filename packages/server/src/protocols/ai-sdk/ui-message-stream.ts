@@ -1,6 +1,6 @@
 import type { Citation, Event } from "capstan";
 import { getText, toPlainText } from "capstan";
-import { type ShowError, unsaid } from "../chat-events.ts";
+import { type ShowError, unsaid } from "../chat/chat-events.ts";
 import { spokenParts, toolParts, type UiChunk } from "./ui-message-parts.ts";
 
 /*

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ClientTool } from "../client-agent.ts";
 import { readResponseId } from "./ids.ts";
-import { type InputItem, responseInput } from "./items.ts";
-import { serverLabel } from "./output.ts";
+import { type InputItem, responseInput } from "./input-items.ts";
+import { serverLabel } from "./response-output.ts";
 
 const functionTool = z.object({
   type: z.literal("function"),

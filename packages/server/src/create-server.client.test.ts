@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { defineAgent, defineTool, type Event, isFact, type Store } from "capstan";
+import {
+  buildView,
+  type Client,
+  type ConnectionState,
+  createClient,
+  type Fetch,
+  type Health,
+  type RunDetails,
+  type StartedRun,
+} from "capstan/client";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { createServer, type ServerOptions } from "./create-server.ts";
+import { type ListeningServer, listen } from "./listen.ts";
+import { agentRoutes } from "./routes/agents.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { runAnswerRoutes } from "./routes/run-answers.ts";
+import { runEventRoutes } from "./routes/run-events.ts";
+import { runRoutes } from "./routes/runs.ts";
+import { sessionCopyRoutes } from "./routes/session-copies.ts";
+import { sessionEventRoutes } from "./routes/session-events.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { signInRoutes } from "./routes/sign-in.ts";
+import type { RunView } from "./views/run-view.ts";
+import type { Started } from "./runs/start-run.ts";
+import { slowAgent } from "./testing/slow-agent.ts";
+
+const open: ListeningServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((listening) => listening.close(0)));
+});
+
+async function serve(
+  options: Partial<ServerOptions> = {},
+  port = 0,
+): Promise<{ listening: ListeningServer; client: Client }> {
+  const server = createServer({ agents: [slowAgent(() => undefined)], ...options });
+  const listening = await listen(server, { port });
+  open.push(listening);
+  return { listening, client: createClient({ baseURL: listening.url }) };
+}
+
+const inTime = { timeout: 30_000, interval: 10 };
+const planned = (...plan: object[]) => ({ input: JSON.stringify(plan) });
+
+async function all(events: AsyncIterable<Event>): Promise<Event[]> {
+  const heard: Event[] = [];
+  for await (const event of events) heard.push(event);
+  return heard;
+}
+
+describe("the client and the server", () => {
+  it("mean the same by their answers", () => {
+    expectTypeOf<RunView>().toEqualTypeOf<RunDetails>();
+    expectTypeOf<Omit<Started, "isNew">>().toEqualTypeOf<StartedRun>();
+    expectTypeOf<Health["status"]>().toEqualTypeOf<"ok" | "draining">();
+  });
+
+  it("have a method for each route, and a route for each method", async () => {
+    const asked: string[] = [];
+    const fetch: Fetch = async (url, { method = "GET" }) => {
+      asked.push(`${method} ${new URL(url).pathname}`);
+      const headers = { "content-type": "text/event-stream" };
+      if (url.endsWith("/events")) return new Response(new ReadableStream(), { headers });
+      return Response.json({ runs: [], sessions: [], agents: [] });
+    };
+    const client = createClient({ baseURL: "http://127.0.0.1:1", fetch });
+    const { runs, sessions, agents } = client;
+    const signal = AbortSignal.timeout(20);
+    await Promise.all([
+      ...[client.health(), client.signIn({ key: "k" }), client.signOut()],
+      ...[agents.list(), agents.get("a"), agents.save({ format: 1, name: "a" }, 0), agents.remove("a", 1)],
+      ...[sessions.list(), sessions.search("w"), sessions.create(), sessions.get("s")],
+      ...[sessions.rename("s", "t"), sessions.remove("s"), sessions.fork("s", 1)],
+      ...[sessions.export("s", "json"), sessions.import("{}")],
+      ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
+      ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1)],
+      ...[all(runs.events("r", { signal })), all(sessions.events("s", { signal }))],
+    ]);
+    const known = [
+      ...[...agentRoutes, ...sessionRoutes, ...sessionCopyRoutes, ...sessionEventRoutes],
+      ...[...runRoutes, ...runEventRoutes, ...runAnswerRoutes, ...healthRoutes, ...signInRoutes],
+    ].map(({ method, path }) => `${method} ${path}`);
+    const routeOf = (request: string) =>
+      known.find((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(request)) ??
+      request;
+    // A page links to those files.
+    const left = "GET /api/sessions/{sessionId}/blobs/{handle}";
+    expect([...new Set(asked.map(routeOf)), left].sort()).toEqual(known.sort());
+  });
+
+  it("keep sessions: made, found, renamed, forked, exported, imported and removed", async () => {
+    const { client } = await serve();
+    const { sessions, runs } = client;
+    const empty = await sessions.create({ title: "Empty" });
+    expect(empty).toMatchObject({ title: "Empty", facts: 0, runs: [] });
+    const { runId, sessionId } = await runs.start(planned({ say: "A zebra.", call: "look" }));
+    const heard = await all(runs.events(runId));
+    await sessions.rename(sessionId, "Animals");
+    expect(await sessions.get(sessionId)).toMatchObject({
+      title: "Animals",
+      runs: [{ runId, status: "done" }],
+    });
+    expect((await sessions.list()).map(({ id }) => id).sort()).toEqual([empty.id, sessionId].sort());
+    expect(await sessions.list({ most: 1 })).toHaveLength(1);
+    expect(await sessions.search("zebra")).toMatchObject([{ id: sessionId, title: "Animals" }]);
+    const fork = await sessions.fork(sessionId, 2, { title: "Again" });
+    expect(fork).toMatchObject({ title: "Again", facts: expect.any(Number) });
+    expect(await sessions.export(sessionId, "markdown")).toContain("A zebra.");
+    const copy = await sessions.import(await sessions.export(sessionId, "json"));
+    expect(copy.id).not.toBe(sessionId);
+    expect(copy.facts).toBe(heard.filter(isFact).length);
+    await sessions.remove(sessionId);
+    await expect(sessions.get(sessionId)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("keep agents that people make", async () => {
+    const { client } = await serve({ storedAgents: { models: [scriptedModel([], { id: "m" })] } });
+    const data = { format: 1, name: "helper", description: "Helps.", model: "m" } as const;
+    const saved = await client.agents.save(data, 0);
+    expect(saved).toMatchObject({ name: "helper", source: "user", version: 1, models: ["m"], data });
+    await expect(client.agents.save(data, 0)).rejects.toMatchObject({ code: "position_conflict" });
+    await client.agents.save({ ...data, description: "Helps more." }, 1);
+    expect(await client.agents.get("helper", 1)).toMatchObject({ description: "Helps." });
+    expect((await client.agents.list()).map(({ name, source }) => [name, source])).toEqual([
+      ["slow", "coded"],
+      ["helper", "user"],
+    ]);
+    await client.agents.remove("helper", 2);
+    await expect(client.agents.get("helper")).rejects.toMatchObject({ code: "unknown_agent" });
+  });
+
+  it("tell who may not ask, and who is not there", async () => {
+    const { listening, client } = await serve({ apiKey: "a-key-that-is-long-enough-to-be-good" });
+    await expect(client.runs.list()).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(client.runs.events("r").next()).rejects.toMatchObject({ code: "unauthorized" });
+    const known = createClient({ baseURL: listening.url, key: "a-key-that-is-long-enough-to-be-good" });
+    expect(await known.runs.list()).toEqual([]);
+    await expect(known.runs.get("r")).rejects.toMatchObject({ code: "unknown_run" });
+    await expect(known.runs.events("r").next()).rejects.toMatchObject({ code: "unknown_run" });
+    await listening.close(0);
+    const away = createClient({ baseURL: listening.url, retries: 0 });
+    await expect(away.health()).rejects.toMatchObject({ code: "server_unreachable" });
+  });
+});
+
+describe("a listener of a server that leaves", () => {
+  /** Serves the same store again, on the same port. */
+  async function replace(listening: ListeningServer, store: Store): Promise<void> {
+    await listening.close(2000);
+    await serve({ store }, listening.port);
+  }
+
+  it("is told, and goes on with the next one, without a fact twice (F82)", async () => {
+    const store = memory();
+    const { listening, client } = await serve({ store });
+    const turn = { say: "one two three four five six ", call: "look" };
+    const { runId, sessionId } = await client.runs.start(planned(turn, turn, turn, turn));
+    const states: ConnectionState[] = [];
+    const listened = all(client.runs.events(runId, { onState: (state) => states.push(state) }));
+    await sleep(150);
+    await replace(listening, store);
+    const heard = await listened;
+    const stored = await store.read(sessionId);
+    expect(heard.filter(isFact)).toEqual(stored);
+    expect(buildView(heard)).toEqual(buildView(stored));
+    expect(heard.at(-1)).toMatchObject({ type: "done", status: "done" });
+    const [lost] = states.filter((state) => state.type === "lost");
+    expect(lost?.error.code).toBe("draining");
+  });
+});
+
+describe("a watched session of a server", () => {
+  it("steers the run that is on with what is sent, and shows it as everybody sees it", async () => {
+    const { client } = await serve();
+    const { id } = await client.sessions.create();
+    const watch = client.watch(id);
+    const say = "one two three four five ".repeat(10);
+    await watch.send(planned({ say, call: "look" }, { call: "look" }).input);
+    await expect.poll(() => watch.view().live.text, inTime).toMatch(/^one/);
+    await watch.send("Faster!");
+    await expect.poll(() => watch.view().status, inTime).toBe("done");
+    const [run] = await client.runs.list({ sessionId: id });
+    const facts = (await all(client.runs.events(run?.runId ?? ""))).filter(isFact);
+    expect(watch.view()).toEqual(buildView(facts));
+    expect(facts.filter(({ type }) => type === "steered")).toHaveLength(1);
+    watch.close();
+  });
+
+  it("can be asked for less of the text", async () => {
+    const { client } = await serve();
+    const { runId } = await client.runs.start(planned({ say: "one two three ", call: "look" }));
+    const heard = await all(client.runs.events(runId, { stream: "final" }));
+    const texts = heard.flatMap((event) => (event.type === "content_delta" ? event.delta : []));
+    expect(texts).toEqual(["Done: seen"]);
+  });
+
+  it("has a client-side tool answered by the page that shows it (S0-50, C-28)", async () => {
+    const model = scriptedModel([{ calls: [{ name: "map", input: { to: "Oslo" } }] }, { text: "There." }]);
+    const input = { to: { type: "string" } } as const;
+    const map = defineTool({ name: "map", description: "Moves the map", input });
+    const { client } = await serve({ agents: [defineAgent({ name: "guide", model, tools: [map] })] });
+    const [agent] = await client.agents.list();
+    expect(agent?.tools).toMatchObject([{ name: "map", isClientSide: true }]);
+    const { id } = await client.sessions.create();
+    const watch = client.watch(id);
+    await watch.send("Where is it?");
+    await expect.poll(() => watch.view().pending, inTime).toHaveLength(1);
+    const { runId = "", pending } = watch.view();
+    expect(pending).toMatchObject([{ name: "map", needs: "answer" }]);
+    await client.runs.answer(runId, pending[0]?.callId ?? "", { shown: "Oslo" });
+    await expect.poll(() => watch.view().status, inTime).toBe("done");
+    expect(model.requests.at(-1)?.history.at(-1)).toMatchObject({
+      type: "result",
+      content: '{"shown":"Oslo"}',
+    });
+    watch.close();
+  });
+});

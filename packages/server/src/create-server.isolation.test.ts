@@ -1,0 +1,218 @@
+import { defineAgent, defineTool, type Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Route } from "./routes/route.ts";
+import { routes } from "./routes/all-routes.ts";
+import { fieldsOfRoute, goodBodies, routeName } from "./testing/route-fields.ts";
+import { type TestServer, testServer } from "./testing/test-server.ts";
+
+/** Checked to be the caller's before any handler is asked. */
+const owned = ["sessionId", "runId", "otherRunId"];
+/** Only ever inside of something that is owned. */
+const inside = ["callId", "handle", "turn"];
+/** Of what all users share. */
+const shared = ["name", "model", "server"];
+/** Made into the id of a session of the caller's, whatever it says. */
+const derived = ["chatId"];
+
+const localKey = "canary-local-key-0123456789";
+const pay = defineTool({
+  ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
+  execute: () => "paid",
+});
+
+type Ids = Readonly<Record<"sessionId" | "runId" | "otherRunId" | "callId" | "handle" | "turn", string>>;
+let server: TestServer;
+let store: Store;
+let ada: Ids;
+const headers: Record<string, Record<string, string>> = {};
+
+beforeAll(async () => {
+  store = memory();
+  const model = scriptedModel(() => ({ calls: [{ id: "c1", name: "pay" }] }));
+  server = testServer({
+    agents: [defineAgent({ name: "helper", model, tools: [pay] })],
+    store,
+    apiKey: localKey,
+  });
+  headers.local = { authorization: `Bearer ${localKey}` };
+  for (const user of ["ada", "bob"])
+    headers[user] = { authorization: `Bearer ${(await server.keys.create({ user })).secret}` };
+  ada = await made("ada", "canary-word of Ada");
+  await made("bob", "words of Bob");
+});
+afterAll(() => server.close(0));
+
+/** What somebody has: a session with a run that waits, and a large result. */
+async function made(user: string, input: string): Promise<Ids> {
+  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input }, headers[user])).json();
+  for (let state = ""; state !== "waiting"; ) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    state = (await store.listRuns(sessionId))[0]?.state ?? "";
+  }
+  const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: input });
+  return { runId, otherRunId: runId, sessionId, callId: "c1", handle, turn: "1" };
+}
+
+const names = (route: Route) =>
+  fieldsOfRoute(route).flatMap(({ name }) => (isOfProtocol(route, name) ? [] : [name]));
+const isAboutSomebody = (route: Route) => names(route).some((name) => owned.includes(name));
+
+/** Each way to name these ids in a request to a route: all of them in the path, and one in the query or the body. */
+function requestsFor(route: Route, ids: Ids): { path: string; body: object | undefined }[] {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(Reflect.get(ids, name) ?? name),
+  );
+  const body = route.body && goodBodies[routeName(route)];
+  const named = fieldsOfRoute(route).filter(({ place, name }) => place !== "params" && owned.includes(name));
+  const requests = named.map(({ place, name }) => {
+    const id: string = Reflect.get(ids, name);
+    if (place === "query") return { path: `${path}?${name}=${encodeURIComponent(id)}`, body };
+    return { path, body: { ...body, [name]: id } };
+  });
+  return named.length === 0 || /\{(sessionId|runId)\}/.test(route.path)
+    ? [{ path, body }, ...requests]
+    : requests;
+}
+
+async function everythingOfAda(): Promise<unknown> {
+  const { sessionId, runId, handle } = ada;
+  return structuredClone([
+    await store.read(sessionId),
+    await store.getSession(sessionId),
+    await store.listRuns(sessionId),
+    await store.listMessages(runId),
+    await store.getBlob(sessionId, handle),
+    await store.list({ scope: "ada" }),
+  ]);
+}
+
+const nowhere: Ids = {
+  ...{ sessionId: "ada~ses_nowhere", runId: "run_nowhere", otherRunId: "run_nowhere" },
+  ...{ callId: "c1", handle: "blob_1", turn: "1" },
+};
+
+describe("the table of routes", () => {
+  it("has no name in a path that nobody checks (A84)", () => {
+    for (const route of routes)
+      for (const [, name = ""] of route.path.matchAll(/\{(\w+)\}/g)) {
+        expect([...owned, ...inside, ...shared, ...derived], routeName(route)).toContain(name);
+        if (inside.includes(name)) expect(route.path).toMatch(/\{(sessionId|runId)\}/);
+      }
+  });
+
+  it("has no field that names something by an id which nobody checks (A84)", () => {
+    for (const route of routes)
+      for (const { name, place } of fieldsOfRoute(route))
+        if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isOfProtocol(route, name))
+          expect([...owned, ...inside, ...derived], `${place} of ${routeName(route)}`).toContain(name);
+  });
+
+  it("lets nobody but those who can say who they are in where something is owned (A84)", () => {
+    for (const route of routes)
+      if (isAboutSomebody(route)) expect(route.access, routeName(route)).not.toBe("anyone");
+  });
+});
+
+/** Words of other protocols that name nothing here, or are read as a `runId` before they are checked. */
+function isOfProtocol({ path }: Route, name: string): boolean {
+  if (path === "/v1/responses") return name === "previous_response_id";
+  if (path === "/api/ui/chat") return ["id", "messageId"].includes(name);
+  if (path === "/ag-ui") return ["threadId", "runId", "parentRunId"].includes(name);
+  return path === "/v1/chat/completions" && ["user", "safety_identifier"].includes(name);
+}
+
+const about = routes.filter(isAboutSomebody).map((route) => [routeName(route), route] as const);
+
+describe("to anybody but its user, what a user has is not there", () => {
+  it.each(about)("%s (A84)", async (_, route) => {
+    const before = await everythingOfAda();
+    const others = requestsFor(route, nowhere);
+    for (const [index, { path, body }] of requestsFor(route, ada).entries())
+      for (const user of ["bob", "local"]) {
+        const answer = await server.ask(route.method, path, body, headers[user]);
+        const text = await answer.text();
+        expect(answer.status, `${route.method} ${path}: ${text}`).toBe(404);
+        const other = others[index];
+        const missing = await server.ask(route.method, other?.path ?? "", other?.body, headers[user]);
+        expect(missing.status).toBe(404);
+        // The same words, so that nobody learns which ids there are.
+        const neutral = (words: string, { sessionId, runId }: Ids) =>
+          words.replaceAll(sessionId, "ID").replaceAll(runId, "ID");
+        expect(neutral(text, ada)).toBe(neutral(await missing.text(), nowhere));
+        expect([...answer.headers.keys()]).toEqual([...missing.headers.keys()]);
+      }
+    expect(await everythingOfAda()).toEqual(before);
+  });
+
+  it("while its user gets it, by the same requests (A84)", async () => {
+    for (const [name, route] of about) {
+      if (route.method !== "GET") continue;
+      for (const { path } of requestsFor(route, ada)) {
+        const answer = await server.ask("GET", path, undefined, headers.ada);
+        expect(answer.status, name).toBe(200);
+        await answer.body?.cancel();
+      }
+    }
+  });
+
+  it("in no list and in no search (A84)", async () => {
+    const lists = routes.filter(
+      (route) => route.method === "GET" && !route.path.includes("{") && route.path !== "/mcp",
+    );
+    const paths = [
+      ...lists.filter(({ access }) => access !== "admin").map(({ path }) => path),
+      "/api/sessions?search=canary",
+      "/api/sessions?search=word",
+    ];
+    for (const path of paths)
+      for (const user of ["bob", "local"]) {
+        const answer = await server.ask("GET", path, undefined, headers[user]);
+        expect(answer.status, path).toBe(200);
+        const text = await answer.text();
+        expect(text, path).not.toContain("canary");
+        expect(text, path).not.toContain(ada.runId);
+        expect(text, path).not.toContain("ada~");
+      }
+    const own = await (await server.ask("GET", "/api/sessions?search=canary", undefined, headers.ada)).text();
+    expect(own).toContain("canary-word");
+  });
+
+  it("without a key at all, or with one of nobody's (A83)", async () => {
+    for (const [, route] of about)
+      for (const { path, body } of requestsFor(route, ada))
+        for (const given of [{}, { authorization: "Bearer cap_nobody_nothing" }])
+          expect((await server.ask(route.method, path, body, given)).status, path).toBe(401);
+  });
+
+  it("whatever else a request says about who it is from (A85)", async () => {
+    const path = `/api/sessions/${encodeURIComponent(ada.sessionId)}`;
+    for (const name of ["x-user", "x-user-id", "x-forwarded-user", "x-scope", "x-openclaw-scopes"]) {
+      const answer = await server.ask("GET", path, undefined, { ...headers.bob, [name]: "ada" });
+      expect(answer.status, name).toBe(404);
+    }
+  });
+});
+
+it("ids that differ in case or normal form are other ids (A119)", async () => {
+  const variants = (id: string) =>
+    [
+      ...[id.toUpperCase(), `${id} `, ` ${id}`, `${id}\u0301`, `\u200b${id}`],
+      ...[id.replace("s", "\u017f"), id.replace("~", "\uff5e"), id.replace("r", "\u0433")],
+    ].filter((variant) => variant !== id);
+  for (const id of variants(ada.sessionId))
+    for (const path of ["", "/export", "/events"]) {
+      const answer = await server.ask(
+        "GET",
+        `/api/sessions/${encodeURIComponent(id)}${path}`,
+        undefined,
+        headers.ada,
+      );
+      expect(answer.status, JSON.stringify(id)).toBe(404);
+    }
+  for (const id of variants(ada.runId)) {
+    const answer = await server.ask("POST", `/api/runs/${encodeURIComponent(id)}/cancel`, {}, headers.ada);
+    expect(answer.status, JSON.stringify(id)).toBe(404);
+  }
+});

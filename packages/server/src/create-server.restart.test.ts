@@ -1,0 +1,176 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Event, type Fact, isFact } from "capstan";
+import {
+  buildView,
+  type Client,
+  type ConnectionState,
+  createClient,
+  emptyView,
+  reduce,
+} from "capstan/client";
+import { sqlite } from "capstan/stores/sqlite";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ServeOrder } from "./testing/server-worker.ts";
+import type { SlowPlan } from "./testing/slow-agent.ts";
+import { type ServerProcess, startServer } from "./testing/start-server-worker.ts";
+
+let folder: string;
+let order: ServeOrder;
+let server: ServerProcess;
+let client: Client;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "capstan-restart-"));
+  const store = { type: "sqlite", file: join(folder, "store.db") } as const;
+  order = { store, port: 0, canary: join(folder, "canary") };
+  server = await startServer(order);
+  order = { ...order, port: server.port };
+  // On a busy machine a server takes its time to come back.
+  client = createClient({ baseURL: server.url, retries: 6 });
+});
+
+afterAll(async () => {
+  await server.kill();
+  rmSync(folder, { recursive: true });
+});
+
+async function killAndRestart(): Promise<void> {
+  await server.kill();
+  server = await startServer(order);
+}
+
+/** What the file has, read by somebody else. */
+async function storedFacts(sessionId: string): Promise<readonly Fact[]> {
+  const store = sqlite(join(folder, "store.db"));
+  try {
+    return await store.read(sessionId);
+  } finally {
+    await store.close();
+  }
+}
+
+const words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen ";
+const longPlan: SlowPlan = Array.from({ length: 6 }, (_, turn) => ({
+  say: `${turn}: ${words}`,
+  call: "look" as const,
+}));
+
+/** All events, and whether something was ever shown twice. */
+async function listen(events: AsyncIterable<Event>): Promise<{ heard: Event[]; doubled: string[] }> {
+  const heard: Event[] = [];
+  const doubled: string[] = [];
+  let view = emptyView;
+  for await (const event of events) {
+    heard.push(event);
+    view = reduce(view, event);
+    const { text } = view.live;
+    const isBeginning = text.startsWith("Done: ") || longPlan.some(({ say = "" }) => say.startsWith(text));
+    if (!isBeginning) doubled.push(text);
+  }
+  return { heard, doubled };
+}
+
+/** Of a session, which has no end of its own. */
+async function* untilDone(events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  for await (const event of events) {
+    yield event;
+    if (event.type === "done") return;
+  }
+}
+
+it("after kill -9 in mid-run its listeners come back by themselves, and hear every fact once and the end (F81)", async () => {
+  const runs = [await client.runs.start({ input: JSON.stringify(longPlan) })];
+  runs.push(await client.runs.start({ input: JSON.stringify(longPlan) }));
+  const states: ConnectionState["type"][] = [];
+  const listening = runs.map(({ runId }) =>
+    listen(client.runs.events(runId, { onState: ({ type }) => states.push(type) })),
+  );
+  const [first] = runs;
+  listening.push(listen(untilDone(client.sessions.events(first?.sessionId ?? ""))));
+  for (let kills = 0; kills < 3; kills++) {
+    await sleep(100 + Math.random() * 500);
+    await killAndRestart();
+  }
+  const heard = await Promise.all(listening);
+  for (const [index, { sessionId }] of [...runs, ...runs.slice(0, 1)].entries()) {
+    const stored = await storedFacts(sessionId);
+    const listener = heard[index];
+    expect(listener?.heard.filter(isFact)).toEqual(stored);
+    expect(listener?.doubled).toEqual([]);
+    expect(buildView(listener?.heard ?? [])).toEqual(buildView(stored));
+    expect(stored.at(-1)).toMatchObject({ type: "done", status: "done" });
+    // The kills must have hit something.
+    expect(stored.filter(({ type }) => type === "recovered").length).toBeGreaterThan(0);
+    expect(listener?.heard.some(({ type }) => type === "content_delta")).toBe(true);
+  }
+  expect(states.filter((type) => type === "lost").length).toBeGreaterThanOrEqual(6);
+});
+
+it("a run is started once, whatever happens to the server while it is asked for (F84)", async () => {
+  const input = JSON.stringify([{ say: "Hello." }]);
+  const before = (await client.sessions.list()).length;
+  const asked = Array.from({ length: 6 }, async (_, index) => {
+    await sleep(index * 4);
+    return client.runs.start({ input });
+  });
+  await sleep(Math.random() * 25);
+  await killAndRestart();
+  const started = await Promise.all(asked);
+  expect(new Set(started.map(({ runId }) => runId)).size).toBe(6);
+  for (const { sessionId } of started) expect(await client.runs.list({ sessionId })).toHaveLength(1);
+  expect((await client.sessions.list()).length).toBe(before + 6);
+  for (const { runId } of started) {
+    const { heard } = await listen(client.runs.events(runId));
+    expect(heard.at(-1)).toMatchObject({ type: "done", status: "done", text: "Hello." });
+  }
+});
+
+/** What a run waits for when it has come to rest. */
+async function pendingOf(runId: string): Promise<{ after: number; callId: string; digest: string }> {
+  let after = 0;
+  for await (const event of client.runs.events(runId, { untilRest: true }))
+    if (isFact(event)) after = event.seq;
+  const { state, result } = await client.runs.get(runId);
+  expect([state, result?.status, result?.pending.length]).toEqual(["waiting", "waiting", 1]);
+  const { callId = "", digest = "" } = result?.pending[0] ?? {};
+  return { after, callId, digest };
+}
+
+async function lastOf(events: AsyncIterable<Event>): Promise<Event | undefined> {
+  let last: Event | undefined;
+  for await (const event of events) last = event;
+  return last;
+}
+
+it("calls that a page or a person must answer wait over a restart, and are answered while the server is away (S0-50, C-28)", async () => {
+  const onScreen = await client.runs.start({ input: JSON.stringify([{ call: "screen" }]) });
+  const ofMoney = await client.runs.start({ input: JSON.stringify([{ call: "pay" }]) });
+  const watch = client.watch(onScreen.sessionId);
+  const [screen, pay] = [await pendingOf(onScreen.runId), await pendingOf(ofMoney.runId)];
+  const other = client.runs.approve(ofMoney.runId, pay.callId, { digest: "of something else" });
+  await expect(other).rejects.toMatchObject({ code: "approval_mismatch" });
+  await server.kill();
+  const { digest } = pay;
+  const answered = [
+    client.runs.answer(onScreen.runId, screen.callId, "The harbour."),
+    client.runs.approve(ofMoney.runId, pay.callId, { digest }),
+    client.runs.approve(ofMoney.runId, pay.callId, { digest }),
+  ];
+  server = await startServer(order);
+  await Promise.all(answered);
+  expect(await lastOf(client.runs.events(onScreen.runId, { after: screen.after }))).toMatchObject({
+    type: "done",
+    text: "Done: The harbour.",
+  });
+  expect(await lastOf(client.runs.events(ofMoney.runId, { after: pay.after }))).toMatchObject({
+    type: "done",
+    text: "Done: paid",
+  });
+  expect(readFileSync(order.canary, "utf8").match(/^pay /gm)).toHaveLength(1);
+  await expect.poll(() => watch.view().status).toBe("done");
+  expect(watch.view()).toEqual(buildView(await storedFacts(onScreen.sessionId)));
+  watch.close();
+});

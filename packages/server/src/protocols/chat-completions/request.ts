@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { type ChatMessage, chatMessages } from "../chat-messages.ts";
+import type { ClientTool } from "../client-agent.ts";
+
+const tool = z.object({
+  type: z.literal("function", "Only tools of the type `function` can be declared here"),
+  function: z.object({
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "A name has 1 to 64 letters, digits, `_` or `-`"),
+    description: z.string().max(100_000).nullish(),
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+  }),
+});
+
+const named = z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) });
+
+/**
+ * What `POST /v1/chat/completions` is asked. Settings of the model (temperature, max_tokens, stop, seed …) are the
+ * agent's own: a request that brings them is served without them, like all else that is not named here. What would
+ * change the meaning of the answer is refused.
+ */
+export const completionRequest: z.ZodType<CompletionRequest> = z.object({
+  model: z.string().min(1).max(400),
+  messages: chatMessages,
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1, "Only one answer can be had at a time (n: 1)").nullish(),
+  tools: z.array(tool).max(128).nullish(),
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), named]).nullish(),
+  response_format: z
+    .discriminatedUnion("type", [
+      z.object({ type: z.enum(["text", "json_object"]) }),
+      z.object({
+        type: z.literal("json_schema"),
+        json_schema: z.object({ schema: z.record(z.string(), z.unknown()).nullish() }),
+      }),
+    ])
+    .nullish(),
+  modalities: z.array(z.literal("text", "Answers are text only")).nullish(),
+  functions: z.never("`functions` is out of date: declare them as `tools`").optional(),
+});
+
+export type CompletionRequest = {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly stream?: boolean | null | undefined;
+  readonly stream_options?: { readonly include_usage?: boolean | null | undefined } | null | undefined;
+  readonly n?: 1 | null | undefined;
+  readonly tools?: readonly DeclaredTool[] | null | undefined;
+  readonly tool_choice?: ToolChoice | null | undefined;
+  readonly response_format?:
+    | { readonly type: "text" | "json_object" }
+    | { readonly type: "json_schema"; readonly json_schema: { readonly schema?: object | null | undefined } }
+    | null
+    | undefined;
+  readonly modalities?: readonly "text"[] | null | undefined;
+  readonly functions?: undefined;
+};
+
+type DeclaredTool = {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string | null | undefined;
+    readonly parameters?: object | null | undefined;
+  };
+};
+
+type ToolChoice =
+  | "none"
+  | "auto"
+  | "required"
+  | { readonly type: "function"; readonly function: { readonly name: string } };
+
+/** The tools that the client offers to run for this answer. */
+export function declaredTools({ tools, tool_choice: choice }: CompletionRequest): readonly ClientTool[] {
+  if (choice === "none") return [];
+  const declared = (tools ?? []).map(({ function: { name, description, parameters } }) => ({
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+  }));
+  return typeof choice === "object" && choice !== null
+    ? declared.filter(({ name }) => name === choice.function.name)
+    : declared;
+}
+
+/** Whether a tool must be called before the answer. */
+export function demandsTool({ tool_choice: choice }: CompletionRequest): boolean {
+  return choice === "required" || (typeof choice === "object" && choice !== null);
+}
+
+/** The form that the answer must have, as JSON Schema. */
+export function outputOf({ response_format: format }: CompletionRequest): object | undefined {
+  return format?.type === "json_schema" ? (format.json_schema.schema ?? undefined) : undefined;
+}

@@ -1,0 +1,62 @@
+// A server in a process of its own, for tests: `served.ts <order as JSON>`. Says its address as its first line.
+import { getHeapSpaceStatistics } from "node:v8";
+import { defineAgent, defineTool } from "capstan";
+import { sqlite } from "capstan/stores/sqlite";
+import { scriptedModel } from "capstan/testing";
+import { createServer, drainOnSignals, listen } from "../index.ts";
+import type { ServeOrder } from "./start-drain-worker.ts";
+
+const { file, patienceMs, stepMs }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
+const ballast: number[][] = [];
+/** As the flag `--max-old-space-size` of the test says. */
+const oldSpace = 320 * 1024 * 1024;
+
+function oldBytes(): number {
+  const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith("new_"));
+  return old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
+}
+
+const work = defineTool({
+  name: "work",
+  description: "Takes a while",
+  input: { n: { type: "number" } },
+  effects: "none",
+  execute: ({ n }) => new Promise<string>((resolve) => setTimeout(() => resolve(`Step ${n}`), stepMs)),
+});
+const fill = defineTool({
+  name: "fill",
+  description: "Takes nearly all memory",
+  input: {},
+  effects: "none",
+  async execute() {
+    while (oldBytes() < 0.92 * oldSpace) {
+      ballast.push(new Array<number>(262_144).fill(Math.random()));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return "Full";
+  },
+});
+
+const steps = scriptedModel(({ history }) => {
+  const n = history.filter(({ type }) => type === "result").length;
+  return n < 3 ? { calls: [{ name: "work", input: { n } }] } : { text: "Done." };
+});
+const greedy = scriptedModel(({ history }) =>
+  history.some(({ type }) => type === "result") ? { text: "Full." } : { calls: [{ name: "fill" }] },
+);
+
+const store = sqlite(file, { pollMs: 20 });
+const server = createServer({
+  store,
+  agents: [
+    defineAgent({ name: "steps", model: steps, tools: [work] }),
+    defineAgent({ name: "greedy", model: greedy, tools: [fill] }),
+  ],
+});
+const listening = await listen(server, { port: 0 });
+drainOnSignals(listening, { patienceMs, afterwards: () => store.close() });
+process.on("SIGUSR2", () => {
+  ballast.length = 0;
+  globalThis.gc?.();
+});
+process.stdout.write(`${listening.url}\n`);

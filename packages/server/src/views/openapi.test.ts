@@ -1,0 +1,253 @@
+import { defineAgent, defineTool, type Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Route } from "../routes/route.ts";
+import { routes } from "../routes/all-routes.ts";
+import { type TestServer, testServer } from "../testing/test-server.ts";
+import { type OpenApi, openApi } from "./openapi.ts";
+
+const document: OpenApi = JSON.parse(JSON.stringify(openApi(routes)));
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+function* within(value: unknown, path = "#"): Generator<{ path: string; value: object }> {
+  if (typeof value !== "object" || value === null) return;
+  yield { path, value };
+  for (const [key, member] of Object.entries(value)) yield* within(member, `${path}/${key}`);
+}
+
+describe("the OpenAPI document", () => {
+  it("has every route, with its summary, its answers and what refuses look like", () => {
+    const written = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(written.toSorted()).toEqual(routes.map(nameOf).toSorted());
+    for (const { method, path, summary, answers } of routes) {
+      const operation = document.paths[path]?.[method.toLowerCase()];
+      expect(operation).toMatchObject({ summary });
+      expect(Object.keys(operation?.responses as object)).toEqual([...Object.keys(answers), "4XX", "5XX"]);
+    }
+  });
+
+  it("has one name for each operation", () => {
+    const ids = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map((operation) => operation.operationId),
+    );
+    expect(new Set(ids).size).toBe(routes.length);
+  });
+
+  it("refers to nothing that is not in it", () => {
+    for (const { path, value } of within(document)) {
+      const reference: unknown = Reflect.get(value, "$ref");
+      if (typeof reference !== "string") continue;
+      const target = reference
+        .replace(/^#\//, "")
+        .split("/")
+        .reduce<unknown>((at, key) => Reflect.get(Object(at), key), document);
+      expect(target, `${reference} at ${path}`).toBeDefined();
+    }
+  });
+
+  it("declares each parameter of each path, and no other", () => {
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const operation of Object.values(methods)) {
+        const declared = (operation.parameters as { in: string; name: string; required: boolean }[])
+          .filter((parameter) => parameter.in === "path")
+          .map(({ name, required }) => ({ name, required }));
+        const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, required: true }));
+        expect(declared, path).toEqual(named);
+      }
+  });
+});
+
+const move = defineTool({ name: "move", description: "Moves", input: { type: "object" } });
+const pay = defineTool({
+  ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
+  execute: () => "paid",
+});
+
+let server: TestServer;
+let store: Store;
+beforeEach(() => {
+  store = memory();
+  const model = scriptedModel(({ history }) => {
+    const said = history.findLast(({ type }) => type === "user");
+    const name = said?.type === "user" ? String(said.content) : "";
+    const isFirst = !history.some(({ type }) => type === "result");
+    return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
+  });
+  const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
+  server = testServer({ agents, store, storedAgents: { models: [model] } });
+});
+afterEach(() => server.close(0));
+
+type Run = { readonly runId: string; readonly sessionId: string };
+
+async function run(input: string, state: string): Promise<Run> {
+  const started: Run = await (await server.ask("POST", "/api/runs", { input })).json();
+  for (;;) {
+    const { state: at } = await (await server.ask("GET", `/api/runs/${started.runId}`)).json();
+    if (at === state) return started;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+type Request = { readonly path: string; readonly body?: object; readonly headers?: Record<string, string> };
+const data = { format: 1, name: "note" };
+const messages = [{ role: "user", content: "Hi" }];
+const json = { accept: "application/json" };
+const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
+
+/** One good request for each route. */
+const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
+  "GET /openapi.json": () => ({ path: "/openapi.json" }),
+  "GET /api/health": () => ({ path: "/api/health" }),
+  "GET /metrics": () => ({ path: "/metrics" }),
+  "GET /api/about": () => ({ path: "/api/about" }),
+  "GET /api/models": () => ({ path: "/api/models" }),
+  "GET /api/agent-parts": () => ({ path: "/api/agent-parts" }),
+  "GET /api/mcp-servers": () => ({ path: "/api/mcp-servers" }),
+  "POST /api/mcp-servers/refresh": () => ({ path: "/api/mcp-servers/refresh" }),
+  "GET /api/runs/{runId}/turns/{turn}": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/turns/1?wire=anthropic`,
+  }),
+  "GET /api/runs/{runId}/messages": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/messages?wire=gemini`,
+  }),
+  "POST /api/runs/{runId}/rerun": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/rerun`,
+    body: { policy: { maxTurns: 3 } },
+  }),
+  "GET /api/runs/{runId}/difference/{otherRunId}": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/difference/${(await run("pay", "waiting")).runId}`,
+  }),
+  "POST /api/sign-in": () => ({ path: "/api/sign-in", body: { code: server.oneTimeCode() } }),
+  "POST /api/sign-out": () => ({ path: "/api/sign-out" }),
+  "GET /api/agents": () => ({ path: "/api/agents" }),
+  "GET /api/agents/{name}": () => ({ path: "/api/agents/helper" }),
+  "PUT /api/agents/{name}": () => ({ path: "/api/agents/note", body: { data, expectedVersion: 0 } }),
+  "DELETE /api/agents/{name}": async () => {
+    await server.ask("PUT", "/api/agents/note", { data, expectedVersion: 0 });
+    return { path: "/api/agents/note?expectedVersion=1" };
+  },
+  "GET /api/sessions": async () => {
+    await run("Hello", "ended");
+    return { path: "/api/sessions" };
+  },
+  "POST /api/sessions": () => ({ path: "/api/sessions", body: { title: "Plans" } }),
+  "GET /api/sessions/{sessionId}": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}`,
+  }),
+  "PATCH /api/sessions/{sessionId}": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}`,
+    body: { title: "Plans" },
+  }),
+  "DELETE /api/sessions/{sessionId}": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}`,
+  }),
+  "POST /api/sessions/{sessionId}/fork": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/fork`,
+    body: { at: 1 },
+  }),
+  "GET /api/sessions/{sessionId}/export": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/export`,
+  }),
+  "GET /api/sessions/{sessionId}/blobs/{handle}": async () => {
+    const { sessionId } = await run("Hi", "ended");
+    const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: "all of it" });
+    return { path: `/api/sessions/${sessionId}/blobs/${handle}` };
+  },
+  "GET /api/sessions/{sessionId}/events": async () => ({
+    path: `/api/sessions/${(await run("Hi", "ended")).sessionId}/events`,
+    headers: json,
+  }),
+  "POST /api/runs": () => ({ path: "/api/runs", body: { input: "Hi" } }),
+  "GET /api/runs": async () => {
+    await run("Hi", "ended");
+    return { path: "/api/runs" };
+  },
+  "GET /api/runs/{runId}": async () => ({ path: `/api/runs/${(await run("pay", "waiting")).runId}` }),
+  "GET /api/runs/{runId}/events": async () => ({
+    path: `/api/runs/${(await run("Hi", "ended")).runId}/events`,
+    headers: json,
+  }),
+  "POST /api/runs/{runId}/cancel": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/cancel`,
+    body: {},
+  }),
+  "POST /api/runs/{runId}/steer": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/steer`,
+    body: { text: "Cheaper" },
+  }),
+  "POST /api/runs/{runId}/approvals/{callId}": async () => ({
+    path: `/api/runs/${(await run("pay", "waiting")).runId}/approvals/c1`,
+    body: { approved: true },
+  }),
+  "POST /api/runs/{runId}/results/{callId}": async () => ({
+    path: `/api/runs/${(await run("move", "waiting")).runId}/results/c1`,
+    body: { value: "moved" },
+  }),
+  "POST /api/chat": () => ({ path: "/api/chat", body: { messages } }),
+  "GET /v1/models": () => ({ path: "/v1/models" }),
+  "GET /v1/models/{model}": () => ({ path: "/v1/models/helper" }),
+  "POST /v1/chat/completions": () => ({
+    path: "/v1/chat/completions",
+    body: { model: "helper", messages },
+  }),
+  "POST /v1/responses": () => ({ path: "/v1/responses", body: { model: "helper", input: "Hi" } }),
+  "GET /v1/responses/{runId}": async () => ({
+    path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}`,
+  }),
+  "POST /v1/responses/{runId}/cancel": async () => ({
+    path: `/v1/responses/resp_1_${(await run("pay", "waiting")).runId}/cancel`,
+  }),
+  "POST /api/ui/chat": () => ({
+    path: "/api/ui/chat",
+    body: { id: "chat", messages: [{ role: "user", parts: [{ type: "text", text: "Hi" }] }] },
+  }),
+  "GET /api/ui/chat/{chatId}/stream": () => ({ path: "/api/ui/chat/none/stream" }),
+  "POST /ag-ui": () => ({ path: "/ag-ui", body: { threadId: "thread", runId: "one", messages } }),
+  "GET /.well-known/agent-card.json": () => ({ path: "/.well-known/agent-card.json" }),
+  "GET /a2a/{name}/agent-card.json": () => ({ path: "/a2a/helper/agent-card.json" }),
+  "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),
+  "POST /a2a/{name}": () => ({ path: "/a2a/helper", body: listTasks, headers: { "a2a-version": "1.0" } }),
+};
+/** Those need a connection of a client, which has tests of its own. */
+const elsewhere = ["GET /mcp", "DELETE /mcp", "POST /mcp", "POST /api/mcp-servers/{server}/trust"];
+
+describe("what the document says", () => {
+  it.each(
+    routes.map((route) => [nameOf(route), route] as const),
+  )("is what %s answers", async (name, route) => {
+    if (elsewhere.includes(name)) return;
+    const { path, body, headers } =
+      (await requests[name]?.()) ?? expect.unreachable(`No request for ${name}.`);
+    const answer = await server.ask(route.method, path, body, headers);
+    const operation = document.paths[route.path]?.[route.method.toLowerCase()];
+    const documented = Reflect.get(Object(operation?.responses), `${answer.status}`);
+    expect(documented, `${answer.status} ${await answer.clone().text()}`).toBeDefined();
+    const content: Record<string, { schema: object }> = documented.content ?? {};
+    const type = "*/*" in content ? "*/*" : answer.headers.get("content-type")?.split(";")[0];
+    if (answer.status === 204) return expect(Object.keys(content)).toEqual([]);
+    expect(Object.keys(content)).toContain(type);
+    const schema = content[type ?? ""]?.schema ?? {};
+    const value = type === "application/json" ? await answer.json() : await answer.text();
+    expect(await issuesOf(schema, value)).toEqual([]);
+  });
+
+  it("can be wrong: an answer of another form is found", async () => {
+    const { responses } = document.paths["/api/health"]?.get as { responses: Record<number, never> };
+    const { schema } = Reflect.get(
+      Object(Reflect.get(Object(responses[200]), "content")),
+      "application/json",
+    );
+    expect(await issuesOf(schema, { status: 7 })).not.toEqual([]);
+  });
+});
+
+/** What is wrong with a value by a JSON Schema. */
+async function issuesOf(schema: object, value: unknown): Promise<readonly string[]> {
+  const input = { type: "object", properties: { value: schema }, required: ["value"] };
+  const result = await defineTool({ name: "x", description: "", input }).schema.validate({ value });
+  return result.valid ? [] : result.issues;
+}
