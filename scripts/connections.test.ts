@@ -17,13 +17,9 @@ const mcpServer = ["handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "te
   (file) => `packages/mcp/src/server/${file}`,
 );
 /** Listens, parses addresses, and has a `fetch` of its own, which answers requests and makes none. */
-const server = [
-  "create-server.ts",
-  "listen.ts",
-  "http/guard.ts",
-  "http/hardened.ts",
-  "http/host-name.ts",
-].map((file) => `packages/server/src/${file}`);
+const server = ["create-server.ts", "listen.ts", "http/guard.ts", "http/security-headers.ts"].map(
+  (file) => `packages/server/src/${file}`,
+);
 /** The command line stands in front of a server, and looks whether a port is free. */
 const cli = ["serving/front.ts", "script/doctor-port.ts"].map((file) => `packages/cli/src/${file}`);
 /** Serves fake providers and databases on loopback to whoever tests a client of them. */

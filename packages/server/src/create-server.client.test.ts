@@ -16,17 +16,15 @@ import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { createServer, type ServerOptions } from "./create-server.ts";
 import { type ListeningServer, listen } from "./listen.ts";
 import { agentRoutes } from "./routes/agents.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { runAnswerRoutes } from "./routes/run-answers.ts";
-import { runEventRoutes } from "./routes/run-events.ts";
-import { runRoutes } from "./routes/runs.ts";
-import { sessionCopyRoutes } from "./routes/session-copies.ts";
-import { sessionEventRoutes } from "./routes/session-events.ts";
-import { sessionRoutes } from "./routes/sessions.ts";
+import { runAnswerRoutes, runEventRoutes, runRoutes } from "./routes/runs.ts";
+import { sessionCopyRoutes, sessionEventRoutes, sessionRoutes } from "./routes/sessions.ts";
 import { signInRoutes } from "./routes/sign-in.ts";
-import type { RunView } from "./views/run-view.ts";
+import { healthRoutes } from "./routes/system.ts";
 import type { Started } from "./runs/start-run.ts";
+import { helloAgent } from "./testing/hello-agent.ts";
 import { slowAgent } from "./testing/slow-agent.ts";
+import { type TestServer, testServer } from "./testing/test-server.ts";
+import type { RunView } from "./views/run-view.ts";
 
 const open: ListeningServer[] = [];
 afterEach(async () => {
@@ -219,4 +217,33 @@ describe("a watched session of a server", () => {
     });
     watch.close();
   });
+});
+
+let server: TestServer | undefined;
+afterEach(() => server?.close(0));
+
+it("the client has a method for each thing that a studio shows", async () => {
+  const made = testServer({ agents: [helloAgent()], models: ["openai/gpt-5-mini"] });
+  server = made;
+  const client = createClient({
+    baseURL: "http://127.0.0.1",
+    fetch: (url, { headers, ...init }) =>
+      made.fetch(new Request(url, { ...init, headers: { ...(headers as object), host: "127.0.0.1" } })),
+  });
+  expect((await client.about()).agents).toEqual([{ name: "helper" }]);
+  expect((await client.agentParts()).tools).toEqual([]);
+  expect((await client.models.list()).find(({ isOffered }) => isOffered)?.model).toBe("openai/gpt-5-mini");
+  expect(await client.mcp.list()).toEqual([]);
+  expect(await client.mcp.refresh()).toEqual([]);
+  await expect(client.mcp.trust("none")).rejects.toMatchObject({ code: "not_found" });
+
+  const { runId, sessionId } = await client.runs.start({ input: "Hi" });
+  for await (const _ of client.runs.events(runId));
+  expect((await client.runs.turn(runId, 1, { wire: "openai-chat" })).body).toMatchObject({ stream: true });
+  expect(await client.runs.messages(runId)).toHaveLength(2);
+  const again = await client.runs.rerun(runId, { policy: { maxTurns: 1 } });
+  for await (const _ of client.runs.events(again.runId));
+  expect(await client.runs.difference(runId, again.runId)).toMatchObject({ isSame: true });
+  expect((await client.sessions.get(sessionId)).forks).toMatchObject([{ sessionId: again.sessionId, at: 0 }]);
+  expect((await client.sessions.get(again.sessionId)).origin).toEqual({ sessionId, at: 0 });
 });

@@ -10,35 +10,31 @@ import {
 import { local } from "capstan/engines/local";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
-import { allowance } from "./access/quota.ts";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
 import { authenticate } from "./access/authenticate.ts";
-import { room } from "./access/room.ts";
-import { signIns } from "./access/sign-ins.ts";
+import type { UserLimits } from "./access/caller.ts";
+import { instructionWarnings } from "./access/check-instructions.ts";
 import { spending } from "./access/daily-budget.ts";
-import type { UserLimits } from "./access/user-limits.ts";
-import type { AgentProfiles } from "./views/server-info.ts";
-import { agentParts } from "./views/agent-parts.ts";
+import { allowance, room } from "./access/quota.ts";
+import { signIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
-import { dispatch } from "./dispatch.ts";
-import { application } from "./http/application.ts";
+import { application, dispatch } from "./dispatch.ts";
 import { cors } from "./http/cors.ts";
 import { type GuardOptions, guard } from "./http/guard.ts";
 import { hardened } from "./http/security-headers.ts";
 import { staticFiles } from "./http/static-files.ts";
-import { instructionWarnings } from "./access/check-instructions.ts";
-import { mcpCalls } from "./views/mcp-calls.ts";
+import { failureId, failureIn } from "./protocols/client-error.ts";
 import { mountedMcp } from "./protocols/mount-mcp.ts";
 import { withOpenaiProblems } from "./protocols/openai-error.ts";
-import { failureId, failureIn } from "./protocols/client-error.ts";
-import type { Route } from "./routes/route.ts";
 import { routes } from "./routes/all-routes.ts";
-import { agentFinder, modelChoices } from "./runs/agent-resolver.ts";
-import { withToolsets } from "./runs/client-toolsets.ts";
-import { passing } from "./runs/ephemeral-runs.ts";
+import type { Route } from "./routes/route.ts";
 import { runsAtWork } from "./runs/active-runs.ts";
-import { metrics } from "./telemetry/metrics.ts";
-import { ownTools } from "./telemetry/own-tools.ts";
+import { agentFinder, modelChoices, withToolsets } from "./runs/agent-resolver.ts";
+import { passing } from "./runs/ephemeral-runs.ts";
+import { metrics, ownTools } from "./telemetry/metrics.ts";
+import { agentParts } from "./views/agent-parts.ts";
+import { mcpCalls } from "./views/mcp-server-view.ts";
+import type { AgentProfiles } from "./views/server-info.ts";
 
 export type ServerOptions = GuardOptions & {
   /** The first one answers when a request names none. */

@@ -2,17 +2,17 @@ import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
+import type { Spending } from "./access/daily-budget.ts";
 import type { Allowance } from "./access/quota.ts";
 import type { SignIns } from "./access/sign-ins.ts";
-import type { Spending } from "./access/daily-budget.ts";
-import type { AgentProfiles } from "./views/server-info.ts";
-import type { AgentParts } from "./views/agent-parts.ts";
-import type { McpCalls } from "./views/mcp-calls.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
+import type { RunsAtWork } from "./runs/active-runs.ts";
 import type { ModelChoices } from "./runs/agent-resolver.ts";
 import type { Passing } from "./runs/ephemeral-runs.ts";
-import type { RunsAtWork } from "./runs/active-runs.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+import type { AgentParts } from "./views/agent-parts.ts";
+import type { McpCalls } from "./views/mcp-server-view.ts";
+import type { AgentProfiles } from "./views/server-info.ts";
 
 /** What the routes work on: the one server behind all requests. */
 export type Deployment = {

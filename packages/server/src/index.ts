@@ -1,9 +1,9 @@
 export { type ApiKey, type ApiKeys, apiKeys, type NewKey } from "./access/api-keys.ts";
-export type { UserLimits } from "./access/user-limits.ts";
-export type { AgentProfile, AgentProfiles } from "./views/server-info.ts";
+export type { UserLimits } from "./access/caller.ts";
 export { createServer, type RunOwner, type Server, type ServerOptions } from "./create-server.ts";
 export { type DrainOptions, drainOnSignals } from "./drain-on-signals.ts";
 export { defaultPort, type ListeningServer, type ListenOptions, listen } from "./listen.ts";
 export { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./protocols/chat/chat-events.ts";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.ts";
 export type { TelemetryVariables } from "./telemetry/telemetry-variables.ts";
+export type { AgentProfile, AgentProfiles } from "./views/server-info.ts";

@@ -3,8 +3,8 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { AgentError } from "capstan";
 import type { Server } from "./create-server.ts";
+import { isLoopback } from "./http/guard.ts";
 import { answerTo } from "./http/security-headers.ts";
-import { isLoopback } from "./http/host-name.ts";
 
 /** Where a server listens. */
 export type ListenOptions = {

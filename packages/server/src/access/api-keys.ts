@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentError, type Json, type Store, systemClock } from "capstan";
-import type { UserLimits } from "./user-limits.ts";
-import { assertUserName } from "./user-name.ts";
+import type { UserLimits } from "./caller.ts";
 
 /** A key as it is kept: what proves it is not in it. */
 export type ApiKey = {
@@ -149,4 +148,14 @@ function isSame(hash: string, other: string): boolean {
 /** Somebody else has written the same. */
 function unlessTaken(thrown: unknown): void {
   if (!(thrown instanceof AgentError && thrown.code === "position_conflict")) throw thrown;
+}
+
+/**
+ * Throws `invalid_input` for what cannot be the name of a user: it begins the ids of their sessions, up to the `~`, and is
+ * compared as bytes, so it has no letter that can be written in two ways. Empty is the local user.
+ */
+export function assertUserName(user: string): void {
+  if (user === "" || /^[\w.-]{1,64}$/.test(user)) return;
+  const message = `"${user.slice(0, 100)}" cannot be the name of a user: use 1 to 64 of a-z, A-Z, 0-9, "_", "." and "-".`;
+  throw new AgentError("invalid_input", message);
 }

@@ -1,9 +1,8 @@
 import { AgentError } from "capstan";
 import { cookieOf } from "../http/cookie.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, defaultLimits, type UserLimits } from "./caller.ts";
 import type { SignedIn, SignIns } from "./sign-ins.ts";
-import { defaultLimits, type UserLimits } from "./user-limits.ts";
 
 /** Who a request is from. Throws `unauthorized`. */
 export type Authenticate = (request: Request) => Promise<Caller>;

@@ -1,8 +1,8 @@
 import { type Agent, defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { expect, it } from "vitest";
-import { instructionWarnings } from "./check-instructions.ts";
 import { testServer } from "../testing/test-server.ts";
+import { instructionWarnings } from "./check-instructions.ts";
 
 function agent(instructions: string, more: { handoffs?: () => readonly Agent[]; name?: string } = {}): Agent {
   return defineAgent({ name: "helper", model: scriptedModel([]), instructions, ...more });

@@ -4,9 +4,8 @@ import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
 import { type TestServer, testServer } from "../testing/test-server.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, defaultLimits } from "./caller.ts";
 import { spending } from "./daily-budget.ts";
-import { defaultLimits } from "./user-limits.ts";
 
 const noon = Date.UTC(2026, 0, 31, 12);
 const hour = 3_600_000;

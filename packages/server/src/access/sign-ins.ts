@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Json, type Store, systemClock } from "capstan";
-import type { ApiKey, ApiKeys } from "./api-keys.ts";
-import { assertUserName } from "./user-name.ts";
+import { type ApiKey, type ApiKeys, assertUserName } from "./api-keys.ts";
 
 /** What somebody shows to sign in: a code that was made for them, or their key. */
 export type Proof = { readonly code: string } | { readonly key: string };

@@ -2,8 +2,7 @@ import type { Delta, Event } from "capstan";
 import { subscribe } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventFrame } from "./event-frame.ts";
-import { eventStream, mostUnread } from "./event-stream.ts";
+import { eventFrame, eventStream, mostUnread } from "./event-stream.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });

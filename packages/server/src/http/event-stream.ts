@@ -1,9 +1,5 @@
-import { AgentError, type Event } from "capstan";
+import { AgentError, type Event, isFact } from "capstan";
 import { isForClients } from "./problem.ts";
-import { eventFrame } from "./event-frame.ts";
-import { type Pulse, pulseOf } from "./stream-pulse.ts";
-
-export { eventFrame } from "./event-frame.ts";
 
 /**
  * Events as `text/event-stream`: `id:` is the position of a fact, so that a client that comes back with `Last-Event-ID`
@@ -121,3 +117,69 @@ const streamHeaders = {
   "cache-control": "no-store",
   "x-accel-buffering": "no",
 };
+
+/** Several may read the same event: it is written once for all who read it at about the same time. */
+let written = new WeakMap<Event, string>();
+
+/** An event as it is written by default. */
+export function eventFrame(event: Event): string {
+  const known = written.get(event);
+  if (known !== undefined) return known;
+  const data = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  const frame = isFact(event) ? `id: ${event.seq}\n${data}` : data;
+  written.set(event, frame);
+  return frame;
+}
+
+/** Lets go of what was written: a store in memory never forgets its facts, and their frames are as large. */
+export function forgetFrames(): void {
+  written = new WeakMap();
+}
+
+/** What an open stream does now and then, and when the server is about to leave. */
+export type Pulse = {
+  beat(now: number): void;
+  leave(): void;
+};
+
+/** The open streams of a server. One timer for all of them, and none without any. */
+export interface Pulses {
+  add(pulse: Pulse): void;
+  delete(pulse: Pulse): void;
+}
+
+const beatMs = 15_000;
+const servers = new WeakMap<AbortSignal, Pulses>();
+
+/** Of the server that leaves with this signal. */
+export function pulseOf(leaving: AbortSignal): Pulses {
+  const known = servers.get(leaving) ?? pulses(leaving);
+  servers.set(leaving, known);
+  return known;
+}
+
+function pulses(leaving: AbortSignal): Pulses {
+  const open = new Set<Pulse>();
+  let timer: NodeJS.Timeout | undefined;
+  leaving.addEventListener("abort", () => {
+    for (const pulse of [...open]) pulse.leave();
+  });
+  return {
+    add(pulse) {
+      open.add(pulse);
+      timer ??= setInterval(() => {
+        const now = Date.now();
+        forgetFrames();
+        for (const each of [...open]) each.beat(now);
+      }, beatMs).unref();
+      if (leaving.aborted) pulse.leave();
+    },
+    delete(pulse) {
+      open.delete(pulse);
+      if (open.size > 0) return;
+      forgetFrames();
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

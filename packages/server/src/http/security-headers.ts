@@ -1,6 +1,6 @@
 import type { AgentError } from "capstan";
-import { internalProblem, isForClients, problemResponse } from "./problem.ts";
 import type { Cors } from "./cors.ts";
+import { internalProblem, isForClients, problemResponse } from "./problem.ts";
 
 /** How requests come in, see `Server.fetch`. */
 export type Fetch = (request: Request, arrivedAt?: readonly string[]) => Promise<Response>;

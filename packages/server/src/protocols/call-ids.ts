@@ -1,3 +1,5 @@
+import { AgentError, type PendingCall } from "capstan";
+
 /** A call of a run, as a client is told of it. */
 export type RunCall = { readonly runId: string; readonly callId: string };
 
@@ -16,4 +18,15 @@ export function readCallId(id: string): RunCall | undefined {
   const [, runId, encoded] = form.exec(id) ?? [];
   if (runId === undefined || encoded === undefined) return undefined;
   return { runId, callId: Buffer.from(encoded, "base64url").toString() };
+}
+
+/** What a person is asked, by a name that holds only for what was shown. */
+export function approvalId({ callId, digest = "" }: Pick<PendingCall, "callId" | "digest">): string {
+  return `${callId}:${digest}`;
+}
+
+/** For an answer to something else than what is asked. */
+export function approvalMismatch(callId: string): AgentError {
+  const message = `What you were shown of the call "${callId}" is not what it asks for: look at it again.`;
+  return new AgentError("approval_mismatch", message);
 }

@@ -2,6 +2,7 @@ import { AgentError } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import { readBody } from "../http/read-body.ts";
 import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a/agent-card.ts";
 import type { A2aAsking } from "../protocols/a2a/follow-task.ts";
@@ -15,7 +16,6 @@ import {
   thrownError,
 } from "../protocols/a2a/rpc.ts";
 import { type A2aFrame, a2aVersion } from "../protocols/a2a/wire.ts";
-import { frameStream } from "../http/frame-stream.ts";
 import { type Asked, defineRoute, type Route } from "./route.ts";
 
 const name = z.strictObject({ name: z.string().min(1).max(200) });

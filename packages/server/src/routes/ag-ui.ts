@@ -3,6 +3,7 @@ import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import { type AgUiStream, agUiFrame, agUiStream } from "../protocols/ag-ui/ag-ui-stream.ts";
 import {
   type AgUiInput,
@@ -13,13 +14,12 @@ import {
   newestInput,
 } from "../protocols/ag-ui/request.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
-import { frameStream } from "../http/frame-stream.ts";
 import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { defineRoute, type Route } from "./route.ts";
-import { keepToolset } from "../runs/client-toolsets.ts";
-import { startRun } from "../runs/start-run.ts";
+import { keepToolset } from "../runs/agent-resolver.ts";
 import { tellRun } from "../runs/send-to-run.ts";
+import { startRun } from "../runs/start-run.ts";
 import { lastRest, lastRun, sessionOfThread, untilRest } from "../runs/threads.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const agentName = z.string().min(1).max(200).optional();
 

@@ -2,10 +2,10 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Route } from "./route.ts";
 import { fieldsOfRoute, goodBodies, routeName } from "../testing/route-fields.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 import { routes } from "./all-routes.ts";
+import type { Route } from "./route.ts";
 
 const pay = defineTool({
   ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },

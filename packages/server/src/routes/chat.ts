@@ -4,14 +4,14 @@ import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { eventFrame } from "../http/event-stream.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import { type ChatEvent, chatEvents, formatSseEvent } from "../protocols/chat/chat-events.ts";
 import { type ChatMessage, chatMessages, wordsOf } from "../protocols/chat-messages.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
-import { clientHistory } from "../protocols/client-history.ts";
-import { frameStream } from "../http/frame-stream.ts";
 import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { clientHistory } from "../protocols/client-history.ts";
 import { startRun } from "../runs/start-run.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { id } from "./schemas.ts";
 
 const body = z.strictObject({

@@ -2,9 +2,9 @@ import type { McpTools } from "@capstan/mcp";
 import { AgentError } from "capstan";
 import { z } from "zod";
 import { mcpView } from "../views/mcp-server-view.ts";
+import { toolSchema } from "./agents.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { json } from "./schemas.ts";
-import { toolSchema } from "./agents.ts";
 
 const server = z.object({
   name: z.string(),

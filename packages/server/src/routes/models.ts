@@ -1,7 +1,7 @@
 import { knownModels } from "capstan/models";
 import { z } from "zod";
-import { modelNameOf } from "../views/server-info.ts";
 import type { Deployment } from "../deployment.ts";
+import { modelNameOf } from "../views/server-info.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const key = z.discriminatedUnion("type", [

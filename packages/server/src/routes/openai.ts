@@ -2,11 +2,16 @@ import type { Agent, Result } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import { readCallId } from "../protocols/call-ids.ts";
-import { wordsOf } from "../protocols/chat-messages.ts";
-import { clientAgent } from "../protocols/client-agent.ts";
-import { clientHistory } from "../protocols/client-history.ts";
-import { type CompletionInfo, completion, endingOf, type Said, said } from "../protocols/chat-completions/completion.ts";
+import {
+  type CompletionInfo,
+  completion,
+  endingOf,
+  type Said,
+  said,
+} from "../protocols/chat-completions/completion.ts";
+import { completionStream } from "../protocols/chat-completions/completion-stream.ts";
 import {
   type CompletionRequest,
   completionRequest,
@@ -14,13 +19,14 @@ import {
   demandsTool,
   outputOf,
 } from "../protocols/chat-completions/request.ts";
-import { completionStream } from "../protocols/chat-completions/completion-stream.ts";
-import { frameStream } from "../http/frame-stream.ts";
-import { openaiProblem, openaiStatus } from "../protocols/openai-error.ts";
+import { wordsOf } from "../protocols/chat-messages.ts";
+import { clientAgent } from "../protocols/client-agent.ts";
 import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { defineRoute, type Route } from "./route.ts";
-import { chosenAgent, unknownModel } from "../runs/chosen-agent.ts";
+import { clientHistory } from "../protocols/client-history.ts";
+import { openaiProblem, openaiStatus } from "../protocols/openai-error.ts";
+import { chosenAgent, unknownAgentModel } from "../runs/agent-resolver.ts";
 import type { PassingLeg, PassingResults } from "../runs/ephemeral-runs.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const modelView = z.object({
   id: z.string(),
@@ -51,7 +57,7 @@ export const openaiRoutes: readonly Route[] = [
     params: z.strictObject({ model: z.string().max(400) }),
     answers: { 200: { description: "It is there.", schema: modelView } },
     async handle({ params: { model } }, deployment) {
-      if (!(await modelNames(deployment)).includes(model)) throw unknownModel(model);
+      if (!(await modelNames(deployment)).includes(model)) throw unknownAgentModel(model);
       return Response.json(modelOf(model));
     },
   }),

@@ -2,20 +2,17 @@ import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
 import { clientAgent } from "../protocols/client-agent.ts";
+import { shownError, shownThrown } from "../protocols/client-error.ts";
 import { clientHistory } from "../protocols/client-history.ts";
-import { frameStream } from "../http/frame-stream.ts";
 import { openaiProblem, openaiStatus } from "../protocols/openai-error.ts";
+import { answerLeg, awaitingLeg } from "../protocols/responses/answer-response.ts";
 import { type RunLeg, readFunctionCallId, readResponseId } from "../protocols/responses/ids.ts";
 import { answersIn, lastAnswers, outputOf } from "../protocols/responses/input-items.ts";
 import { type ResponsesRequest, responsesRequest } from "../protocols/responses/request.ts";
 import { type ResponseEvents, responseEvents } from "../protocols/responses/response-encoder.ts";
-import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { defineRoute, type Route } from "./route.ts";
-import { chosenAgent } from "../runs/chosen-agent.ts";
-import type { PassingResults } from "../runs/ephemeral-runs.ts";
-import { answerLeg, awaitingLeg } from "../protocols/responses/answer-response.ts";
 import { type FollowedLeg, followLeg, responseOf } from "../protocols/responses/segments.ts";
 import {
   messagesIn,
@@ -24,7 +21,10 @@ import {
   startedLeg,
   wishesOf,
 } from "../protocols/responses/start-response.ts";
+import { chosenAgent } from "../runs/agent-resolver.ts";
+import type { PassingResults } from "../runs/ephemeral-runs.ts";
 import { tellRun } from "../runs/send-to-run.ts";
+import { defineRoute, type Route } from "./route.ts";
 
 const responseView = z.looseObject({ id: z.string(), object: z.literal("response"), status: z.string() });
 

@@ -3,6 +3,7 @@ import { AgentError, type Event, type Fact } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
+import { frameStream } from "../http/frame-stream.ts";
 import {
   answersIn,
   callIdsIn,
@@ -13,13 +14,12 @@ import {
   uiChatRequest,
 } from "../protocols/ai-sdk/request.ts";
 import { lastUiFrame, uiFrame, uiMessageStream } from "../protocols/ai-sdk/ui-message-stream.ts";
-import { frameStream } from "../http/frame-stream.ts";
 import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { defineRoute, type Route } from "./route.ts";
 import { rerunRun } from "../runs/rerun.ts";
-import { startRun } from "../runs/start-run.ts";
 import { tellRun } from "../runs/send-to-run.ts";
+import { startRun } from "../runs/start-run.ts";
 import { lastRest, lastRun, moveThread, sessionOfThread, type Thread, untilRest } from "../runs/threads.ts";
+import { defineRoute, type Route } from "./route.ts";
 import { id } from "./schemas.ts";
 
 const answer = {

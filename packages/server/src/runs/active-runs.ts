@@ -1,7 +1,7 @@
 import type { Store } from "capstan";
 import { getScope } from "capstan/sessions";
-import type { Allowance } from "../access/quota.ts";
 import type { Caller } from "../access/caller.ts";
+import type { Allowance } from "../access/quota.ts";
 
 /**
  * The runs that the engine of this process works on, each counted as its user's: also one that goes on after a wait, or

@@ -1,10 +1,9 @@
 import { defineAgent, defineTool, type PolicyOverrides, type Usage } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
-import { allowance } from "../access/quota.ts";
 import type { Caller } from "../access/caller.ts";
-import { type Passing, type PassingLeg, passing } from "./ephemeral-runs.ts";
-import type { WaitingLimits } from "./waiting-runs.ts";
+import { allowance } from "../access/quota.ts";
+import { type Passing, type PassingLeg, passing, type WaitingLimits } from "./ephemeral-runs.ts";
 
 const limits = { streams: 10, runs: 2, tokensPerDay: 100, costPerDay: 100 };
 const ada: Caller = { user: "ada", scope: "ada", isAdmin: false, limits };

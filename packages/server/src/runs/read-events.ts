@@ -3,8 +3,7 @@ import { filterEvent, type StreamMode } from "capstan/client";
 import { isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { eventFrame } from "../http/event-frame.ts";
-import { eventStream, mostUnread } from "../http/event-stream.ts";
+import { eventFrame, eventStream, mostUnread } from "../http/event-stream.ts";
 
 /** Which events somebody wants to read, and from where. */
 export type Reading = {

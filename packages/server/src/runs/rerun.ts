@@ -3,10 +3,8 @@ import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { rememberFork } from "../sessions/branches.ts";
-import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
-import { once, otherRequest } from "./idempotency.ts";
-import { newSessionId } from "./session-id.ts";
-import { type Started, says } from "./start-run.ts";
+import { type Keyed, once, otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
+import { newSessionId, type Started, says } from "./start-run.ts";
 
 /** What to run again, and under which other policy. */
 export type RerunRequest = {

@@ -3,9 +3,7 @@ import { AgentError, type Fact, type RunMessage } from "capstan";
 import { isInRun } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { rememberAsked, wasAsked } from "./asked-before.ts";
-import { goingOn } from "./going-on.ts";
-import { otherRequest } from "./idempotency.ts";
+import { otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
 
 /** What can be said to a run. */
 export type Message = RunMessage extends infer Each
@@ -127,4 +125,32 @@ async function isHeard(
 
 function answered(callId: string): AgentError {
   return new AgentError("approval_conflict", `The call "${callId}" was answered already, and otherwise.`);
+}
+
+type Rested = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };
+
+/**
+ * Tells something to a run, as `tell` does. One that is at rest goes on then, so it needs what a new run needs: something
+ * that is left of the caller's day, and a place among the caller's runs. Throws `rate_limited`, and nothing is told.
+ */
+export async function goingOn<Told>(
+  { store, atWork, spending }: Deployment,
+  { caller, runId, sessionId }: Rested,
+  tell: () => Promise<Told>,
+): Promise<Told> {
+  const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
+  const isTold = (await store.listMessages(runId)).length > 0;
+  if (run?.state !== "waiting" || isTold) return tell();
+  await spending.within(caller, {});
+  if (atWork.has(sessionId)) return tell();
+  const expected = atWork.expect(caller, sessionId);
+  try {
+    const told = await tell();
+    // Another process goes on with it, or nobody does.
+    if (!expected.isTakenUp()) expected.release();
+    return told;
+  } catch (thrown) {
+    expected.release();
+    throw thrown;
+  }
 }

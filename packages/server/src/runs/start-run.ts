@@ -11,9 +11,7 @@ import {
 import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { type Keyed, rememberAsked, wasAsked } from "./asked-before.ts";
-import { once, otherRequest } from "./idempotency.ts";
-import { newSessionId } from "./session-id.ts";
+import { type Keyed, once, otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
 
 /** What somebody asks a run for. */
 export type RunRequest = {
@@ -163,4 +161,9 @@ export function says(value: unknown, asked: unknown): boolean {
     return isDeepStrictEqual(value, asked);
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(asked).every(([field, one]) => says(Reflect.get(value, field), one));
+}
+
+/** A new session of a user, see `scopeOf`; always the same one for the same seed. */
+export function newSessionId(scope: string, seed: string = crypto.randomUUID()): string {
+  return scope ? `${scope}~ses_${seed}` : `ses_${seed}`;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Event, RunInfo, Store } from "capstan";
 import { getScope, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { newSessionId } from "./session-id.ts";
+import { newSessionId } from "./start-run.ts";
 
 /** A conversation that a client of another protocol names by an id of its own. */
 export type Thread = { readonly protocol: string; readonly scope: string; readonly id: string };

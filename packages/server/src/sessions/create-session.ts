@@ -2,9 +2,8 @@ import type { Fact } from "capstan";
 import { session } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { type Keyed, rememberAsked, wasAsked } from "../runs/asked-before.ts";
-import { type Once, once, otherRequest } from "../runs/idempotency.ts";
-import { newSessionId } from "../runs/session-id.ts";
+import { type Keyed, type Once, once, otherRequest, rememberAsked, wasAsked } from "../runs/idempotency.ts";
+import { newSessionId } from "../runs/start-run.ts";
 import { rememberFork } from "./branches.ts";
 import { importFile } from "./import-session.ts";
 

@@ -1,7 +1,7 @@
 import { AgentError } from "capstan";
 import { subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { forgetAsked } from "../runs/asked-before.ts";
+import { forgetAsked } from "../runs/idempotency.ts";
 import { forgetBranches } from "./branches.ts";
 
 const patienceMs = 5000;

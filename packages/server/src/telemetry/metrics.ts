@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { type Event, isFact } from "capstan";
+import { type Agent, type Event, isFact } from "capstan";
 import { counter, gauge, histogram, type Metric } from "./prometheus.ts";
 
 /** What a server counts, without a word of what was said or by whom. */
@@ -86,4 +86,25 @@ function present({ openStreams, runsAtWork }: Gauges): Metric[] {
       [{ nodejs_eventloop_state: "idle" }, idle / 1000],
     ]),
   ];
+}
+
+/** Of every agent. */
+const everywhere: readonly string[] = ["handoff", "read_result"];
+
+/**
+ * Whether a tool is the server's: one of its agents, of those they hand over to, or of those that stored agents may have. Any
+ * other was declared by a client. Agents that are tools, and so have runs inside of runs, are never changed by clients.
+ */
+export function ownTools(
+  agents: readonly Agent[],
+  named: readonly string[],
+): (event: Event & { readonly name: string }) => boolean {
+  const team = new Set(agents);
+  for (const { handoffs } of team) for (const other of handoffs?.() ?? []) team.add(other);
+  const names = new Set([...everywhere, ...named, ...[...team].flatMap(({ tools }) => [...tools.keys()])]);
+  const sources = [...team].flatMap(({ toolSource }) => toolSource ?? []);
+  return ({ name, parentRunId }) =>
+    parentRunId !== undefined ||
+    names.has(name) ||
+    sources.some((source) => source().some((tool) => tool.name === name));
 }

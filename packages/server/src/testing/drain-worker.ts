@@ -1,4 +1,4 @@
-// A server in a process of its own, for tests: `served.ts <order as JSON>`. Says its address as its first line.
+// A server in a process of its own, for tests: `drain-worker.ts <order as JSON>`. Says its address as its first line.
 import { getHeapSpaceStatistics } from "node:v8";
 import { defineAgent, defineTool } from "capstan";
 import { sqlite } from "capstan/stores/sqlite";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What `served.ts` is told. */
+/** What `drain-worker.ts` is told. */
 export type ServeOrder = { readonly file: string; readonly patienceMs: number; readonly stepMs: number };
 
 /** A server in a process of its own. */
@@ -14,7 +14,7 @@ export type Apart = {
   readonly ended: Promise<number | string>;
 };
 
-const program = join(import.meta.dirname, "served.ts");
+const program = join(import.meta.dirname, "drain-worker.ts");
 const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-workers");
 
 export type ApartOptions = {

@@ -11,7 +11,7 @@ export interface ServerProcess extends Reachable {
   stop(): Promise<void>;
 }
 
-const program = join(import.meta.dirname, "serve-process.ts");
+const program = join(import.meta.dirname, "server-worker.ts");
 // What Node has compiled, so that later ones start faster.
 const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-servers");
 

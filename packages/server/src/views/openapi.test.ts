@@ -2,8 +2,8 @@ import { defineAgent, defineTool, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Route } from "../routes/route.ts";
 import { routes } from "../routes/all-routes.ts";
+import type { Route } from "../routes/route.ts";
 import { type TestServer, testServer } from "../testing/test-server.ts";
 import { type OpenApi, openApi } from "./openapi.ts";
 

@@ -1,5 +1,5 @@
-import type { AgentProfile } from "../../views/server-info.ts";
 import { version } from "../../version.ts";
+import type { AgentProfile } from "../../views/server-info.ts";
 import { a2aVersion } from "./wire.ts";
 
 /** An agent as a card shows it: nothing of how it is made. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { AgentError } from "capstan";
 import { getScope } from "capstan/sessions";
-import { runView } from "../../views/run-view.ts";
-import { startRun } from "../../runs/start-run.ts";
 import { tellRun } from "../../runs/send-to-run.ts";
+import { startRun } from "../../runs/start-run.ts";
+import { runView } from "../../views/run-view.ts";
 import { answersIn } from "./answers.ts";
 import { type A2aAsking, type FollowedTask, followTask, placeOf, type TaskPlace } from "./follow-task.ts";
 import { contentOf, wordsIn } from "./parts.ts";

@@ -1,7 +1,7 @@
 import { type Event, type Fact, getText, isFact, type Json, toPlainText } from "capstan";
 import type { ShowError } from "../chat/chat-events.ts";
-import { openAsks } from "./pending-calls.ts";
 import { dataPart, sentParts } from "./parts.ts";
+import { openAsks } from "./pending-calls.ts";
 import { type TaskRecord, taskRecord } from "./task-record.ts";
 import type { A2aFrame, A2aPart, A2aPlace, A2aState, A2aTask } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import type { Event, PendingCall, Usage } from "capstan";
-import { approvalId } from "../approval-id.ts";
+import { approvalId } from "../call-ids.ts";
 import { type ShowError, unsaid } from "../chat/chat-events.ts";
 import { type AgUiEvent, agUiSpeaker, type Speaker } from "./ag-ui-encoder.ts";
 

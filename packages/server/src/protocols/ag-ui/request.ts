@@ -1,7 +1,7 @@
 import { AgentError, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
 import type { CallAnswer } from "../ai-sdk/request.ts";
-import { approvalId, approvalMismatch } from "../approval-id.ts";
+import { approvalId, approvalMismatch } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";
 import { clientHistory } from "../client-history.ts";

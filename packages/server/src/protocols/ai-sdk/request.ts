@@ -1,6 +1,6 @@
 import { AgentError, type Json, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
-import { approvalId, approvalMismatch } from "../approval-id.ts";
+import { approvalId, approvalMismatch } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
 import { clientHistory } from "../client-history.ts";
 

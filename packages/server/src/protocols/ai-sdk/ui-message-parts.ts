@@ -1,6 +1,5 @@
-import type { AssistantEntry, Event, Json } from "capstan";
-import { getText, toPlainText } from "capstan";
-import { approvalId } from "../approval-id.ts";
+import { type AssistantEntry, type Event, getText, type Json, toPlainText } from "capstan";
+import { approvalId } from "../call-ids.ts";
 
 /** A chunk of the UI message stream. */
 export type UiChunk = { readonly type: string; readonly [field: string]: unknown };

@@ -2,6 +2,7 @@ import { AgentError } from "capstan";
 import { getScope } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
+import { goingOn, type Message, tellRun } from "../../runs/send-to-run.ts";
 import {
   type ApprovalAsked,
   type RunLeg,
@@ -10,9 +11,7 @@ import {
   responseId,
 } from "./ids.ts";
 import { type InputAnswer, outputOf } from "./input-items.ts";
-import { goingOn } from "../../runs/going-on.ts";
 import { type KeptLeg, restsOf } from "./segments.ts";
-import { type Message, tellRun } from "../../runs/send-to-run.ts";
 
 /**
  * Tells a run what a client answers to one of its legs, and gives the next. All answers are stored before the run goes on,

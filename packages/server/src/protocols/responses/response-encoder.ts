@@ -1,10 +1,15 @@
-import type { Event, Fact, Usage } from "capstan";
-import { getText } from "capstan";
+import { type Event, type Fact, getText, type Usage } from "capstan";
 import { type ShowError, unsaid } from "../chat/chat-events.ts";
 import { openaiProblem } from "../openai-error.ts";
-import { callsOf } from "./response-calls.ts";
 import type { RunLeg } from "./ids.ts";
-import { endingOf, type ResponseInfo, type ResponseObject, responseObject, type Standing } from "./response-object.ts";
+import { callsOf } from "./response-calls.ts";
+import {
+  endingOf,
+  type ResponseInfo,
+  type ResponseObject,
+  responseObject,
+  type Standing,
+} from "./response-object.ts";
 import { type ResponseOutput, responseOutput, type Said } from "./response-output.ts";
 import { speechOf } from "./response-text.ts";
 

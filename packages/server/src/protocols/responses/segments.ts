@@ -2,9 +2,9 @@ import { type Agent, AgentError, type Event, type Fact } from "capstan";
 import { isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
+import { shownError } from "../client-error.ts";
 import { type RunLeg, responseId } from "./ids.ts";
 import { isRest, type ResponseOptions } from "./response-encoder.ts";
-import { shownError } from "../client-error.ts";
 
 /** One leg of a run that is kept, and the session that keeps it. */
 export type KeptLeg = RunLeg & { readonly sessionId: string };

@@ -1,17 +1,15 @@
 import type { Agent } from "capstan";
 import type { Caller } from "../../access/caller.ts";
 import type { Deployment } from "../../deployment.ts";
+import { chosenAgent, keepToolset } from "../../runs/agent-resolver.ts";
+import { newSessionId, startRun } from "../../runs/start-run.ts";
+import { forkSession } from "../../sessions/create-session.ts";
 import type { ChatMessage } from "../chat-messages.ts";
 import { type ClientWishes, clientAgent } from "../client-agent.ts";
 import { clientHistory } from "../client-history.ts";
 import { messagesOf } from "./input-items.ts";
 import type { ResponsesRequest } from "./request.ts";
-import { forkSession } from "../../sessions/create-session.ts";
-import { chosenAgent } from "../../runs/chosen-agent.ts";
-import { keepToolset } from "../../runs/client-toolsets.ts";
 import { type FollowedLeg, followLeg, functionsOf, type KeptLeg, restsOf } from "./segments.ts";
-import { newSessionId } from "../../runs/session-id.ts";
-import { startRun } from "../../runs/start-run.ts";
 
 /** A response that somebody asks for. */
 export type ResponseAsked = {
