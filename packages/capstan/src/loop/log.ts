@@ -94,7 +94,7 @@ export function openLog({
     if (batch.length === 0) return;
     // While the end is being written nobody may speak: it would be neither stored nor refused.
     if (batch.some(isEnd)) inbox.close();
-    const at = { expected: state.seq, lease, ...(heard.length > 0 && { heard }) };
+    const at = { expected: state.seq, lease, ...(heard.length > 0 && { acknowledged: heard }) };
     const placed = await store.append(batch, at).catch(failed);
     const fresh: Fact[] = []; // the others were stored by an earlier attempt, or said twice
     for (const fact of placed) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
