@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { suggestName } from "./definition.ts";
+import { readCpuMs } from "./testing/cpu-time.ts";
 
 describe("nearest", () => {
   it.each<[string, readonly string[], string]>([
@@ -34,13 +35,13 @@ describe("nearest", () => {
   });
 
   it("answers at once for a name of a megabyte (F30)", () => {
-    const started = performance.now();
+    const started = readCpuMs();
     expect(
       suggestName(
         "x".repeat(1_000_000),
         Array.from({ length: 100 }, (_, n) => `tool_${n}`),
       ),
     ).toBe("");
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(readCpuMs() - started).toBeLessThan(1000);
   });
 });

@@ -414,7 +414,7 @@ describe("what is streamed", () => {
     const going = run(defineAgent({ name: "helper", model: scriptedModel([]), instructions }), "Hi");
     await begun.promise;
     going.cancel();
-    const tooLate = new Promise((resolve) => setTimeout(resolve, 200, "still going"));
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 30_000, "still going"));
     expect(await Promise.race([going.then(({ status }) => status), tooLate])).toBe("cancelled");
   });
 

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
+import { readCpuMs } from "../testing/cpu-time.ts";
 import { type Damages, damagedJson } from "../testing/damaged-json.ts";
 import { parseLenient } from "./lenient-json.ts";
 
@@ -160,9 +161,9 @@ describe("lenient JSON", () => {
     ["stars", `/${"*".repeat(900_000)}`],
     ["backticks", `${"`".repeat(900_000)}`],
   ])("takes linear time: %s (F33)", (_what, text) => {
-    const begin = performance.now();
+    const begin = readCpuMs();
     parseLenient(text);
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(readCpuMs() - begin).toBeLessThan(2_000);
   });
 });
 

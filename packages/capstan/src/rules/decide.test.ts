@@ -7,6 +7,7 @@ import { fold } from "../state/apply.ts";
 import { newState } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
+import { readCpuMs } from "../testing/cpu-time.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { decide } from "./decide.ts";
@@ -139,9 +140,9 @@ describe("decide", () => {
         facts.slice(0, facts.findIndex((fact) => fact.type === "turn_end" && fact.turn === turn) + 1),
       );
     const time = (state: ReturnType<typeof fold>) => {
-      const started = performance.now();
+      const started = readCpuMs();
       for (let round = 0; round < 5000; round++) decide(agents, state);
-      return performance.now() - started;
+      return readCpuMs() - started;
     };
     const [early, late] = [ended(10), ended(1000)];
     time(early);

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import { readCpuMs } from "../testing/cpu-time.ts";
 import { defineTool } from "../tool.ts";
 import { toSchema } from "./schema.ts";
 
@@ -94,25 +95,25 @@ describe("a pattern", () => {
     ["(x+x+)+y", "x".repeat(100_000)],
   ])("%s takes linear time on a text that would take RegExp for ever (A116)", async (pattern, text) => {
     const schema = texts({ pattern });
-    const begin = performance.now();
+    const begin = readCpuMs();
     await schema.validate({ a: text });
     await schema.validate({ a: text.repeat(10) });
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(readCpuMs() - begin).toBeLessThan(2_000);
   });
 
   it("of keys takes linear time too (A116)", async () => {
     const schema = toSchema({ type: "object", patternProperties: { "^(a+)+$": { type: "number" } } });
-    const begin = performance.now();
+    const begin = readCpuMs();
     expect(await schema.validate({ [`${"a".repeat(40)}!`]: "x" })).toMatchObject({ valid: true });
     expect(await schema.validate({ ["a".repeat(40)]: "x" })).toMatchObject({ valid: false });
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(readCpuMs() - begin).toBeLessThan(2_000);
   });
 
   it("behind the format url takes linear time (A116)", async () => {
-    const begin = performance.now();
+    const begin = readCpuMs();
     expect(await isValid({ format: "url" }, `http://${"a".repeat(40)}!`.repeat(2))).toBeDefined();
     expect(await isValid({ format: "url" }, "not a url")).toBe(false);
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(readCpuMs() - begin).toBeLessThan(2_000);
   });
 
   it("is searched for, in characters and not in halves of them; the issue names it (S0-26)", async () => {
@@ -313,12 +314,12 @@ describe("a reference", () => {
   it("to alternatives that refer to alternatives does not block, however many there are (A116)", async () => {
     const again = { anyOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] };
     const value = JSON.parse(`${'{"a":'.repeat(40)}1${"}".repeat(40)}`);
-    const begin = performance.now();
+    const begin = readCpuMs();
     expect(await toSchema(object({ a: again })).validate(value)).toEqual({
       valid: false,
       issues: ["takes too many steps to be checked"],
     });
-    expect(performance.now() - begin).toBeLessThan(8_000);
+    expect(readCpuMs() - begin).toBeLessThan(8_000);
   });
 
   it("that goes round without end refuses every value, and does not hang", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readCpuMs } from "../../../capstan/src/testing/cpu-time.ts";
 import { globToRe2 } from "./glob-pattern.ts";
 import { linearMatcher } from "./linear-matcher.ts";
 
@@ -84,9 +85,9 @@ describe("a glob", () => {
     "**/*".repeat(80),
   ])("takes little time however often it branches: %s (A42)", async (glob) => {
     const path = `${"a/".repeat(500)}b`;
-    const startedAt = performance.now();
+    const startedAt = readCpuMs();
     await finds(glob, path).catch((error: { code: string }) => expect(error.code).toBe("bad_arguments"));
-    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(readCpuMs() - startedAt).toBeLessThan(3000);
   });
 
   it.each([
@@ -101,9 +102,9 @@ describe("a glob", () => {
 describe("a linear matcher", () => {
   it("finds in a moment that (a+)+$ is not there (A42)", async () => {
     const matches = await linearMatcher("(a+)+$");
-    const startedAt = performance.now();
+    const startedAt = readCpuMs();
     expect(matches(`${"a".repeat(2000)}b`)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(readCpuMs() - startedAt).toBeLessThan(2000);
   });
 
   it.each([

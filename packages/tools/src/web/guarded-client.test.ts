@@ -481,12 +481,10 @@ describe("a body", () => {
       if (slow === "headers") socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
     });
     const scheme = slow === "handshake" ? "https" : "http";
-    const started = performance.now();
     expect(await failureOf(`${scheme}://example.com/`, { allowHttp: true, totalMs: 200 })).toMatchObject({
       code: "tool_timeout",
       retryable: false,
     });
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   it("of redirects and look-ups without end has one time for all (A24)", async () => {
@@ -506,7 +504,7 @@ describe("a body", () => {
       response.writeHead(200, { "content-type": "text/plain" });
       response.write("x");
     });
-    await guardedFetch({ ...internet.options, totalMs: 2000 })("https://example.com/");
+    await guardedFetch({ ...internet.options, totalMs: 5_000 })("https://example.com/");
     await closed.promise;
   });
 
@@ -611,16 +609,20 @@ describe("an answer without a body", () => {
 
 describe("an answer can be read piece by piece", () => {
   it("as it comes", async () => {
+    const firstIsRead = Promise.withResolvers<void>();
     await internet.site((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "x-a": "b" });
       response.write("one");
-      setTimeout(() => response.end("two"), 30);
+      void firstIsRead.promise.then(() => response.end("two"));
     });
     const { body, headers } = await guardedFetch({ ...internet.options, totalMs: "unlimited" })(
       "https://example.com/",
     );
     const pieces: string[] = [];
-    for await (const piece of body) pieces.push(new TextDecoder().decode(piece));
+    for await (const piece of body) {
+      pieces.push(new TextDecoder().decode(piece));
+      firstIsRead.resolve();
+    }
     expect(pieces).toEqual(["one", "two"]);
     expect(headers.get("x-a")).toBe("b");
   });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk } from "../../model.ts";
+import { readCpuMs } from "../../testing/cpu-time.ts";
 import { dialectParser } from "./parser.ts";
 
 type Piece =
@@ -186,10 +187,10 @@ describe("the parser of the text dialect", () => {
   it("reads a million characters in time that grows with their number", () => {
     const line = "Some text that is long enough to be a line of an answer.\n";
     const page = line.repeat(20_000);
-    const startedAt = performance.now();
+    const startedAt = readCpuMs();
     expect(parsed(page)).toEqual([text(page)]);
     expect(parsed(...Array.from({ length: 100_000 }, () => "\n"))).toEqual([text("\n".repeat(100_000))]);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(readCpuMs() - startedAt).toBeLessThan(2000);
   });
 });
 
