@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, defineTool, type Event, isFact, type Store } from "capstan";
 import {
   buildView,
@@ -59,15 +58,17 @@ describe("the client and the server", () => {
 
   it("have a method for each route, and a route for each method", async () => {
     const asked: string[] = [];
+    const stop = new AbortController();
     const fetch: Fetch = async (url, { method = "GET" }) => {
       asked.push(`${method} ${new URL(url).pathname}`);
+      if (asked.filter((request) => request.endsWith("/events")).length === 2) stop.abort();
       const headers = { "content-type": "text/event-stream" };
       if (url.endsWith("/events")) return new Response(new ReadableStream(), { headers });
       return Response.json({ runs: [], sessions: [], agents: [] });
     };
     const client = createClient({ baseURL: "http://127.0.0.1:1", fetch });
     const { runs, sessions, agents } = client;
-    const signal = AbortSignal.timeout(20);
+    const { signal } = stop;
     await Promise.all([
       ...[client.health(), client.signIn({ key: "k" }), client.signOut()],
       ...[agents.list(), agents.get("a"), agents.save({ format: 1, name: "a" }, 0), agents.remove("a", 1)],
@@ -159,7 +160,7 @@ describe("a listener of a server that leaves", () => {
     const { runId, sessionId } = await client.runs.start(planned(turn, turn, turn, turn));
     const states: ConnectionState[] = [];
     const listened = all(client.runs.events(runId, { onState: (state) => states.push(state) }));
-    await sleep(150);
+    await expect.poll(() => states, inTime).toContainEqual({ type: "open" });
     await replace(listening, store);
     const heard = await listened;
     const stored = await store.read(sessionId);

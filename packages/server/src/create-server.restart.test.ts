@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await startServer(order);
   order = { ...order, port: server.port };
   // On a busy machine a server takes its time to come back.
-  client = createClient({ baseURL: server.url, retries: 6 });
+  client = createClient({ baseURL: server.url, retries: 20 });
 });
 
 afterAll(async () => {
@@ -59,12 +59,16 @@ const longPlan: SlowPlan = Array.from({ length: 6 }, (_, turn) => ({
 }));
 
 /** All events, and whether something was ever shown twice. */
-async function listen(events: AsyncIterable<Event>): Promise<{ heard: Event[]; doubled: string[] }> {
+async function listen(
+  events: AsyncIterable<Event>,
+  onEvent?: () => void,
+): Promise<{ heard: Event[]; doubled: string[] }> {
   const heard: Event[] = [];
   const doubled: string[] = [];
   let view = emptyView;
   for await (const event of events) {
     heard.push(event);
+    onEvent?.();
     view = reduce(view, event);
     const { text } = view.live;
     const isBeginning = text.startsWith("Done: ") || longPlan.some(({ say = "" }) => say.startsWith(text));
@@ -85,13 +89,15 @@ it("after kill -9 in mid-run its listeners come back by themselves, and hear eve
   const runs = [await client.runs.start({ input: JSON.stringify(longPlan) })];
   runs.push(await client.runs.start({ input: JSON.stringify(longPlan) }));
   const states: ConnectionState["type"][] = [];
+  let events = 0;
   const listening = runs.map(({ runId }) =>
-    listen(client.runs.events(runId, { onState: ({ type }) => states.push(type) })),
+    listen(client.runs.events(runId, { onState: ({ type }) => states.push(type) }), () => events++),
   );
   const [first] = runs;
   listening.push(listen(untilDone(client.sessions.events(first?.sessionId ?? ""))));
   for (let kills = 0; kills < 3; kills++) {
-    await sleep(100 + Math.random() * 500);
+    const next = events + 1 + Math.floor(Math.random() * 12);
+    await expect.poll(() => events, { interval: 5 }).toBeGreaterThanOrEqual(next);
     await killAndRestart();
   }
   const heard = await Promise.all(listening);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,8 @@ const isDone = async ({ url }: Apart, runId: string) => {
 };
 
 it("a server that is told to leave under load loses no run, no listener, and ends with 0 (F82)", async () => {
-  const first = await serve({ stepMs: 400 });
+  const isAsked = join(folder, "asked");
+  const first = await serve({ waitFor: isAsked });
   const runs = await Promise.all(Array.from({ length: 20 }, async () => runOf(await start(first))));
   const streams = await Promise.all(
     runs.slice(0, 5).map((id) => fetch(`${first.url}/api/runs/${id}/events`)),
@@ -70,6 +71,7 @@ it("a server that is told to leave under load loses no run, no listener, and end
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await refused.json()).toMatchObject({ error: { code: "draining", retryable: true } });
   expect((await fetch(`${first.url}/api/runs/${runs[0]}`)).status).toBe(200);
+  writeFileSync(isAsked, "");
   for (const text of await Promise.all(texts)) {
     expect(text).toContain("event: server_draining");
     expect(text).not.toContain("event: done");

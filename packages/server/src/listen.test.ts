@@ -21,14 +21,15 @@ async function start(options: ListenOptions = {}, server: Server = make()): Prom
   return listening;
 }
 
-/** What comes back for these bytes, until the other side closes or has been quiet for a moment. */
+/** What comes back for these bytes, until the other side closes or is quiet for a moment after an answer. */
 function raw(port: number, bytes: string, quietMs = 300): Promise<string> {
   return new Promise((resolve) => {
     let heard = "";
     const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
-    socket.setTimeout(quietMs, () => socket.destroy());
+    socket.setTimeout(30_000, () => socket.destroy());
     socket.on("data", (data) => {
       heard += data.toString("latin1");
+      socket.setTimeout(quietMs);
     });
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(heard));

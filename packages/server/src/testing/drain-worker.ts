@@ -1,4 +1,6 @@
 // A server in a process of its own, for tests: `drain-worker.ts <order as JSON>`. Says its address as its first line.
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { getHeapSpaceStatistics } from "node:v8";
 import { defineAgent, defineTool } from "capstan";
 import { sqlite } from "capstan/stores/sqlite";
@@ -6,7 +8,7 @@ import { scriptedModel } from "capstan/testing";
 import { createServer, drainOnSignals, listen } from "../index.ts";
 import type { ServeOrder } from "./start-drain-worker.ts";
 
-const { file, patienceMs, stepMs }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
+const { file, patienceMs, stepMs, waitFor }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
 const ballast: number[][] = [];
 /** As the flag `--max-old-space-size` of the test says. */
 const oldSpace = 320 * 1024 * 1024;
@@ -21,7 +23,11 @@ const work = defineTool({
   description: "Takes a while",
   input: { n: { type: "number" } },
   effects: "none",
-  execute: ({ n }) => new Promise<string>((resolve) => setTimeout(() => resolve(`Step ${n}`), stepMs)),
+  async execute({ n }) {
+    await sleep(stepMs);
+    while (waitFor && !existsSync(waitFor)) await sleep(stepMs);
+    return `Step ${n}`;
+  },
 });
 const fill = defineTool({
   name: "fill",

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { type Agent, defineAgent, defineTool, type Model, type ModelRequest } from "capstan";
 
 /** What a run of the slow agent does, turn by turn; it is asked for as JSON. */
 export type SlowPlan = readonly {
   readonly say?: string;
+  /** A file: the message does not end before it exists. */
+  readonly waitFor?: string;
   /** `look` takes a moment, `pay` needs an approval, `screen` is the client's. */
   readonly call?: "look" | "pay" | "screen";
 }[];
@@ -61,11 +64,12 @@ const model: Model = {
   async *stream({ history }, { signal }) {
     const turn = history.filter(({ type }) => type === "assistant").length;
     const step = planIn(history)[turn];
-    const { say = "", call } = step ?? { say: lastWords(history) };
+    const { say = "", waitFor, call } = step ?? { say: lastWords(history) };
     for (const text of say.match(/\S+\s*/g) ?? []) {
       await pause(wordMs, signal);
       yield [{ type: "text", text }];
     }
+    while (waitFor && !existsSync(waitFor)) await pause(wordMs, signal);
     if (call) yield [{ type: "call_start", index: 0, name: call }];
     if (call) yield [{ type: "call_delta", index: 0, text: JSON.stringify({ turn }) }];
     yield [

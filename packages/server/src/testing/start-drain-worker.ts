@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** What `drain-worker.ts` is told. */
-export type ServeOrder = { readonly file: string; readonly patienceMs: number; readonly stepMs: number };
+export type ServeOrder = {
+  readonly file: string;
+  readonly patienceMs: number;
+  readonly stepMs: number;
+  /** A file: no step ends before it exists. */
+  readonly waitFor?: string;
+};
 
 /** A server in a process of its own. */
 export type Apart = {
