@@ -1,14 +1,22 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import type { Model } from "../model.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
-import { fakeClock } from "../testing/fake-clock.ts";
+import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";
+
+const leaseMs = 300;
+
+/** Stands still unless a test advances it, so that no lease lapses because the machine is busy. */
+let clock: FakeClock;
+beforeEach(() => {
+  clock = fakeClock();
+});
 
 const engines: LocalEngine[] = [];
 afterEach(async () => {
@@ -17,7 +25,7 @@ afterEach(async () => {
 
 /** An engine of a process of its own, as far as the store can tell. */
 function engineOn(store: Store, agents: Agent, more: Partial<LocalOptions> = {}): LocalEngine {
-  const engine = local({ store, agents, leaseMs: 300, ...more });
+  const engine = local({ store, agents, leaseMs, clock, ...more });
   engines.push(engine);
   return engine;
 }
@@ -70,9 +78,13 @@ async function factsOf(store: Store, runId: string): Promise<readonly Fact[]> {
   return store.read((await store.findSession(runId)) ?? "");
 }
 
+async function lastFactType(store: Store, runId: string): Promise<Fact["type"] | undefined> {
+  return (await factsOf(store, runId)).at(-1)?.type;
+}
+
 describe("a run on the local engine", () => {
   it("ends as any run does, and can be opened from its store", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const agent = defineAgent({ name: "greeter", model: scriptedModel([{ text: "Hello.", split: 2 }]) });
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Hi.");
@@ -85,19 +97,32 @@ describe("a run on the local engine", () => {
 
   it("must be of an agent that every process knows", () => {
     const agent = defineAgent({ name: "a", model: scriptedModel([]) });
-    const engine = engineOn(memory(), defineAgent({ name: "b", model: scriptedModel([]) }));
+    const engine = engineOn(memory({ clock }), defineAgent({ name: "b", model: scriptedModel([]) }));
     expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not given to the engine/);
   });
 
   it("shows its deltas to who opens it in the meantime (S1-34)", async () => {
-    const store = memory();
-    const model = scriptedModel([{ text: "one two three", split: 4, delayMs: 50 }]);
+    const store = memory({ clock });
+    const isOpened = Promise.withResolvers<void>();
+    const model: Model = {
+      id: "talker",
+      async *stream() {
+        yield [{ type: "text", text: "one " }];
+        await isOpened.promise;
+        yield [{ type: "text", text: "two three" }];
+        yield [{ type: "finish", reason: "stop" }];
+      },
+    };
     const agent = defineAgent({ name: "talker", model });
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Talk.", { runId: "run_1" });
-    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 30_000);
+    await expect.poll(() => store.findSession("run_1")).toBeDefined();
     let text = "";
-    for await (const event of engine.open("run_1")) if (event.type === "content_delta") text += event.delta;
+    for await (const event of engine.open("run_1")) {
+      if (event.type !== "content_delta") continue;
+      text += event.delta;
+      isOpened.resolve();
+    }
     expect(text).toBe("one two three");
     await started;
   });
@@ -105,7 +130,7 @@ describe("a run on the local engine", () => {
 
 describe("a run that waits", () => {
   it("is taken up by whoever is told, in whatever process, once per key (S4-60, F84)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const removed: string[] = [];
     const agent = agentWith(removing(removed));
     const waiting = await engineOn(store, agent).run(agent, "Remove it.");
@@ -119,7 +144,7 @@ describe("a run that waits", () => {
   });
 
   it("is moved by the run that `open` gives, and shows the rest of its events", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const removed: string[] = [];
     const agent = agentWith(removing(removed));
     const engine = engineOn(store, agent);
@@ -133,7 +158,7 @@ describe("a run that waits", () => {
   });
 
   it("notes what makes no sense and waits on", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const agent = agentWith(removing([]));
     const engine = engineOn(store, agent);
     const { runId } = await engine.run(agent, "Remove it.");
@@ -142,12 +167,12 @@ describe("a run that waits", () => {
       const facts = await factsOf(store, runId);
       expect(facts.some((fact) => fact.type === "warning" && fact.code === "message_ignored")).toBe(true);
       expect(facts.at(-1)?.type).toBe("waiting");
-    });
+    }, 30_000);
     expect(await store.listMessages(runId)).toEqual([]);
   });
 
   it("can be cancelled from elsewhere", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const agent = agentWith(removing([]));
     const { runId } = await engineOn(store, agent).run(agent, "Remove it.");
     const opened = engineOn(store, agentWith(removing([]))).open(runId);
@@ -158,15 +183,13 @@ describe("a run that waits", () => {
 
 describe("a run at work", () => {
   it("hears what another process tells it (S0-18)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
     const agent = agentWith(slow);
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Go.", { runId: "run_1" });
-    await vi.waitFor(async () =>
-      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
-    );
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
     await engineOn(store, agentWith(slow)).send("run_1", { key: "k", type: "steer", text: "Be short." });
     going.resolve("Went.");
     const result = await started;
@@ -175,7 +198,7 @@ describe("a run at work", () => {
   });
 
   it("is cancelled from elsewhere in the middle of a call", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const slow = defineTool({
       name: "slow",
       description: "",
@@ -184,24 +207,20 @@ describe("a run at work", () => {
     });
     const agent = agentWith(slow);
     const started = engineOn(store, agent).run(agent, "Go.", { runId: "run_1" });
-    await vi.waitFor(async () =>
-      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
-    );
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
     engineOn(store, agentWith(slow)).open("run_1").cancel();
     expect(await started).toMatchObject({ status: "cancelled" });
   });
 
   it("is put down when its engine closes, and another engine goes on (F82)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const going = Promise.withResolvers<string>();
     const slow = defineTool({ name: "slow", description: "", input: {}, execute: () => going.promise });
     const agent = agentWith(slow);
     const engine = engineOn(store, agent);
     const started = engine.run(agent, "Go.", { runId: "run_1" });
     const left = expect(started).rejects.toMatchObject({ code: "aborted" });
-    await vi.waitFor(async () =>
-      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
-    );
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
     const closed = engine.close();
     going.resolve("Went.");
     await closed;
@@ -215,7 +234,6 @@ describe("a run at work", () => {
 
 describe("a run whose model asks for a long time of patience", () => {
   it("rests until then without a process, and is taken up by whoever is there (F10)", async () => {
-    const clock = fakeClock();
     const store = memory({ clock });
     const leaseMs = 300_000;
     let asked = 0;
@@ -232,20 +250,19 @@ describe("a run whose model asks for a long time of patience", () => {
       },
     });
     const agent = defineAgent({ name: "a", model: model(false) });
-    const engine = engineOn(store, agent, { clock, leaseMs });
+    const engine = engineOn(store, agent, { leaseMs });
     const result = await engine.run(agent, "Hi.", { runId: "run_1", clock });
     expect(result).toMatchObject({ status: "waiting", until: clock.now() + 3_600_000, pending: [] });
     expect(result.text).toMatch(/^Waiting until 2026-01-01T01:00:00/);
     await engine.close();
     const next = engineOn(store, defineAgent({ name: "a", model: model(true) }), {
-      clock,
       leaseMs,
       getResumeOptions: () => ({ clock }),
     });
     await clock.advance(1_800_000);
     expect([asked, (await factsOf(store, "run_1")).at(-1)?.type]).toEqual([1, "waiting"]);
     await clock.advance(1_900_000);
-    await vi.waitFor(async () => expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("done"), 30_000);
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("done");
     expect(await next.open("run_1")).toMatchObject({ status: "done", text: "Here I am." });
     const types = (await factsOf(store, "run_1")).map((fact) => fact.type);
     expect(types).toEqual([
@@ -266,17 +283,17 @@ describe("a run whose process is gone", () => {
   async function killedInCall(store: Store, tool: (isSecond: boolean) => Tool): Promise<LocalEngine> {
     const { store: mine, kill } = mortal(store);
     const agent = agentWith(tool(false));
-    const doomed = local({ store: mine, agents: agent, leaseMs: 300 });
+    const doomed = local({ store: mine, agents: agent, leaseMs, clock });
     doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
-    await vi.waitFor(async () =>
-      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
-    );
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
     kill();
-    return engineOn(store, agentWith(tool(true)), { owner: "second" });
+    const engine = engineOn(store, agentWith(tool(true)), { owner: "second" });
+    await clock.advance(2 * leaseMs);
+    return engine;
   }
 
   it("is taken over when its lease has lapsed; a repeatable call is made again with the same key (F73)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const keys: string[] = [];
     const engine = await killedInCall(store, (isSecond) =>
       defineTool({
@@ -290,7 +307,7 @@ describe("a run whose process is gone", () => {
         },
       }),
     );
-    await vi.waitFor(async () => expect(await store.findSession("run_1")).toBeDefined(), 30_000);
+    await expect.poll(() => store.findSession("run_1")).toBeDefined();
     expect(await engine.open("run_1")).toMatchObject({ status: "done", text: "It says: Seen." });
     expect(keys).toEqual(["run_1/call_1_0", "run_1/call_1_0"]);
     expect(await factsOf(store, "run_1")).toContainEqual(
@@ -299,7 +316,7 @@ describe("a run whose process is gone", () => {
   });
 
   it("does not make a call again that may have taken effect: the model is told so (F73)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     let calls = 0;
     const engine = await killedInCall(store, () =>
       defineTool({
@@ -319,24 +336,23 @@ describe("a run whose process is gone", () => {
   });
 
   it("does not keep others waiting when what it needs cannot be had, and no more are taken than the engine may (F77)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const looking = (execute: () => unknown) =>
       agentWith(defineTool({ name: "look", description: "", input: {}, effects: "none", execute }));
     const { store: mine, kill } = mortal(store);
     const stuck = looking(() => new Promise(() => undefined));
     const agent = looking(() => "Seen.");
-    const doomed = local({ store: mine, agents: stuck, leaseMs: 100 });
+    const doomed = local({ store: mine, agents: stuck, leaseMs, clock });
     const runIds = ["run_1", "run_2", "run_3", "run_4"];
     for (const runId of runIds) doomed.run(stuck, "Go.", { runId }).then(undefined, () => undefined);
     await vi.waitFor(async () => {
       for (const runId of runIds) expect((await factsOf(store, runId)).at(-1)?.type).toBe("tool_call_start");
-    });
+    }, 30_000);
     kill();
     const taken: string[] = [];
     let most = 0;
     const working = new Set<string>();
     const next = engineOn(store, agent, {
-      leaseMs: 100,
       maxRuns: 2,
       getResumeOptions({ runId }) {
         if (runId === "run_1") throw new Error("There is no such tenant any more.");
@@ -346,17 +362,18 @@ describe("a run whose process is gone", () => {
         return { hooks: { onEvent: (event) => void (event.type === "done" && working.delete(runId)) } };
       },
     });
-    await vi.waitFor(
-      async () => expect((await store.listOrphans()).map(({ runId }) => runId)).toEqual(["run_1"]),
-      8_000,
-    );
+    await clock.advance(leaseMs);
+    await vi.waitFor(async () => {
+      await clock.advance(leaseMs / 2); // it looks again
+      expect((await store.listOrphans()).map(({ runId }) => runId)).toEqual(["run_1"]);
+    }, 30_000);
     expect(new Set(taken)).toEqual(new Set(["run_2", "run_3", "run_4"]));
     expect(most).toBeLessThanOrEqual(2);
     expect(await next.open("run_2")).toMatchObject({ status: "done" });
   });
 
   it("is left alone when it ends its process again and again, and others go on (F77)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const agent = agentWith(
       defineTool({
         name: "boom",
@@ -368,13 +385,14 @@ describe("a run whose process is gone", () => {
     );
     for (let crash = 0; crash <= 6; crash++) {
       const { store: mine, kill } = mortal(store);
-      const doomed = local({ store: mine, agents: agent, leaseMs: 30 });
+      const doomed = local({ store: mine, agents: agent, leaseMs, clock });
       if (crash === 0) doomed.run(agent, "Go.", { runId: "run_1" }).then(undefined, () => undefined);
+      else await clock.advance(2 * leaseMs);
       await vi.waitFor(async () => {
         const facts = await factsOf(store, "run_1");
         expect(facts.filter((fact) => fact.type === "recovered").length).toBe(crash);
         expect(["tool_call_start", "done"]).toContain(facts.at(-1)?.type);
-      });
+      }, 30_000);
       kill();
     }
     const result = await engineOn(store, agent).open("run_1");
@@ -383,7 +401,7 @@ describe("a run whose process is gone", () => {
   });
 
   it("refuses what the first process writes when it wakes up again, and stops its tools (F74, F75)", async () => {
-    const store = memory();
+    const store = memory({ clock });
     const paused = Promise.withResolvers<void>();
     const stopped = Promise.withResolvers<unknown>();
     let isPaused = true;
@@ -406,15 +424,15 @@ describe("a run whose process is gone", () => {
         },
       });
     const agent = agentWith(slow(true));
-    const first = local({ store: sleepy, agents: agent, leaseMs: 100 });
+    const first = local({ store: sleepy, agents: agent, leaseMs, clock });
     const started = first.run(agent, "Go.", { runId: "run_1" });
     const refused = expect(started).rejects.toMatchObject({ code: "lease_lost" });
-    await vi.waitFor(async () =>
-      expect((await factsOf(store, "run_1")).at(-1)?.type).toBe("tool_call_start"),
-    );
-    const second = engineOn(store, agentWith(slow(false)), { leaseMs: 200 });
+    await expect.poll(() => lastFactType(store, "run_1")).toBe("tool_call_start");
+    const second = engineOn(store, agentWith(slow(false)));
+    await clock.advance(2 * leaseMs);
     expect(await second.open("run_1")).toMatchObject({ status: "done", text: "It says: Second." });
     isPaused = false;
+    await clock.advance(leaseMs);
     await expect(stopped.promise).resolves.toMatchObject({ code: "lease_lost" });
     going.resolve("First.");
     await refused;
