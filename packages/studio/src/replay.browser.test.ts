@@ -4,6 +4,7 @@ import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { picture, studioFor } from "./testing/browser.ts";
+import { untilStill } from "./testing/conversation-page.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -118,18 +119,6 @@ async function openInspector(page: Page): Promise<void> {
 const bars = (page: Page, kind: string) => page.locator(`[data-bar][data-kind=${kind}]`);
 const moment = (page: Page) => page.locator("[data-moment]").getAttribute("data-moment");
 
-/** Until the conversation is where the bar has led it: what it leaves behind on its way is taken from the page. */
-async function stands(page: Page): Promise<void> {
-  const chat = page.getByRole("region", { name: "Conversation" });
-  const top = () => chat.evaluate((scroller) => scroller.scrollTop);
-  const moved = async () => {
-    const before = await top();
-    await page.waitForTimeout(300);
-    return (await top()) - before;
-  };
-  await expect.poll(moved).toBe(0);
-}
-
 describe("the inspector", () => {
   test("shows what took how long, and leads from a bar to the chat and from the chat to a bar", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
@@ -150,7 +139,7 @@ describe("the inspector", () => {
     );
     await picture(page, "timeline-desktop-light");
 
-    await stands(page);
+    await untilStill(page); // what it leaves behind on its way is taken from the page
     await page.locator("[data-call]").last().getByRole("button").first().click();
     await page.getByRole("button", { name: "Show in the timeline" }).last().click();
     const chosen = page.locator("[data-bar][aria-pressed=true]");

@@ -47,7 +47,7 @@ test("while text streams in nothing that is finished is drawn again, and nothing
       for (const entry of entries.getEntries())
         shift += (entry as unknown as { readonly value: number }).value;
     }).observe({ type: "layout-shift" });
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    while (inside <= 10) await new Promise((resolve) => requestAnimationFrame(resolve));
     changes.disconnect();
     return { outside, inside, shift };
   });

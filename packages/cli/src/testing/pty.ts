@@ -28,7 +28,7 @@ export type PtyOptions = {
   readonly cwd?: string;
 };
 
-const patienceMs = 8000;
+const patienceMs = 30_000;
 
 /** Starts a source file of this package in a pseudo-terminal, beside the file `beside`. */
 export function startInPty(

@@ -47,6 +47,17 @@ export async function untilHeard(gesture: () => Promise<void>, outcome: () => Pr
   });
 }
 
+/** Waits until the conversation has not scrolled for twenty frames, however long a frame takes. */
+export const untilStill = (page: Page): Promise<void> =>
+  transcript(page).evaluate(async (scroller) => {
+    let top = scroller.scrollTop;
+    for (let still = 0; still < 20; still++) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      if (scroller.scrollTop !== top) still = 0;
+      top = scroller.scrollTop;
+    }
+  });
+
 /** What has the focus, by its name. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
