@@ -170,7 +170,7 @@ describe("a new file", () => {
       }),
     );
     running.stdin.write("let go");
-    await sqlite(file, { busyTimeoutMs: 5_000 }).close();
+    await sqlite(file, { busyTimeoutMs: 60_000 }).close();
     await once(running, "exit");
   });
 

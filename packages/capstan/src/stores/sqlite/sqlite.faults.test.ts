@@ -106,10 +106,12 @@ describe("another process that holds the file", () => {
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(0);
     expect(await codes(store, "s1")).toEqual(["0"]);
-    const patient = store.append([note("s1", 1)], { expected: 1, lease });
+    const patient = sqlite(file, { busyTimeoutMs: 30_000 });
+    const waiting = patient.append([note("s1", 1)], { expected: 1, lease });
     await new Promise((resolve) => setTimeout(resolve, 50));
     other.exec("ROLLBACK");
-    await patient;
+    await waiting;
+    await patient.close();
     expect(await codes(store, "s1")).toEqual(["0", "1"]);
     other.close();
     await store.close();
