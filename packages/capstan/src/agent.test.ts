@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Agent, type AgentDefinition, agentsByName, defineAgent } from "./agent.ts";
+import { type Agent, type AgentDefinition, defineAgent, indexAgents } from "./agent.ts";
 import { AgentError } from "./errors.ts";
 import type { Model } from "./model.ts";
 import { run } from "./run/run.ts";
@@ -100,9 +100,9 @@ describe("defineAgent", () => {
 
   it("is found by its name, also a name of Object.prototype (A117)", () => {
     const agents = prototypeNames.map((name) => defineAgent({ name, model: scriptedModel([]) }));
-    const byName = agentsByName(agents);
+    const byName = indexAgents(agents);
     for (const agent of agents) expect(byName.get(agent.name)).toBe(agent);
-    expect(agentsByName([]).get("constructor")).toBeUndefined();
+    expect(indexAgents([]).get("constructor")).toBeUndefined();
   });
 });
 
@@ -318,13 +318,13 @@ describe("handoffs", () => {
     const first: Agent = agent("first", () => [second]);
     const second: Agent = agent("second", () => [third, first]);
     const third: Agent = agent("third");
-    expect([...agentsByName(first).keys()]).toEqual(["first", "second", "third"]);
-    expect([...agentsByName([third, first]).keys()]).toEqual(["third", "first", "second"]);
+    expect([...indexAgents(first).keys()]).toEqual(["first", "second", "third"]);
+    expect([...indexAgents([third, first]).keys()]).toEqual(["third", "first", "second"]);
   });
 
   it("to two agents of one name are refused (S3-27)", () => {
     const first = agent("first", [agent("same"), agent("second", [agent("same")])]);
-    expect(() => agentsByName(first)).toThrow(/Two agents are named "same"/);
+    expect(() => indexAgents(first)).toThrow(/Two agents are named "same"/);
     expect(() => run(first, "Go.")).toThrow(/Two agents are named "same"/);
   });
 

@@ -1,10 +1,10 @@
 import {
-  type Allowed,
+  anyValue,
   checkDefinition,
-  checkedElsewhere,
   checkFields,
-  record,
-  schema,
+  type FieldRule,
+  objectField,
+  schemaField,
   suggestName,
 } from "./definition.ts";
 import { AgentError } from "./errors.ts";
@@ -87,19 +87,19 @@ export type FallbackInput = {
   readonly tried: { readonly tool: string; readonly status: string; readonly preview: string }[];
 };
 
-const agentFields: Readonly<Record<keyof AgentDefinition, Allowed>> = {
-  name: checkedElsewhere,
-  model: checkedElsewhere,
-  models: { ...record, use: "an object with afterTools, summary" },
+const agentFields: Readonly<Record<keyof AgentDefinition, FieldRule>> = {
+  name: anyValue,
+  model: anyValue,
+  models: { ...objectField, hint: "an object with afterTools, summary" },
   instructions: {
-    use: "a text or a function that gives one",
-    fits: (value) => typeof value === "string" || typeof value === "function",
+    hint: "a text or a function that gives one",
+    accepts: (value) => typeof value === "string" || typeof value === "function",
   },
-  tools: checkedElsewhere,
-  handoffs: checkedElsewhere,
-  fallbackTool: { use: "a tool made with `defineTool`", fits: isTool },
-  output: schema,
-  policy: record,
+  tools: anyValue,
+  handoffs: anyValue,
+  fallbackTool: { hint: "a tool made with `defineTool`", accepts: isTool },
+  output: schemaField,
+  policy: objectField,
 };
 
 export function defineAgent(definition: AgentDefinition): Agent {
@@ -126,7 +126,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
       summary: summary as [ModelChoice],
     },
     instructions,
-    ...(typeof tools === "function" ? { ...toolset(name, []), toolSource: tools } : toolset(name, tools)),
+    ...(typeof tools === "function" ? { ...toToolMap(name, []), toolSource: tools } : toToolMap(name, tools)),
     ...(handoffs && { handoffs }),
     ...(fallbackTool && { fallbackTool }),
     ...(output && { output: toSchema(output, { owner: `the agent "${name}"` }) }),
@@ -153,11 +153,11 @@ function isModel(choice: ModelChoice): boolean {
 }
 
 /** Throws `invalid_definition` for a list that an agent cannot have. */
-export function toolset(agent: string, tools: readonly Tool[]): Toolset {
+export function toToolMap(agent: string, tools: readonly Tool[]): Toolset {
   if (!Array.isArray(tools))
     throw new AgentError("invalid_definition", `The tools of the agent "${agent}" are not a list.`);
   return {
-    tools: toolsByName(agent, tools),
+    tools: indexTools(agent, tools),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),
   };
 }
@@ -166,7 +166,7 @@ function isTool(value: unknown): boolean {
   return isRecord(value) && isRecord(value.schema) && typeof value.schema.validate === "function";
 }
 
-function toolsByName(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+function indexTools(agent: string, tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     if (!isTool(tool)) {
@@ -219,7 +219,7 @@ function checkHandoffs(name: string, handoffs: readonly Agent[]): readonly Agent
 }
 
 /** The agents by name, with all that can be reached from them by handoffs; the given ones come first. */
-export function agentsByName(agents: Agent | readonly Agent[]): Agents {
+export function indexAgents(agents: Agent | readonly Agent[]): Agents {
   const byName = new Map<string, Agent>();
   const open: Agent[] = [agents].flat();
   for (const agent of open) {

@@ -50,7 +50,7 @@ const handoff: Tool = defineTool({
 });
 
 /** The handoff tool as a model is shown it: with the agents that it may name. */
-export function handoffSpec(names: readonly string[], mode: HandoffPolicy["mode"]): ToolSpec {
+export function buildHandoffSpec(names: readonly string[], mode: HandoffPolicy["mode"]): ToolSpec {
   const then = mode === "return" ? "Its answer comes back as the result." : "It stays in charge.";
   return {
     name: handoffName,
@@ -69,7 +69,7 @@ export function handoffSpec(names: readonly string[], mode: HandoffPolicy["mode"
 const builtin: ReadonlyMap<string, Tool> = new Map([[readResult.name, readResult]]);
 
 /** A tool the agent can use by this name: its own, or one that every agent has. */
-export function toolOf(agent: Agent, name: string): Tool | undefined {
+export function findTool(agent: Agent, name: string): Tool | undefined {
   // Tools may come from elsewhere, and must not take the place of a handoff.
   if (name === handoffName && agent.handoffs?.().length) return handoff;
   return agent.tools.get(name) ?? builtin.get(name);

@@ -7,13 +7,13 @@ export interface Clock {
 }
 
 /** Timers hold 31 bits; a longer wait would fire at once. */
-const longestTimer = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 
 /** Read from the monotonic timer, so that a wall clock set forward or back moves no deadline and no budget. */
 export const systemClock: Clock = {
   now: () => Math.round(performance.timeOrigin + performance.now()),
   after(ms, fire) {
-    const timer = setTimeout(fire, Math.min(ms, longestTimer));
+    const timer = setTimeout(fire, Math.min(ms, maxTimerMs));
     return () => clearTimeout(timer);
   },
 };
@@ -22,14 +22,14 @@ export const systemClock: Clock = {
 export const backgroundClock: Clock = {
   now: systemClock.now,
   after(ms, fire) {
-    const timer = setTimeout(fire, Math.min(ms, longestTimer));
+    const timer = setTimeout(fire, Math.min(ms, maxTimerMs));
     if (typeof timer === "object" && "unref" in timer) timer.unref();
     return () => clearTimeout(timer);
   },
 };
 
 /** Calls `fire` every `ms` until the returned function is called. */
-export function every(clock: Clock, ms: number, fire: () => void): () => void {
+export function repeatEvery(clock: Clock, ms: number, fire: () => void): () => void {
   let cancel = clock.after(ms, tick);
   function tick(): void {
     cancel = clock.after(ms, tick);

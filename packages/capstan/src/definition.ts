@@ -2,21 +2,21 @@ import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 
 /** What the value of a field may be, and the same in words: `use` follows "use". */
-export type Allowed = { readonly use: string; fits(value: unknown): boolean };
+export type FieldRule = { readonly hint: string; accepts(value: unknown): boolean };
 
 /** Refuses fields that are not known, and values that are not allowed; one that is undefined is left out. */
 export function checkDefinition(
   owner: string,
   definition: object,
-  fields: Readonly<Record<string, Allowed>>,
+  fields: Readonly<Record<string, FieldRule>>,
 ): void {
   checkFields(owner, definition, Object.keys(fields));
-  for (const [field, { fits, use }] of Object.entries(fields)) {
+  for (const [field, { accepts: fits, hint: use }] of Object.entries(fields)) {
     const value: unknown = Reflect.get(definition, field);
     if (value === undefined || fits(value)) continue;
     throw new AgentError(
       "invalid_definition",
-      `${field} of the ${owner} cannot be ${shown(value)}: use ${use}.`,
+      `${field} of the ${owner} cannot be ${formatValue(value)}: use ${use}.`,
     );
   }
 }
@@ -33,54 +33,60 @@ export function checkFields(owner: string, definition: object, known: readonly s
 }
 
 /** For a field that is checked elsewhere, by those who read it. */
-export const checkedElsewhere: Allowed = { use: "", fits: () => true };
-export const flag: Allowed = { use: "true or false", fits: (value) => typeof value === "boolean" };
-export const callable: Allowed = { use: "a function", fits: (value) => typeof value === "function" };
-export const record: Allowed = { use: "an object", fits: isRecord };
+export const anyValue: FieldRule = { hint: "", accepts: () => true };
+export const booleanField: FieldRule = {
+  hint: "true or false",
+  accepts: (value) => typeof value === "boolean",
+};
+export const functionField: FieldRule = {
+  hint: "a function",
+  accepts: (value) => typeof value === "function",
+};
+export const objectField: FieldRule = { hint: "an object", accepts: isRecord };
 /** Some libraries' schemas are functions. What is inside is looked at when it is read. */
-export const schema: Allowed = {
-  use: "a schema",
-  fits: (value) => isRecord(value) || typeof value === "function",
+export const schemaField: FieldRule = {
+  hint: "a schema",
+  accepts: (value) => isRecord(value) || typeof value === "function",
 };
 
-export function numberFrom(least: number): Allowed {
-  return { use: `a number from ${least}`, fits: (value) => isNumberFrom(least, value) };
+export function toMinimumRule(least: number): FieldRule {
+  return { hint: `a number from ${least}`, accepts: (value) => isAtLeast(least, value) };
 }
 
-export function isNumberFrom(least: number, value: unknown): boolean {
+export function isAtLeast(least: number, value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value >= least;
 }
 
-export function oneOf(values: readonly string[]): Allowed {
-  return { use: inWords(values), fits: (value) => isOneOf(values, value) };
+export function toChoiceRule(values: readonly string[]): FieldRule {
+  return { hint: formatChoices(values), accepts: (value) => isChoice(values, value) };
 }
 
-export function listOf(values: readonly string[]): Allowed {
-  const fits = (value: unknown) => Array.isArray(value) && value.every((member) => isOneOf(values, member));
-  return { use: `a list of ${inWords(values)}`, fits };
+export function toListRule(values: readonly string[]): FieldRule {
+  const fits = (value: unknown) => Array.isArray(value) && value.every((member) => isChoice(values, member));
+  return { hint: `a list of ${formatChoices(values)}`, accepts: fits };
 }
 
-function isOneOf(values: readonly string[], value: unknown): boolean {
+function isChoice(values: readonly string[], value: unknown): boolean {
   return typeof value === "string" && values.includes(value);
 }
 
-function inWords(values: readonly string[]): string {
+function formatChoices(values: readonly string[]): string {
   const quoted = values.map((value) => `"${value}"`);
   return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 }
 
-const longestShown = 100;
+const maxValueLength = 100;
 
 /** A value as an error message shows it: never thrown for, never endless. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "function") return "a function";
-  const text = asJson(value) ?? typeof value;
-  return text.length > longestShown ? `${text.slice(0, longestShown).toWellFormed()}…` : text;
+  const text = tryStringify(value) ?? typeof value;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength).toWellFormed()}…` : text;
 }
 
-function asJson(value: unknown): string | undefined {
+function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {

@@ -62,8 +62,8 @@ export type SummaryEffect = {
   /** Which model of the agent's chain for summaries. */
   readonly candidate: number;
   /** The most characters that are shown to the model, and that its summary may have. */
-  readonly mostShown: number;
-  readonly mostWritten: number;
+  readonly maxInputCharacters: number;
+  readonly maxSummaryCharacters: number;
   /** For one attempt. */
   readonly timeoutMs: number;
   /** For all attempts and the waits between them. */
@@ -101,7 +101,7 @@ export interface Engine {
 }
 
 /** What is stored before the effect is performed. */
-export function intentOf(effect: Effect): readonly FactBody[] {
+export function toIntent(effect: Effect): readonly FactBody[] {
   switch (effect.type) {
     case "model": {
       const { turn, maxTurns, messageCount, tools, chain, notes } = effect;
@@ -121,7 +121,7 @@ export function intentOf(effect: Effect): readonly FactBody[] {
 }
 
 /** The failure among the facts of a step, if it failed. */
-export function failureOf(facts: readonly FactBody[]): ErrorData | undefined {
+export function findFailure(facts: readonly FactBody[]): ErrorData | undefined {
   for (const fact of facts) {
     if (fact.type === "model_failed") return fact.error;
     if (fact.type === "tool_call_result" && fact.status === "error") return fact.error;

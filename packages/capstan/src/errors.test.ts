@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AgentError, describeThrown, errorCodes, errorData } from "./errors.ts";
+import { AgentError, describeThrown, errorCodes, toErrorData } from "./errors.ts";
 
 /** Throws whatever is done with it. */
 const hostileTraps: ProxyHandler<() => void> = {
@@ -172,7 +172,7 @@ describe("AgentError", () => {
 
 describe("errorData", () => {
   it("is what the table says, as JSON", () => {
-    expect(errorData("tool_timeout", "Too slow.")).toEqual({
+    expect(toErrorData("tool_timeout", "Too slow.")).toEqual({
       code: "tool_timeout",
       message: "Too slow.",
       retryable: true,

@@ -179,34 +179,34 @@ type ErrorOptions = {
   readonly retryAfterMs?: number;
 };
 
-export function errorData(code: ErrorCode, message: string): ErrorData {
+export function toErrorData(code: ErrorCode, message: string): ErrorData {
   return { code, message, retryable: errorCodes[code].retryable };
 }
 
-const longestMessage = 4096;
-const longestCode = 128;
+const maxMessageLength = 4096;
+const maxCodeLength = 128;
 
 /**
  * Describes anything that was thrown, and never throws itself: strings, null, frozen errors, objects whose
  * getters throw. A thrown value's own `code` and `retryable` are kept; `fallback` names the rest.
  */
 export function describeThrown(thrown: unknown, fallback: ErrorCode): ErrorData {
-  const retryAfterMs = property(thrown, "retryAfterMs");
-  const isAbort = stringProperty(thrown, "name") === "AbortError";
-  const code = stringProperty(thrown, "code")?.slice(0, longestCode) ?? (isAbort ? "aborted" : undefined);
+  const retryAfterMs = readProperty(thrown, "retryAfterMs");
+  const isAbort = readString(thrown, "name") === "AbortError";
+  const code = readString(thrown, "code")?.slice(0, maxCodeLength) ?? (isAbort ? "aborted" : undefined);
   const known =
     code && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode] : errorCodes[fallback];
   return {
     code: code || fallback,
-    message: shortened(messageOf(thrown)),
-    retryable: booleanProperty(thrown, "retryable") ?? known.retryable,
+    message: truncateMessage(getThrownMessage(thrown)),
+    retryable: readBoolean(thrown, "retryable") ?? known.retryable,
     ...(typeof retryAfterMs === "number" && { retryAfterMs }),
   };
 }
 
-function messageOf(thrown: unknown): string {
-  const message = stringProperty(thrown, "message");
-  if (message !== undefined) return message || stringProperty(thrown, "name") || "Unknown error";
+function getThrownMessage(thrown: unknown): string {
+  const message = readString(thrown, "message");
+  if (message !== undefined) return message || readString(thrown, "name") || "Unknown error";
   if (typeof thrown === "object" && thrown !== null)
     return "Unknown error (an object without a message was thrown)";
   if (typeof thrown === "function") return "Unknown error (a function was thrown)";
@@ -214,22 +214,22 @@ function messageOf(thrown: unknown): string {
 }
 
 /** Text from outside, cut to what a log can bear. */
-export function shortened(text: string): string {
-  if (text.length <= longestMessage) return text;
-  return `${text.slice(0, longestMessage).toWellFormed()}… (${text.length - longestMessage} more characters)`;
+export function truncateMessage(text: string): string {
+  if (text.length <= maxMessageLength) return text;
+  return `${text.slice(0, maxMessageLength).toWellFormed()}… (${text.length - maxMessageLength} more characters)`;
 }
 
-function stringProperty(owner: unknown, key: string): string | undefined {
-  const value = property(owner, key);
+function readString(owner: unknown, key: string): string | undefined {
+  const value = readProperty(owner, key);
   return typeof value === "string" ? value : undefined;
 }
 
-function booleanProperty(owner: unknown, key: string): boolean | undefined {
-  const value = property(owner, key);
+function readBoolean(owner: unknown, key: string): boolean | undefined {
+  const value = readProperty(owner, key);
   return typeof value === "boolean" ? value : undefined;
 }
 
-function property(owner: unknown, key: string): unknown {
+function readProperty(owner: unknown, key: string): unknown {
   if ((typeof owner !== "object" && typeof owner !== "function") || owner === null) return undefined;
   try {
     return Reflect.get(owner, key);

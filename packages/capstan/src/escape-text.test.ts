@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { escapeInvisible, shownInput } from "./escape-text.ts";
+import { escapeInvisible, formatInput } from "./escape-text.ts";
 
 describe("visible", () => {
   it.each([
@@ -29,10 +29,10 @@ describe("visible", () => {
 
 describe("the input as a person is shown it", () => {
   it("is JSON on lines of its own, with everything visible", () => {
-    expect(shownInput({ to: "a\u200b@b.c", cc: [] })).toBe('{\n  "to": "a\\u{200b}@b.c",\n  "cc": []\n}');
+    expect(formatInput({ to: "a\u200b@b.c", cc: [] })).toBe('{\n  "to": "a\\u{200b}@b.c",\n  "cc": []\n}');
   });
 
   it("says how much of it is not shown", () => {
-    expect(shownInput({ text: "x".repeat(10_000) })).toMatch(/… and \d{4} characters more$/);
+    expect(formatInput({ text: "x".repeat(10_000) })).toMatch(/… and \d{4} characters more$/);
   });
 });

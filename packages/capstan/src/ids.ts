@@ -5,7 +5,7 @@ import type { FactBody, UnplacedFact } from "./event.ts";
  * crash says nothing twice: one start per turn, one result per call, one end per run. `place` tells apart
  * facts that may occur several times.
  */
-export function factId(body: FactBody, runId: string, place: string): string {
+export function createFactId(body: FactBody, runId: string, place: string): string {
   switch (body.type) {
     // These carry the id of their call; `identityOf` tells start and result apart.
     case "tool_call_start":
@@ -44,7 +44,7 @@ export function factId(body: FactBody, runId: string, place: string): string {
 }
 
 /** What makes a fact unique in its session: a store keeps one fact per identity. */
-export function identityOf(fact: UnplacedFact): string {
+export function identifyFact(fact: UnplacedFact): string {
   const attempt = fact.type === "tool_call_start" ? `/${fact.attempt}` : "";
   return `${fact.runId}/${fact.type}/${fact.id}${attempt}`;
 }
@@ -53,6 +53,6 @@ export function identityOf(fact: UnplacedFact): string {
  * An id that nobody else has. Joined, not added up: `randomUUID` gives a string of twenty small ones, which every fact
  * would keep.
  */
-export function newId(...parts: readonly string[]): string {
+export function createId(...parts: readonly string[]): string {
   return [...parts, crypto.randomUUID()].join("");
 }

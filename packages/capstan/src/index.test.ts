@@ -16,22 +16,24 @@ describe("public exports", () => {
         "defineAgent",
         "defineTool",
         "errorCodes",
-        "errorText",
+        "escapeInvisible",
         "fromGenerate",
+        "getText",
         "identitySection",
-        "instructionsOf",
         "isFact",
-        "nearest",
-        "plainText",
+        "isRecord",
+        "joinInstructions",
         "quarantine",
         "resume",
         "rulesSection",
         "run",
         "standardInstructions",
+        "suggestName",
         "systemClock",
-        "textOf",
+        "toCanonicalJson",
+        "toPlainText",
         "toolsSection",
-        "visible",
+        "withErrorPrefix",
       ]
     `);
   });
@@ -39,17 +41,17 @@ describe("public exports", () => {
   it("of the client entry point", async () => {
     expect(namesIn(await import("./client/index.ts"))).toMatchInlineSnapshot(`
       [
+        "buildView",
         "createClient",
         "emptyView",
+        "filterEvent",
+        "getReasoningSteps",
         "nextStage",
         "reasoningSteps",
         "reduce",
         "reduceAll",
         "stageOf",
-        "stepsOf",
         "streamView",
-        "viewOf",
-        "viewedAs",
       ]
     `);
   });

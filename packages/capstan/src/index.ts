@@ -28,11 +28,11 @@ export {
   type UiHint,
   type UserEntry,
 } from "./history.ts";
-export type { Json } from "./json.ts";
+export { isRecord, type Json, toCanonicalJson } from "./json.ts";
 export type { Source } from "./labels.ts";
 export type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "./model.ts";
 export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
-export type { HookedCall } from "./perform/io.ts";
+export type { HookCall } from "./perform/io.ts";
 export { withErrorPrefix } from "./perform/tool-shapes.ts";
 export {
   type Budget,

@@ -5,11 +5,11 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  * One text per value: keys sorted, so two values have the same canonical form exactly when they are
  * deep-equal. Used for digests and for recognising a repeated call.
  */
-export function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+export function toCanonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(",")}}`;
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`).join(",")}}`;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

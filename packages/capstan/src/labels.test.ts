@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "./agent.ts";
-import { labelsOf } from "./labels.ts";
+import { getLabels } from "./labels.ts";
 import { resume, run } from "./run/run.ts";
 import { fold } from "./state/apply.ts";
 import { memory } from "./stores/memory.ts";
@@ -40,7 +40,7 @@ describe("labels", () => {
     [["web"], ["untrusted", "private"]],
     [null, ["untrusted", "private"]],
   ])("of a tool made by hand that reads %j are %j: what is not understood counts as the worst", (reads, labels) => {
-    expect(labelsOf({ reads } as { reads: readonly Reads[] })).toEqual(labels);
+    expect(getLabels({ reads } as { reads: readonly Reads[] })).toEqual(labels);
   });
 
   it("come with the results and are folded with the facts", async () => {

@@ -13,19 +13,19 @@ export type Source = {
 export type Labels = { readonly untrusted: Source[]; readonly private: Source[] };
 
 /** The first ones tell enough, and a long run must not keep them all. */
-const mostSources = 8;
-const longestInput = 200;
+const maxSources = 8;
+const maxLabelInput = 200;
 
-export function noLabels(): Labels {
+export function createLabels(): Labels {
   return { untrusted: [], private: [] };
 }
 
-const known: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
+const knownReads: readonly unknown[] = ["public", "private", "untrusted"] satisfies Reads[];
 
 /** What a result of the tool brings along; nothing for what is public. */
-export function labelsOf({ reads = ["private"] }: Pick<Tool, "reads">): readonly Reads[] {
+export function getLabels({ reads = ["private"] }: Pick<Tool, "reads">): readonly Reads[] {
   // A tool that was not made with `defineTool` may declare anything: what is not understood counts as the worst.
-  if (!Array.isArray(reads) || !reads.every((label) => known.includes(label)))
+  if (!Array.isArray(reads) || !reads.every((label) => knownReads.includes(label)))
     return ["untrusted", "private"];
   return reads.filter((label) => label !== "public");
 }
@@ -38,23 +38,23 @@ export function addLabels(
   for (const label of reads) {
     if (label === "public") continue;
     const sources = labels[label];
-    if (sources.length < mostSources)
-      sources.push({ tool, turn, input: JSON.stringify(input).slice(0, longestInput).toWellFormed() });
+    if (sources.length < maxSources)
+      sources.push({ tool, turn, input: JSON.stringify(input).slice(0, maxLabelInput).toWellFormed() });
   }
 }
 
 /** Of tools whose own descriptions are strangers' words: those are in the conversation before anything is read. */
-export function foreignLabels(tools: Iterable<Pick<Tool, "name" | "foreign">>): Labels {
-  const labels = noLabels();
+export function collectForeignLabels(tools: Iterable<Pick<Tool, "name" | "foreign">>): Labels {
+  const labels = createLabels();
   for (const { name, foreign } of tools)
     if (foreign) addLabels(labels, ["untrusted"], { tool: name, turn: 0, input: "its description" });
   return labels;
 }
 
 /** What was set aside and what has been added since, together. */
-export function joinedLabels(left: Labels, right: Labels): Labels {
+export function mergeLabels(left: Labels, right: Labels): Labels {
   const join = (first: readonly Source[], second: readonly Source[]) =>
-    [...first, ...second].slice(0, mostSources);
+    [...first, ...second].slice(0, maxSources);
   return {
     untrusted: join(left.untrusted, right.untrusted),
     private: join(left.private, right.private),

@@ -1,4 +1,4 @@
-import { shown, suggestName } from "./definition.ts";
+import { formatValue, suggestName } from "./definition.ts";
 import { AgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 
@@ -119,23 +119,26 @@ export const defaultPolicy: Policy = {
 /** Field by field, the first layer that sets a field wins; the defaults fill what is left. */
 export function resolvePolicy(...layers: readonly (PolicyOverrides | undefined)[]): Policy {
   let policy = defaultPolicy;
-  for (const layer of layers.toReversed()) if (layer) policy = overlay(policy, layer);
+  for (const layer of layers.toReversed()) if (layer) policy = applyOverrides(policy, layer);
   return policy;
 }
 
-function overlay(policy: Policy, layer: PolicyOverrides): Policy {
+function applyOverrides(policy: Policy, layer: PolicyOverrides): Policy {
   checkPolicy(layer);
   const merged: Record<string, unknown> = { ...policy };
   for (const [field, value] of Object.entries(layer)) {
     const below = merged[field];
-    if (isRecord(below) && isRecord(value)) merged[field] = overlaid(below, value);
+    if (isRecord(below) && isRecord(value)) merged[field] = mergeDefined(below, value);
     else if (value !== undefined) merged[field] = value;
   }
   return merged as Policy;
 }
 
 /** `below` with what `above` sets; a field that is undefined sets nothing. */
-export function overlaid<Fields extends object>(below: Fields, above: Partial<Fields> | undefined): Fields {
+export function mergeDefined<Fields extends object>(
+  below: Fields,
+  above: Partial<Fields> | undefined,
+): Fields {
   return {
     ...below,
     ...Object.fromEntries(Object.entries(above ?? {}).filter(([, value]) => value !== undefined)),
@@ -159,8 +162,8 @@ const choices: { readonly [field: string]: readonly unknown[] } = {
   mode: ["return", "transfer"],
   onDenied: ["tell-model", "fail"],
 };
-const limitAnswers: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
-const unlimitable: readonly string[] = [
+const limitActions: readonly string[] = ["fallback-tool", "clarify", "best-effort", "last-text", "fail"];
+const unlimitedFields: readonly string[] = [
   "maxTurns",
   "tokens",
   "cost",
@@ -170,7 +173,7 @@ const unlimitable: readonly string[] = [
   "historyLimit",
   "contextBudget",
 ];
-const whole: readonly string[] = [
+const integerFields: readonly string[] = [
   "maxTurns",
   "wrapUpAt",
   "maxConcurrency",
@@ -182,7 +185,7 @@ const whole: readonly string[] = [
   "contextBudget",
   "maxDepth",
 ];
-const smallest: { readonly [field: string]: number } = {
+const minimums: { readonly [field: string]: number } = {
   maxTurns: 1,
   maxConcurrency: 1,
   maxAttempts: 1,
@@ -194,16 +197,19 @@ const smallest: { readonly [field: string]: number } = {
 };
 
 /** Refuses what is not a policy, by name: a misspelt field would otherwise silently do nothing. */
-export function checkPolicy(layer: PolicyOverrides, nameOf: NameOf = (field) => `policy.${field}`): void {
+export function checkPolicy(
+  layer: PolicyOverrides,
+  nameOf: FormatField = (field) => `policy.${field}`,
+): void {
   if (!isRecord(layer))
-    throw new AgentError("invalid_definition", `A policy cannot be ${shown(layer)}: use an object.`);
-  checkLayer(layer, defaultPolicy, nameOf);
+    throw new AgentError("invalid_definition", `A policy cannot be ${formatValue(layer)}: use an object.`);
+  checkOverrides(layer, defaultPolicy, nameOf);
 }
 
 /** How messages call a field. */
-type NameOf = (field: string) => string;
+type FormatField = (field: string) => string;
 
-function checkLayer(layer: object, known: object, nameOf: NameOf): void {
+function checkOverrides(layer: object, known: object, nameOf: FormatField): void {
   for (const [field, value] of Object.entries(layer)) {
     if (value === undefined) continue;
     const where = nameOf(field);
@@ -215,33 +221,36 @@ function checkLayer(layer: object, known: object, nameOf: NameOf): void {
     }
     const example: unknown = Reflect.get(known, field);
     if (isRecord(example) && isRecord(value))
-      checkLayer(value, example, (inner) => nameOf(`${field}.${inner}`));
+      checkOverrides(value, example, (inner) => nameOf(`${field}.${inner}`));
     else if (isRecord(example) && field !== "maxToolResultSize") {
       const fields = Object.keys(example).join(", ");
       throw new AgentError(
         "invalid_definition",
-        `${where} cannot be ${shown(value)}: use an object with ${fields}.`,
+        `${where} cannot be ${formatValue(value)}: use an object with ${fields}.`,
       );
     } else if (!isAllowed(field, value)) {
-      throw new AgentError("invalid_definition", `${where} cannot be ${shown(value)}: ${expected(field)}.`);
+      throw new AgentError(
+        "invalid_definition",
+        `${where} cannot be ${formatValue(value)}: ${formatExpected(field)}.`,
+      );
     }
   }
 }
 
 function isAllowed(field: string, value: unknown): boolean {
   if (field === "onLimit")
-    return Array.isArray(value) && value.every((answer) => limitAnswers.includes(answer));
+    return Array.isArray(value) && value.every((answer) => limitActions.includes(answer));
   if (Object.hasOwn(choices, field)) return choices[field]?.includes(value) ?? false;
-  if (value === "unlimited") return unlimitable.includes(field);
+  if (value === "unlimited") return unlimitedFields.includes(field);
   if (typeof value !== "number" || !Number.isFinite(value)) return false;
-  if (whole.includes(field) && !Number.isInteger(value)) return false;
-  return value >= (smallest[field] ?? 0) && !(field === "jitter" && value > 1);
+  if (integerFields.includes(field) && !Number.isInteger(value)) return false;
+  return value >= (minimums[field] ?? 0) && !(field === "jitter" && value > 1);
 }
 
-function expected(field: string): string {
-  if (field === "onLimit") return `use a list of ${limitAnswers.join(", ")}`;
+function formatExpected(field: string): string {
+  if (field === "onLimit") return `use a list of ${limitActions.join(", ")}`;
   if (Object.hasOwn(choices, field)) return `use ${choices[field]?.join(", ")}`;
-  const kind = whole.includes(field) ? "a whole number" : "a number";
+  const kind = integerFields.includes(field) ? "a whole number" : "a number";
   const most = field === "jitter" ? " to 1" : "";
-  return `use ${kind} from ${smallest[field] ?? 0}${most}${unlimitable.includes(field) ? ' or "unlimited"' : ""}`;
+  return `use ${kind} from ${minimums[field] ?? 0}${most}${unlimitedFields.includes(field) ? ' or "unlimited"' : ""}`;
 }

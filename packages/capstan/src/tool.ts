@@ -1,17 +1,17 @@
 import type { Agent } from "./agent.ts";
 import {
-  type Allowed,
-  callable,
+  anyValue,
+  booleanField,
   checkDefinition,
-  checkedElsewhere,
-  flag,
-  isNumberFrom,
-  listOf,
-  numberFrom,
-  oneOf,
-  record,
-  schema as schemaField,
-  shown,
+  type FieldRule,
+  formatValue,
+  functionField,
+  isAtLeast,
+  objectField,
+  schemaField,
+  toChoiceRule,
+  toListRule,
+  toMinimumRule,
 } from "./definition.ts";
 import { AgentError, type ErrorData } from "./errors.ts";
 import type { Fragment, Part, UiHint } from "./history.ts";
@@ -158,7 +158,7 @@ export function defineTool(
 ): object {
   const { input, output, jsonSchema, needsApproval, ...settings } = definition;
   const { name, description, retry } = settings;
-  const owner = `tool ${shown(name)}`;
+  const owner = `tool ${formatValue(name)}`;
   checkDefinition(owner, definition, toolFields);
   checkPolicy(retry === undefined ? {} : { retry }, (field) => `${field} of the ${owner}`);
   if (typeof name !== "string" || !name.trim() || name.length > 128) {
@@ -184,37 +184,37 @@ export function defineTool(
   };
 }
 
-const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", Allowed>> = {
-  name: checkedElsewhere,
-  description: checkedElsewhere,
+const toolFields: Readonly<Record<keyof ToolDefinition<object> | "execute", FieldRule>> = {
+  name: anyValue,
+  description: anyValue,
   examples: {
-    use: "a list of `{ says, input }`",
-    fits: (value) => Array.isArray(value) && value.every(isExample),
+    hint: "a list of `{ phrase, input }`",
+    accepts: (value) => Array.isArray(value) && value.every(isExample),
   },
-  input: checkedElsewhere,
+  input: anyValue,
   output: schemaField,
-  jsonSchema: record,
-  execute: callable,
-  effects: oneOf(["none", "ui", "state", "send"] satisfies Effects[]),
-  reads: listOf(["public", "private", "untrusted"] satisfies Reads[]),
-  target: callable,
-  foreign: flag,
-  idempotent: flag,
-  timeoutMs: numberFrom(1),
-  retry: checkedElsewhere,
-  cacheMs: numberFrom(0),
+  jsonSchema: objectField,
+  execute: functionField,
+  effects: toChoiceRule(["none", "ui", "state", "send"] satisfies Effects[]),
+  reads: toListRule(["public", "private", "untrusted"] satisfies Reads[]),
+  target: functionField,
+  foreign: booleanField,
+  idempotent: booleanField,
+  timeoutMs: toMinimumRule(1),
+  retry: anyValue,
+  cacheMs: toMinimumRule(0),
   maxResultSize: {
-    use: 'a number from 0, "unlimited", or an object with both `data` and `text`',
-    fits: isResultSize,
+    hint: 'a number from 0, "unlimited", or an object with both `data` and `text`',
+    accepts: isResultSize,
   },
   resultForModel: {
-    use: '"full", "summary" or a function',
-    fits: (value) => value === "full" || value === "summary" || typeof value === "function",
+    hint: '"full", "summary" or a function',
+    accepts: (value) => value === "full" || value === "summary" || typeof value === "function",
   },
   needsApproval: {
-    use: "true, false, a reason in words, or a function",
+    hint: "true, false, a reason in words, or a function",
     // A blank reason would pass for none.
-    fits: (value) =>
+    accepts: (value) =>
       typeof value === "string" ? value.trim() !== "" : ["boolean", "function"].includes(typeof value),
   },
 };
@@ -228,9 +228,9 @@ function isExample(value: unknown): boolean {
 }
 
 function isResultSize(value: unknown): boolean {
-  if (!isRecord(value)) return value === "unlimited" || isNumberFrom(0, value);
+  if (!isRecord(value)) return value === "unlimited" || isAtLeast(0, value);
   const { data, text, ...others } = value;
-  return isNumberFrom(0, data) && isNumberFrom(0, text) && Object.keys(others).length === 0;
+  return isAtLeast(0, data) && isAtLeast(0, text) && Object.keys(others).length === 0;
 }
 
 /** Whether a call may be made again without asking anyone: after a failure, or after a crash in the middle of it. */

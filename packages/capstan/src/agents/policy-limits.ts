@@ -1,7 +1,7 @@
 import { checkFields } from "../definition.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { checkPolicy, defaultPolicy, overlaid, type PolicyOverrides } from "../policy.ts";
+import { checkPolicy, defaultPolicy, mergeDefined, type PolicyOverrides } from "../policy.ts";
 
 /** The loosest that the policy of a stored agent may be. Without a word, `gate` is limited to `default` and `approvals` to `ask`. */
 export type PolicyLimits = Pick<
@@ -20,7 +20,7 @@ const strictestFirst: Values = { gate: ["strict", "default", "off"], approvals: 
 export function resolvePolicyLimits(given: PolicyLimits = {}): PolicyLimits {
   checkFields("policy limits", given, limitable);
   checkPolicy(given);
-  return overlaid<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, given);
+  return mergeDefined<PolicyLimits>({ gate: defaultPolicy.gate, approvals: defaultPolicy.approvals }, given);
 }
 
 /** The policy that somebody else asks for. Throws `invalid_input` for what is none, or goes beyond the limits. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Agent, agentsByName, defineAgent } from "../agent.ts";
+import { type Agent, defineAgent, indexAgents } from "../agent.ts";
 import type { Json } from "../json.ts";
 import { resume, run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
@@ -180,7 +180,7 @@ describe("handoffs of stored agents", () => {
     expect([c?.name, b?.name]).toEqual(["c", "b"]);
     expect(handoffsOf(b)).toEqual([a, assistant]);
     expect(handoffsOf(b)[0]).toBe(a);
-    expect([...agentsByName(a).keys()]).toEqual(["a", "c", "b", "assistant"]);
+    expect([...indexAgents(a).keys()]).toEqual(["a", "c", "b", "assistant"]);
     expect(handoffsOf(await agents.agent("assistant"))).toEqual([]);
   });
 

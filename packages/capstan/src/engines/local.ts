@@ -1,7 +1,7 @@
-import { type Agent, agentsByName } from "../agent.ts";
-import { backgroundClock, type Clock, every } from "../clock.ts";
+import { type Agent, indexAgents } from "../agent.ts";
+import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
 import type { ResumeOptions, Shared } from "../run/open-run.ts";
@@ -66,7 +66,7 @@ const defaultLeaseMs = 15_000;
 const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
-  const { store, leaseMs = defaultLeaseMs, owner = newId("local_"), clock = backgroundClock } = options;
+  const { store, leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
   const { known, teamOf } = roster(options.agents);
   const leaving = new AbortController();
   const active = new Map<string, Run>();
@@ -134,7 +134,7 @@ export function local(options: LocalOptions): LocalEngine {
 
   // A store that cannot be read now is asked again a moment later.
   const look = () => void recover().catch(() => undefined);
-  const stopLooking = every(clock, leaseMs / 2, look);
+  const stopLooking = repeatEvery(clock, leaseMs / 2, look);
   look();
 
   return {
@@ -183,7 +183,7 @@ function roster(agents: LocalOptions["agents"]): Roster {
     };
     return { teamOf, known: (agent) => agent };
   }
-  const byName = agentsByName(agents);
+  const byName = indexAgents(agents);
   return {
     teamOf: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
     known(agent) {

@@ -1,14 +1,14 @@
-import { type Agent, type Agents, agentsByName } from "../agent.ts";
-import { every, systemClock } from "../clock.ts";
+import { type Agent, type Agents, indexAgents } from "../agent.ts";
+import { repeatEvery, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import { messageOf } from "../loop/inbox-sync.ts";
 import { environment } from "../models/environment.ts";
-import { liveTools } from "../perform/live-tools.ts";
+import { createDynamicTools } from "../perform/live-tools.ts";
 import { toJson } from "../perform/serialise.ts";
-import { type TurnRequest, turnRequest } from "../perform/turn-request.ts";
+import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
 import { type Result, resultOf } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
@@ -39,7 +39,7 @@ export function storedRun({ store, teamOf, runId, tell }: Stored): Run {
   let said: Promise<void> = Promise.resolve();
 
   function say(body: Body): Run {
-    const message = { ...body, key: newId("told_") } as RunMessage;
+    const message = { ...body, key: createId("told_") } as RunMessage;
     said = said.then(() => tell(message));
     said.catch(() => undefined);
     return handle;
@@ -47,7 +47,7 @@ export function storedRun({ store, teamOf, runId, tell }: Stored): Run {
 
   async function* events(): AsyncGenerator<Event> {
     // Whoever waits for a run keeps the process; what looks after the store does not.
-    const letGo = every(systemClock, longMs, () => undefined);
+    const letGo = repeatEvery(systemClock, longMs, () => undefined);
     try {
       await said;
       await heard(store, runId);
@@ -92,8 +92,8 @@ export async function storedTurn(
   const facts = await store.read((await store.findSession(runId)) ?? "");
   const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
   if (!start) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
-  const agents = agentsByName((await teamOf(start.agent)) ?? []);
-  const made = await turnRequest(agents, { facts, runId, turn }, context);
+  const agents = indexAgents((await teamOf(start.agent)) ?? []);
+  const made = await buildTurnRequest(agents, { facts, runId, turn }, context);
   return maskingOf(knownSecrets(secrets, environment))?.value(made) ?? made;
 }
 
@@ -117,9 +117,9 @@ async function storedState({ store, teamOf, runId }: Place): Promise<StoredState
   const state = fold(sessionId, next === -1 ? facts : facts.slice(0, next));
   const { run } = state;
   if (!start || run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
-  const agents = agentsByName((await teamOf(start.agent)) ?? []);
-  const live = liveTools(agents);
-  live?.renew(run.agent, run.turn);
+  const agents = indexAgents((await teamOf(start.agent)) ?? []);
+  const live = createDynamicTools(agents);
+  live?.refresh(run.agent, run.turn);
   return { agents: live?.agents ?? agents, state, run };
 }
 

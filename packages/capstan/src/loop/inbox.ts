@@ -1,13 +1,13 @@
 import type { Agents } from "../agent.ts";
-import { toolOf } from "../builtin-tools.ts";
+import { findTool } from "../builtin-tools.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { canonical, type Json } from "../json.ts";
-import { labelsOf } from "../labels.ts";
-import { outcomeOf } from "../perform/outcome.ts";
-import { agentOfCall, type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
+import { getLabels } from "../labels.ts";
+import { toOutcome } from "../perform/outcome.ts";
+import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import { toSchema, type Validation } from "../schema/schema.ts";
-import { runOfCall } from "../state/nested-state.ts";
+import { findRunByCall } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 
 /** Something told to a run from outside. */
@@ -136,7 +136,7 @@ export function resolving(agents: Agents, callId: string, decision: CallDecision
           "invalid_input",
           `The call "${callId}" waits for a yes or no: approve it without a value.`,
         );
-      const number = runOfCall(run, callId)?.round?.calls.get(callId)?.questions.length;
+      const number = findRunByCall(run, callId)?.currentTurn?.calls.get(callId)?.questions.length;
       return [
         {
           type: "approval_resolved",
@@ -163,7 +163,7 @@ export function resolving(agents: Agents, callId: string, decision: CallDecision
 /** A value is a part of the decision. */
 export function isContrary(earlier: CallDecision, decision: CallDecision): boolean {
   if (!earlier.approved || !decision.approved) return earlier.approved !== decision.approved;
-  return canonical(earlier.value ?? null) !== canonical(decision.value ?? null);
+  return toCanonicalJson(earlier.value ?? null) !== toCanonicalJson(decision.value ?? null);
 }
 
 export function contrary(callId: string, { approved }: CallDecision): AgentError {
@@ -175,15 +175,15 @@ export function contrary(callId: string, { approved }: CallDecision): AgentError
 export function answering(agents: Agents, callId: string, value: unknown): Message {
   if (typeof (value as { then?: unknown } | undefined)?.then === "function")
     throw new AgentError("invalid_input", `The answer to the call "${callId}" is a promise: await it first.`);
-  const { status, content, binary: _, ...rest } = outcomeOf(value);
+  const { status, content, binary: _, ...rest } = toOutcome(value);
   const toolIn = (run: RunState, name: string) => {
-    const agent = agentOfCall(agents, run, callId);
-    return agent && toolOf(agent, name);
+    const agent = findAgentByCall(agents, run, callId);
+    return agent && findTool(agent, name);
   };
   return {
     factsFor(run) {
       const { name } = pendingCall(agents, run, { callId, needs: "answer" });
-      const reads = labelsOf(toolIn(run, name) ?? {});
+      const reads = getLabels(toolIn(run, name) ?? {});
       return [
         {
           type: "tool_call_result",
@@ -222,13 +222,13 @@ function assertValid(result: Validation, problem: string, callId: string): void 
 }
 
 function isPending(agents: Agents, run: RunState, callId: string): boolean {
-  return pendingCalls(agents, run).some((call) => call.callId === callId && call.needs === "approval");
+  return listPendingCalls(agents, run).some((call) => call.callId === callId && call.needs === "approval");
 }
 
 type Wanted = { readonly callId: string; readonly needs: PendingCall["needs"] };
 
 function pendingCall(agents: Agents, run: RunState, { callId, needs }: Wanted): PendingCall {
-  const pending = pendingCalls(agents, run).filter((call) => call.needs === needs);
+  const pending = listPendingCalls(agents, run).filter((call) => call.needs === needs);
   const call = pending.find((one) => one.callId === callId);
   if (call) return call;
   const known = pending.map((one) => `"${one.callId}"`).join(", ") || "none";

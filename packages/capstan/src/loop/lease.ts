@@ -1,4 +1,4 @@
-import { backgroundClock, type Clock, every } from "../clock.ts";
+import { backgroundClock, type Clock, repeatEvery } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Lease, Store } from "../store.ts";
 
@@ -47,7 +47,7 @@ export async function holdLease(holding: Holding): Promise<HeldLease> {
     if (!isReleased) onLost(error);
     throw error;
   };
-  const stop = every(clock, leaseMs / 3, () => void renew().catch(() => undefined));
+  const stop = repeatEvery(clock, leaseMs / 3, () => void renew().catch(() => undefined));
   return {
     lease,
     isFresh: () => clock.now() - askedAt < leaseMs,

@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.ts";
 import type { DeltaBody, Event, Fact, FactBody, Origin, UnplacedFact } from "../event.ts";
-import { factId } from "../ids.ts";
+import { createFactId } from "../ids.ts";
 import { apply } from "../state/apply.ts";
-import { runOfCall, stateOfRun } from "../state/nested-state.ts";
+import { findRunByCall, findRunState } from "../state/nested-state.ts";
 import type { State } from "../state/state.ts";
 import type { Lease, Store } from "../store.ts";
 import type { Inbox } from "./inbox.ts";
@@ -10,10 +10,10 @@ import type { Inbox } from "./inbox.ts";
 /** A run's way into its session's log: every fact is stored, then folded, then told. */
 export interface Log {
   /**
-   * Resolves when the facts are stored and folded. `heard` are the keys of the messages in the store that they say. Facts appended in the same moment are stored together. Once the
+   * Resolves when the facts are stored and folded. `acknowledged` are the keys of the messages in the store that they say. Facts appended in the same moment are stored together. Once the
    * store has failed, every append rejects with that failure: nothing is told that is not stored.
    */
-  append(bodies: readonly FactBody[], place: string, heard?: readonly string[]): Promise<void>;
+  append(bodies: readonly FactBody[], place: string, acknowledged?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
 }
 
@@ -53,13 +53,13 @@ export function openLog({
 }: Writing): SessionLog {
   const { sessionId } = state;
   let queue: UnplacedFact[][] = [];
-  let heardKeys: string[] = [];
+  let acknowledgedKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
   /** Written out, not spread: it is done for every fact and every piece of text. */
   function withOrigin<Body extends FactBody | DeltaBody>(body: Body, of: Given): Body & Origin {
-    const run = stateOfRun(state, of.runId)?.run;
+    const run = findRunState(state, of.runId)?.run;
     const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
     const { runId, parentRunId, parentCallId } = of;
     const placed = { ...body, runId, sessionId, agent: run?.agent ?? of.agent, turn };
@@ -73,7 +73,7 @@ export function openLog({
     queue.push(
       bodies.map((body, index) => {
         const owner = ownerOf(state, of, body);
-        const id = factId(body, owner.runId, index === 0 ? place : `${place}.${index}`);
+        const id = createFactId(body, owner.runId, index === 0 ? place : `${place}.${index}`);
         return Object.assign(withOrigin(body, owner), { id, at });
       }),
     );
@@ -87,14 +87,14 @@ export function openLog({
   async function commit(): Promise<void> {
     // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
     const batch = (inbox.isEmpty() ? queue : queue.filter((facts) => !facts.some(isEnd))).flat();
-    const heard = heardKeys;
+    const acknowledged = acknowledgedKeys;
     queue = [];
-    heardKeys = [];
+    acknowledgedKeys = [];
     open = undefined;
     if (batch.length === 0) return;
     // While the end is being written nobody may speak: it would be neither stored nor refused.
     if (batch.some(isEnd)) inbox.close();
-    const at = { expected: state.seq, lease, ...(heard.length > 0 && { acknowledged: heard }) };
+    const at = { expected: state.seq, lease, ...(acknowledged.length > 0 && { acknowledged }) };
     const placed = await store.append(batch, at).catch(failed);
     const fresh: Fact[] = []; // the others were stored by an earlier attempt, or said twice
     for (const fact of placed) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
@@ -115,8 +115,8 @@ export function openLog({
   const self = { runId, agent };
   return {
     ...logOf(self),
-    append(bodies, place, heard = []) {
-      heardKeys.push(...heard);
+    append(bodies, place, acknowledged = []) {
+      acknowledgedKeys.push(...acknowledged);
       // What a nested run is told wakes this one: whoever looks for work looks at it alone.
       const hasNested = state.run !== undefined && state.run.nested.size > 0;
       const isForNested = hasNested && bodies.some((body) => ownerOf(state, self, body) !== self);
@@ -132,9 +132,9 @@ type Given = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;
 function ownerOf({ run }: State, self: Given, body: FactBody): Given {
   if (run?.id !== self.runId || run.nested.size === 0) return self;
   if (body.type !== "approval_resolved" && body.type !== "tool_call_result") return self;
-  const owner = runOfCall(run, body.type === "tool_call_result" ? body.id : body.callId);
-  if (!owner?.above?.state.run) return self;
-  const { state, callId } = owner.above;
+  const owner = findRunByCall(run, body.type === "tool_call_result" ? body.id : body.callId);
+  if (!owner?.parent?.state.run) return self;
+  const { state, callId } = owner.parent;
   return { runId: owner.id, agent: owner.agent, parentRunId: state.run?.id ?? "", parentCallId: callId };
 }
 

@@ -2,9 +2,9 @@ import type { Agents } from "../agent.ts";
 import type { Effect, Engine } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import type { LiveTools } from "../perform/live-tools.ts";
+import type { DynamicTools } from "../perform/live-tools.ts";
 import { decide } from "../rules/decide.ts";
-import { pendingCalls } from "../rules/pending-calls.ts";
+import { listPendingCalls } from "../rules/pending-calls.ts";
 import type { Decision } from "../rules/rule.ts";
 import type { State } from "../state/state.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -20,7 +20,7 @@ export type Running = {
   readonly inbox: Inbox;
   readonly stream: EventStream;
   /** Left out when no agent has tools that come and go. */
-  readonly tools?: LiveTools | undefined;
+  readonly tools?: DynamicTools | undefined;
   /** Looks for what was told through the store. */
   readonly pull?: (() => Promise<void>) | undefined;
   /** Looks again if it could not when there was something. */
@@ -59,7 +59,7 @@ function beginningTurn(effects: readonly Effect[]): number {
 /** Asks for the tools of a turn, once. Tells whether it did. */
 async function renewed({ state, log, tools }: Running, turn: number): Promise<boolean> {
   if (!tools || !state.run || turn <= tools.turn()) return false;
-  await log.append(tools.renew(state.run.agent, turn), `tools.${turn}`);
+  await log.append(tools.refresh(state.run.agent, turn), `tools.${turn}`);
   return true;
 }
 
@@ -97,7 +97,7 @@ export async function runUntilRest(running: Running): Promise<void> {
     if (!inbox.isEmpty()) continue;
     if (state.run.waiting) return rest();
     const { until } = stop;
-    const callIds = pendingCalls(agents, state.run).map((call) => call.callId);
+    const callIds = listPendingCalls(agents, state.run).map((call) => call.callId);
     const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
     await log.append([waiting], String(state.run.waits));
   }

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../clock.ts";
-import { type Engine, failureOf, intentOf, type Step } from "../effect.ts";
+import { type Engine, findFailure, type Step, toIntent } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Retry } from "../policy.ts";
@@ -43,7 +43,7 @@ export type Journal = { append(facts: readonly FactBody[], place: string): Promi
 export function recorded(step: Step, journal: Journal): Step {
   return async (effect, signal) => {
     if (signal.aborted && effect.type !== "note") return [];
-    await journal.append(intentOf(effect), effect.id);
+    await journal.append(toIntent(effect), effect.id);
     const facts = await step(effect, signal);
     await journal.append(facts, effect.id);
     return facts;
@@ -89,7 +89,7 @@ export function retried(step: Step, { clock, canPark = false, emit }: Waiting): 
     if (effect.type === "note") return step(effect, signal);
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
-      const failure = failureOf(facts);
+      const failure = findFailure(facts);
       const again = failure?.retryable && attempt < effect.retry.maxAttempts && !signal.aborted;
       if (!again) return countAttempts(facts, attempt);
       const asked = failure.retryAfterMs ?? 0;

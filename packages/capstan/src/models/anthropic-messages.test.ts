@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec, Usage } from "../model.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { tagged, type WireEvent, type WireSettings } from "./wire.ts";
@@ -34,8 +34,8 @@ function bodyOf(request: ModelRequest, more: Partial<WireSettings> = {}): Body {
   return JSON.parse(anthropicMessages.toRequest(request, { ...settings, ...more })) as Body;
 }
 
-function assembled(chunks: Iterable<Chunk>): Assembly {
-  const message = assembly((id, index) => id ?? `call_${index}`);
+function assembled(chunks: Iterable<Chunk>): MessageBuilder {
+  const message = createMessageBuilder((id, index) => id ?? `call_${index}`);
   for (const chunk of chunks) addChunk(message, chunk);
   return message;
 }
@@ -97,8 +97,8 @@ const finishes: Record<string, string> = {
 };
 
 /** An answer, checked against what the provider's own client, or the body itself, says it is. */
-function expectAnswer(message: Assembly, expected: Message): void {
-  const parts = partsOf(message);
+function expectAnswer(message: MessageBuilder, expected: Message): void {
+  const parts = buildParts(message);
   const textIn = (type: "text" | "thinking") =>
     expected.content.map((block) => (block.type === type ? String(block[type]) : "")).join("");
   const textOf = (type: "text" | "reasoning") =>
@@ -244,10 +244,10 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
         .flatMap(({ message, content_block }) => content_block ?? message?.content ?? [])
         .map(({ type }) => type);
       const isBlank = (part: AssistantPart) => part.type === "text" && part.text.trim() === "";
-      const blank = partsOf(message).filter(isBlank).length;
+      const blank = buildParts(message).filter(isBlank).length;
       expect(["stop", "tool_calls", "content_filter"]).toContain(message.finish);
       expect(message.usage).toBeDefined();
-      const back = saidBack(partsOf(message)).map(({ type }) => type);
+      const back = saidBack(buildParts(message)).map(({ type }) => type);
       expect(back.length).toBe(starts.length - blank);
       expect(back.filter((type) => type !== "text")).toEqual(starts.filter((type) => type !== "text"));
     }
@@ -278,7 +278,7 @@ describe.skipIf(absent)("the recorded traffic of Anthropic", () => {
     const message = assembled(
       typeof body === "string" ? chunksOf(eventsIn(body)) : anthropicMessages.fromJson(body),
     );
-    const parts = partsOf(message);
+    const parts = buildParts(message);
     const recorded = next.request.body as unknown as RecordedRequest;
     const calls = parts.filter((part) => part.type === "call");
     const question = recorded.messages[0]?.content as unknown as string;
@@ -687,7 +687,7 @@ describe("names and schemas of tools", () => {
     const message = assembled(
       chunksOf(saying(sent.map((name, index) => ({ type: "tool_use", id: `${index}`, name, input: {} })))),
     );
-    const parts = partsOf(message).filter((part) => part.type === "call");
+    const parts = buildParts(message).filter((part) => part.type === "call");
     expect(parts.map(({ name }) => name)).toEqual(names);
     expect(saidBack(parts).map(({ name }) => name)).toEqual(sent);
   });
@@ -799,9 +799,9 @@ describe("an answer", () => {
       { type: "tool_use", id: "t", name: "weather", input: { city: "Oslo" }, caller: { type: "direct" } },
       { type: "text", text: "Four." },
     ];
-    expect(saidBack(partsOf(assembled(chunksOf(saying(blocks)))))).toEqual(blocks);
+    expect(saidBack(buildParts(assembled(chunksOf(saying(blocks)))))).toEqual(blocks);
     const whole = { type: "message", content: blocks, stop_reason: "tool_use", usage: {} };
-    expect(saidBack(partsOf(assembled(anthropicMessages.fromJson(whole))))).toEqual(blocks);
+    expect(saidBack(buildParts(assembled(anthropicMessages.fromJson(whole))))).toEqual(blocks);
   });
 
   it("of running code comes whole with its first event, and its container goes back inside the turn (F22)", () => {
@@ -811,10 +811,10 @@ describe("an answer", () => {
     const events = [eventOf({ type: "message_start", message }), eventOf({ type: "message_stop" })];
     const said = assembled(chunksOf(events));
     expect(said.finish).toBe("tool_calls");
-    expect(saidBack(partsOf(said))).toEqual([block]);
+    expect(saidBack(buildParts(said))).toEqual([block]);
     const history: Entry[] = [
       { type: "user", content: "?" },
-      { type: "assistant", parts: partsOf(said) },
+      { type: "assistant", parts: buildParts(said) },
       { type: "result", callId: "t", name: "weather", status: "ok", content: "Rain" },
     ];
     const extra = { tools: [{ type: "code_execution_20250825", name: "code_execution" }] };
@@ -828,7 +828,7 @@ describe("an answer", () => {
       { type: "thinking", thinking: "Unsigned." },
       { type: "thinking", thinking: "Signed.", signature: "c2ln" },
     ];
-    expect(saidBack(partsOf(assembled(chunksOf(saying(blocks)))))).toEqual(blocks.slice(1));
+    expect(saidBack(buildParts(assembled(chunksOf(saying(blocks)))))).toEqual(blocks.slice(1));
   });
 
   it("gives the pieces of arguments as they come (S0-43)", () => {
@@ -876,7 +876,9 @@ describe("an answer", () => {
         );
         const events = named.flatMap((one, index) => split(one as Block, index, size));
         const [start] = saying([]);
-        const parts = partsOf(assembled(chunksOf([start as WireEvent, ...events, ...saying([]).slice(1)])));
+        const parts = buildParts(
+          assembled(chunksOf([start as WireEvent, ...events, ...saying([]).slice(1)])),
+        );
         expect(saidBack(parts)).toEqual(named);
       }),
     );
@@ -913,7 +915,7 @@ describe("an answer", () => {
     );
     const message = assembled(chunksOf([start, head, half, ...end] as WireEvent[]));
     expect(message.finish).toBe("length");
-    expect(partsOf(message)).toEqual([
+    expect(buildParts(message)).toEqual([
       { type: "call", id: "t", name: "pay", input: {}, raw: '{"amount": 1' },
     ]);
   });

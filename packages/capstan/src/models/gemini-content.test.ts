@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantPart, CallPart, Entry } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { tagged } from "./wire.ts";
 
@@ -27,9 +27,9 @@ function readAll(events: readonly string[]) {
 }
 
 function assembled(chunks: readonly Chunk[]) {
-  const message = assembly((id, index) => id ?? `made-${index}`);
+  const message = createMessageBuilder((id, index) => id ?? `made-${index}`);
   for (const chunk of chunks) addChunk(message, chunk);
-  return { parts: partsOf(message), finish: message.finish, usage: message.usage };
+  return { parts: buildParts(message), finish: message.finish, usage: message.usage };
 }
 
 const event = (candidate: object, more: object = {}) =>

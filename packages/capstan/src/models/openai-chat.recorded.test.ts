@@ -6,7 +6,7 @@ import type { AgentError } from "../errors.ts";
 import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Finish, ModelRequest, ToolSpec } from "../model.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
 import { chatWire, openAiChat } from "./openai-chat.ts";
 import type { Wire, WireEvent } from "./wire.ts";
@@ -56,19 +56,19 @@ function eventsOf(body: string): WireEvent[] {
   return events;
 }
 
-function assembled(chunks: readonly Chunk[]): Assembly {
-  const message = assembly((id, index) => id ?? `made_${index}`);
+function assembled(chunks: readonly Chunk[]): MessageBuilder {
+  const message = createMessageBuilder((id, index) => id ?? `made_${index}`);
   for (const chunk of chunks) addChunk(message, chunk);
   return message;
 }
 
-function streamed(wire: Wire, events: readonly WireEvent[]): Assembly {
+function streamed(wire: Wire, events: readonly WireEvent[]): MessageBuilder {
   const reader = wire.reader();
   return assembled(events.flatMap((event) => [...reader.read(event)]));
 }
 
-function said(message: Assembly) {
-  const parts = partsOf(message);
+function said(message: MessageBuilder) {
+  const parts = buildParts(message);
   const joined = (type: "text" | "reasoning") =>
     parts.map((part) => (part.type === type ? part.text : "")).join("");
   return {
@@ -342,7 +342,7 @@ describe.skipIf(isAbsent)("recorded requests of chat completions", () => {
       .filter(({ role }: Loose) => role === "tool");
     const history: Entry[] = [
       ...historyOf(known),
-      { type: "assistant", parts: partsOf(answer) },
+      { type: "assistant", parts: buildParts(answer) },
       ...historyOf(results),
     ];
     const settings = { model: after.request.body.model, stream: after.request.body.stream === true };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
 import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import { chatWire, openAiChat } from "./openai-chat.ts";
 import { ownData, tagged, type Wire, type WireSettings } from "./wire.ts";
 
@@ -23,9 +23,9 @@ function body(wire: Wire, given: Partial<ModelRequest>, settings: Partial<WireSe
   return JSON.parse(wire.toRequest(request(given), { model: "m", stream: false, ...settings }));
 }
 
-function assembled(chunks: readonly Chunk[]): Assembly {
+function assembled(chunks: readonly Chunk[]): MessageBuilder {
   const taken = new Map<string, number>();
-  const message = assembly((providerId, index) => {
+  const message = createMessageBuilder((providerId, index) => {
     const id = providerId || `made_${index}`;
     const times = (taken.get(id) ?? 0) + 1;
     taken.set(id, times);
@@ -51,7 +51,7 @@ const finish = (reason: string | null): object => delta({}, reason);
 
 function callsIn(wire: Wire, payloads: readonly (string | object)[]) {
   const message = assembled(read(wire, payloads));
-  const calls = partsOf(message)
+  const calls = buildParts(message)
     .filter((part) => part.type === "call")
     .map(({ name, input, id }) => ({ id, name, input }));
   return { calls, finish: message.finish };
@@ -490,7 +490,7 @@ describe("a stream of chat completions", () => {
     const message = assembled(
       read(openAiChat, [delta({ refusal: "I can" }), delta({ refusal: "not." }), finish("stop"), "[DONE]"]),
     );
-    expect(partsOf(message)).toEqual([{ type: "text", text: "I cannot." }]);
+    expect(buildParts(message)).toEqual([{ type: "text", text: "I cannot." }]);
     expect(message.finish).toBe("content_filter");
   });
 
@@ -522,7 +522,7 @@ describe("a stream of chat completions", () => {
     const two = {
       choices: [1, 0].map((index) => ({ index, delta: { content: `${index}` }, finish_reason: "stop" })),
     };
-    expect(partsOf(assembled(read(openAiChat, [two, "[DONE]"])))).toEqual([{ type: "text", text: "0" }]);
+    expect(buildParts(assembled(read(openAiChat, [two, "[DONE]"])))).toEqual([{ type: "text", text: "0" }]);
   });
 });
 
@@ -627,7 +627,10 @@ describe("a stream of a compatible server", () => {
       delta({ [field]: "." }),
       delta({ content: "Hi" }, "stop"),
     ];
-    const entry: AssistantEntry = { type: "assistant", parts: partsOf(assembled(read(lenient, payloads))) };
+    const entry: AssistantEntry = {
+      type: "assistant",
+      parts: buildParts(assembled(read(lenient, payloads))),
+    };
     expect(entry.parts).toMatchObject([
       { type: "reasoning", text: "Hm." },
       { type: "text", text: "Hi" },
@@ -649,7 +652,10 @@ describe("a stream of a compatible server", () => {
       delta({ content: "Hi" }, "stop"),
       "[DONE]",
     ];
-    const entry: AssistantEntry = { type: "assistant", parts: partsOf(assembled(read(lenient, payloads))) };
+    const entry: AssistantEntry = {
+      type: "assistant",
+      parts: buildParts(assembled(read(lenient, payloads))),
+    };
     expect(entry.parts[0]).toMatchObject({ type: "reasoning", text: "Let me." });
     expect(body(lenient, { history: [entry] }).messages[0]).toEqual({
       role: "assistant",
@@ -661,7 +667,7 @@ describe("a stream of a compatible server", () => {
 
   it("reasoning as an object or a list is read, too (S2-52)", () => {
     for (const reasoning of [{ content: "Hm." }, [{ text: "Hm" }, { summary: "." }]]) {
-      const parts = partsOf(
+      const parts = buildParts(
         assembled(read(lenient, [delta({ reasoning }), delta({ content: "Hi" }, "stop")])),
       );
       expect(parts).toMatchObject([
@@ -677,7 +683,10 @@ describe("a stream of a compatible server", () => {
       delta({ content: [thought] }),
       delta({ content: [{ type: "text", text: "Hi" }] }, "stop"),
     ];
-    const entry: AssistantEntry = { type: "assistant", parts: partsOf(assembled(read(lenient, payloads))) };
+    const entry: AssistantEntry = {
+      type: "assistant",
+      parts: buildParts(assembled(read(lenient, payloads))),
+    };
     expect(body(lenient, { history: [entry] }).messages[0].content).toEqual([
       thought,
       { type: "text", text: "Hi" },
@@ -687,7 +696,7 @@ describe("a stream of a compatible server", () => {
   it("a signature on a call goes back with it, and to no other provider (S2-52)", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const payloads = [pieces(weather("{}", { index: 0, id: "x", extra_content })), finish("tool_calls")];
-    const parts = partsOf(assembled(read(lenient, payloads)));
+    const parts = buildParts(assembled(read(lenient, payloads)));
     const history: Entry[] = [{ type: "assistant", parts }];
     expect(parts[0]?.type === "call" && ownData("openai-compatible", parts[0].opaque)).toEqual({
       extra_content,
@@ -795,7 +804,7 @@ describe("a whole answer of chat completions", () => {
         function: { ...call.function, arguments: JSON.stringify({ amount }) },
       }));
       const message = assembled(lenient.fromJson(answer({ content: null, tool_calls }, "tool_calls")));
-      expect(partsOf(message)).toMatchObject([{ input: { amount: 1 } }, { input: { amount: 2 } }]);
+      expect(buildParts(message)).toMatchObject([{ input: { amount: 1 } }, { input: { amount: 2 } }]);
     }
   });
 
@@ -822,7 +831,7 @@ describe("a whole answer of chat completions", () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), (parts) => {
         const [message] = body(openAiChat, { history: [{ type: "assistant", parts }] }).messages;
-        const made = partsOf(assembled(openAiChat.fromJson(answer(message, "stop"))));
+        const made = buildParts(assembled(openAiChat.fromJson(answer(message, "stop"))));
         const text = parts.map((said) => (said.type === "text" ? said.text : "")).join("");
         const calls = parts.filter((said) => said.type === "call");
         expect(JSON.stringify(made)).toBe(

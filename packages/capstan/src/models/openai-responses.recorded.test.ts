@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
 import { openAiResponses } from "./openai-responses.ts";
 
 // Recorded traffic lies beside the project and is no part of it.
@@ -123,9 +123,9 @@ function chunksOf(all: readonly { event?: string | undefined; data: string }[]):
 }
 
 function assembled(chunks: readonly Chunk[]) {
-  const message = assembly((id, index) => id ?? `call_${index}`);
+  const message = createMessageBuilder((id, index) => id ?? `call_${index}`);
   for (const chunk of chunks) addChunk(message, chunk);
-  const parts = partsOf(message);
+  const parts = buildParts(message);
   const entry: AssistantEntry = { type: "assistant", parts };
   const calls = parts.filter((part): part is CallPart => part.type === "call");
   return {

@@ -3,7 +3,7 @@ import { AgentError } from "../errors.ts";
 import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
-import { addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../perform/assemble.ts";
 import { functionSchema, isStrict } from "./openai-responses/tools.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { tagged, type WireSettings } from "./wire.ts";
@@ -39,9 +39,9 @@ function read(...events: Item[]): Chunk[] {
 }
 
 function message(chunks: readonly Chunk[]): { entry: AssistantEntry; finish: string | undefined } {
-  const open = assembly((id, index) => id ?? `made_${index}`);
+  const open = createMessageBuilder((id, index) => id ?? `made_${index}`);
   for (const chunk of chunks) addChunk(open, chunk);
-  return { entry: assistant(...partsOf(open)), finish: open.finish };
+  return { entry: assistant(...buildParts(open)), finish: open.finish };
 }
 
 function failure(act: () => unknown): AgentError {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import type { ModelRequest } from "../model.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "../perform/assemble.ts";
+import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "../perform/assemble.ts";
 import { parseArguments } from "../perform/parse-arguments.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { httpModel } from "./http-model.ts";
@@ -74,7 +74,7 @@ function pieces(body: Uint8Array, size: () => number): ReadableStream<Uint8Array
 }
 
 /** What the client makes of a body that comes like this. */
-async function heard(family: string, body: ReadableStream<Uint8Array>): Promise<Assembly> {
+async function heard(family: string, body: ReadableStream<Uint8Array>): Promise<MessageBuilder> {
   const model = httpModel({
     id: family,
     wire: wires[family] as Wire,
@@ -83,21 +83,21 @@ async function heard(family: string, body: ReadableStream<Uint8Array>): Promise<
     headers: () => ({}),
     fetch: async () => new Response(body, { headers: { "content-type": "text/event-stream" } }),
   });
-  const message = assembly((id, index) => id ?? `call_${index}`);
+  const message = createMessageBuilder((id, index) => id ?? `call_${index}`);
   const { signal } = new AbortController();
   for await (const batch of model.stream(question, { signal }))
     for (const chunk of batch) addChunk(message, chunk);
   return message;
 }
 
-const told = (message: Assembly) => ({
-  parts: partsOf(message),
+const told = (message: MessageBuilder) => ({
+  parts: buildParts(message),
   finish: message.finish,
   usage: message.usage,
 });
 
-function saidIn(message: Assembly): Said {
-  const parts = partsOf(message);
+function saidIn(message: MessageBuilder): Said {
+  const parts = buildParts(message);
   return {
     text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
     calls: parts
@@ -216,7 +216,7 @@ describe.skipIf(isAbsent)("recorded streams through the HTTP client", () => {
 
 /** What the finish of the message is for each cut. */
 async function finishesAt(family: string, body: Uint8Array, cuts: readonly number[]) {
-  const finishes: Assembly["finish"][] = [];
+  const finishes: MessageBuilder["finish"][] = [];
   for (const cut of cuts) {
     const start = body.subarray(0, cut);
     const { finish } = await heard(

@@ -3,7 +3,7 @@
 // The answer keeps the batches in which it was read. Addresses and headers are not part of it, so no key is. Lines are
 // only added; of two answers to the same request the later one counts. Answers that failed are not kept.
 import { AgentError } from "../errors.ts";
-import { canonical, isRecord, type Json } from "../json.ts";
+import { isRecord, type Json, toCanonicalJson } from "../json.ts";
 import type { Chunk, Model, ModelRequest } from "../model.ts";
 import { firstDifference, nearestTo } from "./recorded/request-difference.ts";
 
@@ -57,7 +57,7 @@ function canonicalRequest({ instructions, history, tools, toolChoice, output }: 
   const offered = tools.map(({ name, description, input }) => ({ name, description, input }));
   const asked = { instructions, history, tools: offered, toolChoice, output };
   // Through JSON, as it will be read back: what is undefined is left out.
-  return canonical(JSON.parse(JSON.stringify(asked)) as Json);
+  return toCanonicalJson(JSON.parse(JSON.stringify(asked)) as Json);
 }
 
 function isFinished(answer: Answer): boolean {
@@ -74,7 +74,7 @@ async function load(file: string): Promise<Recording> {
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const { request, answer } = parsedLine(line, `${file}:${index + 1}`);
-    recording.set(canonical(request), answer);
+    recording.set(toCanonicalJson(request), answer);
   }
   return recording;
 }

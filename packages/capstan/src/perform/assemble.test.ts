@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantPart } from "../history.ts";
 import type { Chunk } from "../model.ts";
-import { addChunk, assembly, partsOf } from "./assemble.ts";
+import { addChunk, buildParts, createMessageBuilder } from "./assemble.ts";
 
 /** The parts that these chunks make, where a call without an id is named after its index. */
 function parts(chunks: readonly Chunk[]): AssistantPart[] {
   const taken = new Set<string>();
-  const message = assembly((providerId, index) => {
+  const message = createMessageBuilder((providerId, index) => {
     let id = providerId || `call_${index}`;
     while (taken.has(id)) id += "~";
     taken.add(id);
     return id;
   });
   for (const chunk of chunks) addChunk(message, chunk);
-  return partsOf(message);
+  return buildParts(message);
 }
 
 /** What a model says, one item after the other. */
@@ -215,7 +215,7 @@ describe("a call", () => {
 
 describe("beside its parts, a message", () => {
   it("has the last usage, its finish, and how much was said", () => {
-    const message = assembly(() => "a");
+    const message = createMessageBuilder(() => "a");
     const chunks: Chunk[] = [
       { type: "usage", usage: { inputTokens: 5, outputTokens: 0 } },
       { type: "text", text: " " },

@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 import type { Chunk, Finish, Usage } from "../model.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
-const longestName = 128;
+const maxNameLength = 128;
 
 type OpenCall = {
   readonly type: "call";
@@ -13,11 +13,11 @@ type OpenCall = {
   text: string;
   opaque: Json | undefined;
 };
-type Open<Part> = { -readonly [Field in keyof Part]: Part[Field] };
-type OpenPart = Open<TextPart> | Open<ReasoningPart> | OpenCall | OpaquePart;
+type Mutable<Part> = { -readonly [Field in keyof Part]: Part[Field] };
+type OpenPart = Mutable<TextPart> | Mutable<ReasoningPart> | OpenCall | OpaquePart;
 
 /** A message under construction. Any split and any interleaving of the chunks gives the same message. */
-export type Assembly = {
+export type MessageBuilder = {
   readonly open: OpenPart[];
   readonly calls: Map<number, OpenCall>;
   /** Gives a call its id, unique in the session. */
@@ -29,7 +29,7 @@ export type Assembly = {
   hasText: boolean;
 };
 
-export function assembly(nameCall: Assembly["nameCall"]): Assembly {
+export function createMessageBuilder(nameCall: MessageBuilder["nameCall"]): MessageBuilder {
   return {
     open: [],
     calls: new Map(),
@@ -41,28 +41,28 @@ export function assembly(nameCall: Assembly["nameCall"]): Assembly {
   };
 }
 
-export function addChunk(message: Assembly, chunk: Chunk): void {
+export function addChunk(message: MessageBuilder, chunk: Chunk): void {
   switch (chunk.type) {
     case "text":
       message.hasText ||= chunk.text.trim() !== "";
-      extend(message, chunk);
+      appendText(message, chunk);
       return;
     case "reasoning":
-      extend(message, chunk);
+      appendText(message, chunk);
       return;
     case "call_start":
-      startCall(message, chunk);
+      openCall(message, chunk);
       return;
     case "call_delta":
       message.size += chunk.text.length;
-      (message.calls.get(chunk.index) ?? startCall(message, { index: chunk.index, name: "" })).text +=
+      (message.calls.get(chunk.index) ?? openCall(message, { index: chunk.index, name: "" })).text +=
         chunk.text;
       return;
     case "opaque":
       message.open.push(chunk);
       return;
     case "restart":
-      restart(message);
+      restartMessage(message);
       return;
     case "usage":
       message.usage = chunk.usage;
@@ -72,7 +72,7 @@ export function addChunk(message: Assembly, chunk: Chunk): void {
   }
 }
 
-function restart(message: Assembly): void {
+function restartMessage(message: MessageBuilder): void {
   message.open.length = 0;
   message.calls.clear();
   message.size = 0;
@@ -88,7 +88,10 @@ type CallHead = {
   readonly opaque?: Json;
 };
 
-function startCall({ open, calls, nameCall }: Assembly, { index, id, name, opaque }: CallHead): OpenCall {
+function openCall(
+  { open, calls, nameCall }: MessageBuilder,
+  { index, id, name, opaque }: CallHead,
+): OpenCall {
   const known = calls.get(index);
   if (known) {
     // Some servers repeat the head of a call with every piece, or give the id late.
@@ -103,7 +106,7 @@ function startCall({ open, calls, nameCall }: Assembly, { index, id, name, opaqu
   return call;
 }
 
-function extend(message: Assembly, chunk: Extract<Chunk, { type: "text" | "reasoning" }>): void {
+function appendText(message: MessageBuilder, chunk: Extract<Chunk, { type: "text" | "reasoning" }>): void {
   const { open } = message;
   const last = open.at(-1);
   const { opaque } = chunk;
@@ -118,28 +121,28 @@ function extend(message: Assembly, chunk: Extract<Chunk, { type: "text" | "reaso
 }
 
 /** The parts in the model's order. A call said twice with the same id, name and arguments is one call. */
-export function partsOf({ open }: Assembly): AssistantPart[] {
+export function buildParts({ open }: MessageBuilder): AssistantPart[] {
   const said = new Set<string>();
   const parts: AssistantPart[] = [];
   for (const part of open) {
     if (part.type !== "call") parts.push(part);
-    else if (part.providerId === undefined) parts.push(callPart(part));
+    else if (part.providerId === undefined) parts.push(buildCallPart(part));
     else {
       const twin = JSON.stringify([part.providerId, part.name, part.text]);
-      if (!said.has(twin)) parts.push(callPart(part));
+      if (!said.has(twin)) parts.push(buildCallPart(part));
       said.add(twin);
     }
   }
   return parts;
 }
 
-function callPart({ id, providerId, name, text, opaque }: OpenCall): CallPart {
+function buildCallPart({ id, providerId, name, text, opaque }: OpenCall): CallPart {
   const parsed = parseArguments(text);
   return {
     type: "call",
     id,
     ...(providerId && providerId !== id && { providerId }),
-    name: name.length > longestName ? `${name.slice(0, longestName - 1).toWellFormed()}…` : name,
+    name: name.length > maxNameLength ? `${name.slice(0, maxNameLength - 1).toWellFormed()}…` : name,
     ...(parsed.ok ? { input: parsed.input } : { input: {}, raw: text }),
     ...(opaque !== undefined && { opaque }),
   };

@@ -1,5 +1,5 @@
 import type { ToolReturn } from "../tool.ts";
-import { grouped } from "./text-within.ts";
+import { formatNumber } from "./text-within.ts";
 
 /** Bytes that a tool gave, with their type. `isCut`: there were more, which were not read. */
 export type Binary = { readonly bytes: Uint8Array; readonly mediaType: string; readonly isCut: boolean };
@@ -12,20 +12,20 @@ export function isBinary(value: unknown): value is Binary {
 }
 
 /** Marks the bytes as what they are; without a type they are "application/octet-stream". */
-export function binary({ bytes, mediaType, isCut }: Binary): Binary {
+export function createBinary({ bytes, mediaType, isCut }: Binary): Binary {
   const made: Binary = { bytes, mediaType: mediaType || "application/octet-stream", isCut };
   binaries.add(made);
   return made;
 }
 
 /** The bytes of anything that consists of bytes. */
-export function bytesOf(value: unknown): Uint8Array | undefined {
+export function toBytes(value: unknown): Uint8Array | undefined {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   if (!ArrayBuffer.isView(value)) return undefined;
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-export function concatenated(chunks: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
   let at = 0;
   for (const chunk of chunks) {
@@ -36,36 +36,36 @@ export function concatenated(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Text for types that are text, data for JSON, else the bytes. `mediaType` may be a whole `content-type`. */
-export function typedValue({ bytes, mediaType, isCut }: Binary, mostCharacters: number): unknown {
+export function decodeTyped({ bytes, mediaType, isCut }: Binary, mostCharacters: number): unknown {
   const type = (mediaType.split(";")[0] ?? "").trim().toLowerCase();
-  if (!/^text\/|[/+](?:json|xml)$/.test(type)) return binary({ bytes, mediaType: type, isCut });
+  if (!/^text\/|[/+](?:json|xml)$/.test(type)) return createBinary({ bytes, mediaType: type, isCut });
   const charset = /;\s*charset="?([^";\s]+)/i.exec(mediaType)?.[1];
   // A cut may go through a character: what is there of it is dropped.
-  const text = decoderOf(charset).decode(bytes, { stream: isCut });
+  const text = createDecoder(charset).decode(bytes, { stream: isCut });
   const isJson = /[/+]json$/.test(type) && !isCut;
-  return (isJson && parsed(text)) || textUpTo(mostCharacters, text, isCut);
+  return (isJson && parseJsonData(text)) || limitText(mostCharacters, text, isCut);
 }
 
 /** Bytes that nobody named are text if they can be: UTF-8 without a NUL. */
-export function untypedValue({ bytes, isCut }: Omit<Binary, "mediaType">, mostCharacters: number): unknown {
+export function decodeUntyped({ bytes, isCut }: Omit<Binary, "mediaType">, mostCharacters: number): unknown {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
-    if (!text.includes("\0")) return textUpTo(mostCharacters, text, isCut);
+    if (!text.includes("\0")) return limitText(mostCharacters, text, isCut);
   } catch {
-    return binary({ bytes, mediaType: "", isCut }); // not UTF-8
+    return createBinary({ bytes, mediaType: "", isCut }); // not UTF-8
   }
-  return binary({ bytes, mediaType: "", isCut });
+  return createBinary({ bytes, mediaType: "", isCut });
 }
 
 /** The text, cut if it is longer; `isCut` says that it was cut before. */
-export function textUpTo(most: number, text: string, isCut: boolean): string {
+export function limitText(most: number, text: string, isCut: boolean): string {
   const shown = text.length > most ? text.slice(0, most).toWellFormed() : text;
   if (!isCut && shown.length === text.length) return text;
-  return `${shown}\n… (only the first ${grouped(shown.length)} characters were read)`;
+  return `${shown}\n… (only the first ${formatNumber(shown.length)} characters were read)`;
 }
 
 /** As `data`, so that what a server answers is not taken for the words of the tool. */
-function parsed(text: string): ToolReturn | undefined {
+function parseJsonData(text: string): ToolReturn | undefined {
   try {
     return { data: JSON.parse(text) };
   } catch {
@@ -73,7 +73,7 @@ function parsed(text: string): ToolReturn | undefined {
   }
 }
 
-function decoderOf(charset: string | undefined): TextDecoder {
+function createDecoder(charset: string | undefined): TextDecoder {
   try {
     return new TextDecoder(charset);
   } catch {

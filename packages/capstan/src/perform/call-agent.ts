@@ -1,14 +1,14 @@
-import { type Agent, agentsByName } from "../agent.ts";
-import { toolOf } from "../builtin-tools.ts";
+import { type Agent, indexAgents } from "../agent.ts";
+import { findTool } from "../builtin-tools.ts";
 import type { ToolEffect } from "../effect.ts";
-import { errorData } from "../errors.ts";
-import { foreignLabels, joinedLabels } from "../labels.ts";
+import { toErrorData } from "../errors.ts";
+import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import type { PolicyOverrides } from "../policy.ts";
-import { lineage, readsIn } from "../state/nested-state.ts";
+import { listAncestors, listReads } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 import type { Outcome, Reads, Tool } from "../tool.ts";
-import { agentOf, type Io } from "./io.ts";
-import { failed, interrupted } from "./outcome.ts";
+import { getAgent, type Io } from "./io.ts";
+import { createFailedOutcome, interrupted } from "./outcome.ts";
 import { isDeadline } from "./until-aborted.ts";
 
 /** What a tool returns that wants an agent to answer its call. */
@@ -19,55 +19,57 @@ export type AgentRequest = {
 };
 
 /** Tools that come and go can make an agent its own tool. */
-const deepest = 8;
+const maxDepth = 8;
 const requests = new WeakSet<object>();
 
 /** Marks a request: only what was made here begins a nested run, whatever else looks like it. */
-export function agentRequest(request: AgentRequest): AgentRequest {
+export function createAgentRequest(request: AgentRequest): AgentRequest {
   requests.add(request);
   return request;
 }
 
-export function agentRequestOf(returned: unknown): AgentRequest | undefined {
+export function asAgentRequest(returned: unknown): AgentRequest | undefined {
   return typeof returned === "object" && returned !== null && requests.has(returned)
     ? (returned as AgentRequest)
     : undefined;
 }
 
-type Calling = { readonly effect: ToolEffect; readonly io: Io; readonly signal: AbortSignal };
+type AgentCall = { readonly effect: ToolEffect; readonly io: Io; readonly signal: AbortSignal };
 
 /** Has an agent answer a call. Nothing while its run waits. Rejects when the journal or the engine failed: that is no outcome. */
 export async function callAgent(
   request: AgentRequest,
-  { effect, io, signal }: Calling,
+  { effect, io, signal }: AgentCall,
 ): Promise<Outcome | undefined> {
   const { callId, name, timeoutMs } = effect;
-  if (!io.nested || effect.isFallback) {
+  if (!io.runNested || effect.isFallback) {
     const message = `"${name}" is an agent, and there is no run here that it could be nested in.`;
-    return failed({ ...errorData("tool_failed", message), retryable: false });
+    return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
-  if (io.state.run && [...lineage(io.state.run)].length >= deepest) {
-    const message = `Agents are nested ${deepest} deep already: "${name}" is not asked. Answer without it.`;
-    return failed({ ...errorData("tool_failed", message), retryable: false });
+  if (io.state.run && [...listAncestors(io.state.run)].length >= maxDepth) {
+    const message = `Agents are nested ${maxDepth} deep already: "${name}" is not asked. Answer without it.`;
+    return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
-  await io.nested(request, callId, signal);
+  await io.runNested(request, callId, signal);
   const run = io.state.run?.nested.get(callId)?.run;
   if (signal.aborted && isDeadline(signal))
-    return failed(errorData("tool_timeout", `"${name}" gave no result within ${timeoutMs} ms.`));
+    return createFailedOutcome(
+      toErrorData("tool_timeout", `"${name}" gave no result within ${timeoutMs} ms.`),
+    );
   if (signal.aborted) return interrupted;
-  return run?.done && answerOf(run, name);
+  return run?.done && toOutcome(run, name);
 }
 
 /** What the run of an agent has read on its way to an answer, strangers' descriptions of its tools too. */
-export function readsInside({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
+export function listNestedReads({ callId, agent, name }: ToolEffect, io: Io): readonly Reads[] {
   const inside = io.state.run?.nested.get(callId);
   if (!inside) return [];
-  const asked = toolOf(agentOf(agent, io), name)?.agent;
-  const tools = asked ? [...agentsByName(asked).values()].flatMap(toolsOf) : [];
-  return readsIn(joinedLabels(inside.labels, foreignLabels(tools)));
+  const asked = findTool(getAgent(agent, io), name)?.agent;
+  const tools = asked ? [...indexAgents(asked).values()].flatMap(listTools) : [];
+  return listReads(mergeLabels(inside.labels, collectForeignLabels(tools)));
 }
 
-function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+function listTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource ? toolSource() : [...tools.values()];
   } catch {
@@ -75,7 +77,7 @@ function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
   }
 }
 
-function answerOf({ id, turn, done }: RunState, name: string): Outcome {
+function toOutcome({ id, turn, done }: RunState, name: string): Outcome {
   const { status = "failed", text = "", error, output } = done ?? {};
   const data = { runId: id, status, turns: turn, ...(output !== undefined && { output }) };
   if (status === "done") return { status: "ok", content: text, data };
@@ -83,5 +85,8 @@ function answerOf({ id, turn, done }: RunState, name: string): Outcome {
   if (status === "limit")
     return { status: "ok", content: `${text}\n\n[The agent "${name}" was not done: ${reason}]`, data };
   const code = error?.code ?? "tool_failed";
-  return { ...failed({ code, message: `The agent "${name}" failed: ${reason}`, retryable: false }), data };
+  return {
+    ...createFailedOutcome({ code, message: `The agent "${name}" failed: ${reason}`, retryable: false }),
+    data,
+  };
 }

@@ -1,27 +1,27 @@
 import type { ModelEffect } from "../effect.ts";
-import { describeThrown, type ErrorData, errorData } from "../errors.ts";
+import { describeThrown, type ErrorData, toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type AssistantEntry, getText } from "../history.ts";
 import type { Model } from "../model.ts";
 import type { State } from "../state/state.ts";
-import { type Assembly, addChunk, assembly, partsOf } from "./assemble.ts";
+import { addChunk, buildParts, createMessageBuilder, type MessageBuilder } from "./assemble.ts";
 import { checkCalls } from "./check-calls.ts";
-import { type Citing, citingFor } from "./citations/citing.ts";
-import { agentOf, type Io } from "./io.ts";
-import { listen } from "./listen.ts";
+import { type CitationFilter, findCitationFilter } from "./citations/citing.ts";
+import { getAgent, type Io } from "./io.ts";
+import { readModelStream } from "./listen.ts";
 import { readOutput } from "./read-output.ts";
-import { requestFor } from "./request.ts";
-import { isDeadline, untilAborted } from "./until-aborted.ts";
-import { usageOf } from "./usage.ts";
+import { buildRequest } from "./request.ts";
+import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
+import { resolveUsage } from "./usage.ts";
 
 /** One conversation with a model: who is asked, for what, and what it has said so far. */
-type Asking = {
+type ModelCallContext = {
   readonly effect: ModelEffect;
   readonly io: Io;
   readonly model: Model;
-  readonly message: Assembly;
+  readonly message: MessageBuilder;
   /** Of a run that cites. */
-  readonly citing: Citing | undefined;
+  readonly citing: CitationFilter | undefined;
   readonly startedAt: number;
 };
 
@@ -31,20 +31,20 @@ export async function callModel(
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const agent = agentOf(effect.agent, io);
+  const agent = getAgent(effect.agent, io);
   const models = agent.models[effect.chain];
   const choice = models[effect.candidate] ?? models[0];
-  const model = io.modelOf(choice);
-  const message = assembly(namingCalls(effect.turn, io.state));
+  const model = io.resolveModel(choice);
+  const message = createMessageBuilder(createCallIds(effect.turn, io.state));
   // An answer with a form is data: a list of numbers in it is no citation.
-  const citing = agent.output ? undefined : citingFor(io.state);
-  const asking: Asking = { effect, io, model, message, citing, startedAt: io.clock.now() };
+  const citing = agent.output ? undefined : findCitationFilter(io.state);
+  const asking: ModelCallContext = { effect, io, model, message, citing, startedAt: io.clock.now() };
   try {
     // What ignores its signal is left behind: a model, instructions, a repair.
-    return await untilAborted(answerTo(asking, signal), signal);
+    return await rejectOnAbort(requestMessage(asking, signal), signal);
   } catch (thrown) {
-    if (signal.aborted && !isDeadline(signal)) return partialMessage(asking);
-    return failure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
+    if (signal.aborted && !isDeadline(signal)) return buildPartialMessage(asking);
+    return buildFailure(asking, describeThrown(signal.aborted ? signal.reason : thrown, "model_failed"));
   }
 }
 
@@ -52,9 +52,9 @@ export async function callModel(
  * A provider's id is kept while it is new to the session; a call without one is named after its place. Nested runs go on
  * side by side, so the ids of each begin with the call that it answers.
  */
-function namingCalls(turn: number, { callIds: used, run }: State): Assembly["nameCall"] {
+function createCallIds(turn: number, { callIds: used, run }: State): MessageBuilder["nameCall"] {
   const taken = new Set<string>();
-  const inside = run?.above ? `${run.above.callId}.` : "";
+  const inside = run?.parent ? `${run.parent.callId}.` : "";
   return (providerId, index) => {
     const wanted = inside + (providerId || `call_${turn}_${index}`);
     let id = wanted;
@@ -64,36 +64,39 @@ function namingCalls(turn: number, { callIds: used, run }: State): Assembly["nam
   };
 }
 
-async function answerTo(asking: Asking, signal: AbortSignal): Promise<readonly FactBody[]> {
+async function requestMessage(asking: ModelCallContext, signal: AbortSignal): Promise<readonly FactBody[]> {
   const { effect, io, model, message, citing } = asking;
-  await listen({ model, message, citing, emit: io.emit }, await requestFor(effect, io), signal);
-  const problem = problemOf(message);
-  return problem ? failure(asking, problem) : finishedMessage(asking);
+  await readModelStream({ model, message, citing, emit: io.emit }, await buildRequest(effect, io), signal);
+  const problem = findProblem(message);
+  return problem ? buildFailure(asking, problem) : buildMessage(asking);
 }
 
 /** Why a stream that has ended is not a message, so that nothing half-said is ever used. */
-function problemOf({ finish, calls, hasText }: Assembly): ErrorData | undefined {
+function findProblem({ finish, calls, hasText }: MessageBuilder): ErrorData | undefined {
   if (finish === undefined)
-    return errorData("stream_truncated", "The model's answer broke off before its end.");
+    return toErrorData("stream_truncated", "The model's answer broke off before its end.");
   if (finish === "length" && calls.size > 0) {
-    return errorData(
+    return toErrorData(
       "output_truncated",
       "The model reached its output limit in the middle of a tool call; the call was not made.",
     );
   }
   if (finish === "other" && calls.size > 0) {
-    return errorData(
+    return toErrorData(
       "model_failed",
       "The model stopped for an unknown reason; its tool calls were not made.",
     );
   }
   if (!hasText && calls.size === 0 && finish !== "content_filter") {
-    return errorData("empty_response", "The model gave neither text nor a tool call.");
+    return toErrorData("empty_response", "The model gave neither text nor a tool call.");
   }
   return undefined;
 }
 
-function failure({ effect, io, model, message }: Asking, error: ErrorData): readonly FactBody[] {
+function buildFailure(
+  { effect, io, model, message }: ModelCallContext,
+  error: ErrorData,
+): readonly FactBody[] {
   if (message.open.length > 0) io.emit({ type: "message_restart", reason: error.code });
   return [
     {
@@ -107,23 +110,23 @@ function failure({ effect, io, model, message }: Asking, error: ErrorData): read
   ];
 }
 
-async function finishedMessage({
+async function buildMessage({
   effect,
   io,
   model,
   message,
   citing,
   startedAt,
-}: Asking): Promise<readonly FactBody[]> {
+}: ModelCallContext): Promise<readonly FactBody[]> {
   const { finish = "other" } = message;
-  const agent = agentOf(effect.agent, io);
+  const agent = getAgent(effect.agent, io);
   // A filtered answer's calls are not to be trusted; its words are kept.
-  const said = partsOf(message).filter((part) => finish !== "content_filter" || part.type !== "call");
+  const said = buildParts(message).filter((part) => finish !== "content_filter" || part.type !== "call");
   const { parts, checks, repairs } = await checkCalls(said, agent, io);
   const entry: AssistantEntry = { type: "assistant", parts };
   const output =
     agent.output && message.calls.size === 0 ? await readOutput(getText(entry), agent.output) : undefined;
-  const { usage, warnings } = usageOf(message, io.state);
+  const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.now() - startedAt;
   const about = { model: model.id, usage, ms, finish, ...(checks && { checks }), ...(output && { output }) };
   return [
@@ -135,11 +138,17 @@ async function finishedMessage({
 }
 
 /** What had been said when the run was cancelled: words only, for nothing else of it is whole. */
-function partialMessage({ io, model, message, citing, startedAt }: Asking): readonly FactBody[] {
+function buildPartialMessage({
+  io,
+  model,
+  message,
+  citing,
+  startedAt,
+}: ModelCallContext): readonly FactBody[] {
   if (citing) addChunk(message, { type: "text", text: citing.rest() });
   if (!message.hasText) return [];
   const parts = message.open.filter((part) => part.type === "text");
-  const { usage, warnings } = usageOf(message, io.state);
+  const { usage, warnings } = resolveUsage(message, io.state);
   const ms = io.clock.now() - startedAt;
   const entry: AssistantEntry = { type: "assistant", parts };
   return [

@@ -1,29 +1,29 @@
-import { toolOf } from "../builtin-tools.ts";
+import { findTool } from "../builtin-tools.ts";
 import type { ToolEffect } from "../effect.ts";
-import { describeThrown, errorData } from "../errors.ts";
+import { describeThrown, toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { labelsOf } from "../labels.ts";
+import { getLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
 import type { Outcome, Reads, Tool, ToolContext } from "../tool.ts";
-import { type AgentRequest, agentRequestOf, callAgent, readsInside } from "./call-agent.ts";
-import { changedFragments } from "./changed-fragments.ts";
-import { unknownTool, validateInput } from "./check-calls.ts";
-import { digestOf } from "./digest.ts";
-import { gather } from "./gather.ts";
-import { agentOf, type HookedCall, type Io, inputOf, runIdOf } from "./io.ts";
-import { failed, interrupted, modelView, outcomeOf } from "./outcome.ts";
-import { answersTo, asking, questionOf } from "./question.ts";
-import { isDeadline, untilAborted } from "./until-aborted.ts";
-import { type Fitted, withinSize } from "./within-size.ts";
+import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
+import { warnChangedFragments } from "./changed-fragments.ts";
+import { createUnknownToolError, validateInput } from "./check-calls.ts";
+import { computeDigest } from "./digest.ts";
+import { readToolOutput } from "./gather.ts";
+import { getAgent, getInput, getRunId, type HookCall, type Io } from "./io.ts";
+import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
+import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
+import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
+import { type TruncatedOutcome, truncateOutcome } from "./within-size.ts";
 
-const longestBlockMs = 1000;
-const longestHookMs = 1000;
+const maxBlockMs = 1000;
+const maxHookMs = 1000;
 /** Of what a tool streams: more is not read. */
-const mostCharacters = 10_000_000;
-const mostBytes = 50_000_000;
+const maxCharacters = 10_000_000;
+const maxBytes = 50_000_000;
 
 /** One call under way. `facts` is what there is to say about it beside its result. */
-type Calling = {
+type ToolCallContext = {
   readonly effect: ToolEffect;
   readonly io: Io;
   readonly signal: AbortSignal;
@@ -39,14 +39,17 @@ export async function callTool(
   const startedAt = io.clock.now();
   const facts: FactBody[] = [];
   const calling = { effect, io, signal, facts };
-  const outcome = await outcomeOfCall(calling);
+  const outcome = await executeCall(calling);
   if (!outcome) return facts;
-  const { status, content, ...rest } = await presented(await afterTool(outcome, calling), calling);
+  const { status, content, ...rest } = await formatForModel(
+    await runAfterToolHook(outcome, calling),
+    calling,
+  );
   const { callId: id, name } = effect;
   const ms = io.clock.now() - startedAt;
   const is_error = status !== "ok";
-  const reads = readsOf(calling);
-  facts.push(...changedFragments(rest.contexts ?? [], io.state));
+  const reads = pickReads(calling);
+  facts.push(...warnChangedFragments(rest.contexts ?? [], io.state));
   return [
     {
       type: "tool_call_result",
@@ -65,107 +68,114 @@ export async function callTool(
 }
 
 /** The outcome as the model gets to read it, within its size. */
-async function presented(
+async function formatForModel(
   outcome: Outcome,
-  { effect, io }: Calling,
-): Promise<Fitted & { readonly cacheUntil?: number }> {
-  const tool = toolFor(effect, io);
+  { effect, io }: ToolCallContext,
+): Promise<TruncatedOutcome & { readonly cacheUntil?: number }> {
+  const tool = findCalledTool(effect, io);
   const policy = io.state.run?.policy ?? defaultPolicy;
   const { resultForModel = "full" } = tool ?? {};
-  const view = modelView(outcome, { includeData: policy.includeToolData, resultForModel });
-  const fitted = await withinSize(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
+  const view = filterForModel(outcome, { includeData: policy.includeToolData, resultForModel });
+  const fitted = await truncateOutcome(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
   const isCacheable = tool?.cacheMs !== undefined && outcome.status === "ok";
   return { ...fitted, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
 }
 
 /** An error of a tool is as much a stranger's word as its result. What did not run has read nothing. */
-function readsOf({ effect, io }: Calling): { reads?: readonly Reads[] } {
-  const tool = effect.refused ? undefined : toolFor(effect, io);
-  const reads = [...new Set([...(tool ? labelsOf(tool) : []), ...readsInside(effect, io)])];
+function pickReads({ effect, io }: ToolCallContext): { reads?: readonly Reads[] } {
+  const tool = effect.refused ? undefined : findCalledTool(effect, io);
+  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...listNestedReads(effect, io)])];
   return reads.length > 0 ? { reads } : {};
 }
 
-function toolFor(effect: ToolEffect, io: Io): Tool | undefined {
-  const agent = agentOf(effect.agent, io);
-  return effect.isFallback ? agent.fallbackTool : toolOf(agent, effect.name);
+function findCalledTool(effect: ToolEffect, io: Io): Tool | undefined {
+  const agent = getAgent(effect.agent, io);
+  return effect.isFallback ? agent.fallbackTool : findTool(agent, effect.name);
 }
 
-async function outcomeOfCall(calling: Calling): Promise<Outcome | undefined> {
+async function executeCall(calling: ToolCallContext): Promise<Outcome | undefined> {
   const { effect, io, signal } = calling;
-  if (effect.refused) return failed(effect.refused);
-  const tool = toolFor(effect, io);
-  if (!tool) return failed(unknownTool(effect.name, agentOf(effect.agent, io)));
+  if (effect.refused) return createFailedOutcome(effect.refused);
+  const tool = findCalledTool(effect, io);
+  if (!tool) return createFailedOutcome(createUnknownToolError(effect.name, getAgent(effect.agent, io)));
   const valid = await validateInput(tool, effect.input);
-  if ("error" in valid) return failed(valid.error);
-  if (!(await isAsApproved(tool, calling))) {
+  if ("error" in valid) return createFailedOutcome(valid.error);
+  if (!(await matchesApproval(tool, calling))) {
     const message = `"${tool.name}" or its arguments are not what was approved. The call was not made.`;
-    return failed(errorData("approval_mismatch", message));
+    return createFailedOutcome(toErrorData("approval_mismatch", message));
   }
   if (!tool.execute) return undefined;
   let request: AgentRequest | undefined;
   try {
-    await untilAborted(Promise.resolve(io.hooks.onBeforeTool?.(hookedCall(effect, io))), signal);
-    const returned = await untilAborted(begin(tool, valid.value, calling), signal);
-    request = agentRequestOf(returned);
-    if (!request) return await outcomeReturned(returned, tool, calling);
+    await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool?.(toHookCall(effect, io))), signal);
+    const returned = await rejectOnAbort(startExecution(tool, valid.value, calling), signal);
+    request = asAgentRequest(returned);
+    if (!request) return await readReturnedValue(returned, tool, calling);
   } catch (thrown) {
-    if (!signal.aborted) return failed(describeThrown(thrown, "tool_failed"));
+    if (!signal.aborted) return createFailedOutcome(describeThrown(thrown, "tool_failed"));
     if (!isDeadline(signal)) return interrupted;
-    return failed(errorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`));
+    return createFailedOutcome(
+      toErrorData("tool_timeout", `"${tool.name}" gave no result within ${effect.timeoutMs} ms.`),
+    );
   }
   return callAgent(request, calling);
 }
 
-async function outcomeReturned(
+async function readReturnedValue(
   returned: unknown,
   tool: Tool,
-  calling: Calling,
+  calling: ToolCallContext,
 ): Promise<Outcome | undefined> {
-  const question = questionOf(returned);
+  const question = asQuestion(returned);
   if (!question) {
-    const gathered = await gather(returned, { signal: calling.signal, mostCharacters, mostBytes });
-    return checkedOutcome(outcomeOf(gathered), tool);
+    const gathered = await readToolOutput(returned, { signal: calling.signal, maxCharacters, maxBytes });
+    return checkOutcome(toOutcome(gathered), tool);
   }
-  calling.facts.unshift(await asking(question, tool, calling));
+  calling.facts.unshift(await buildQuestionFact(question, tool, calling));
   return undefined;
 }
 
 /** A result that is not what its tool promises is no result. */
-async function checkedOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
+async function checkOutcome(outcome: Outcome, tool: Tool): Promise<Outcome> {
   if (!tool.outputSchema || outcome.status !== "ok") return outcome;
   const result = await tool.outputSchema.validate(outcome.data ?? outcome.content);
   if (result.valid) return outcome;
   const issues = result.issues.slice(0, 10).join("; ");
-  return failed(
-    errorData("result_invalid", `"${tool.name}" gave a result that is not what it promises: ${issues}.`),
+  return createFailedOutcome(
+    toErrorData("result_invalid", `"${tool.name}" gave a result that is not what it promises: ${issues}.`),
   );
 }
 
 /** Nothing can stop a tool that computes without a pause, and it holds up every run of the process: so it is named. */
-async function begin(tool: Tool, input: unknown, { effect, io, signal, facts }: Calling): Promise<unknown> {
+async function startExecution(
+  tool: Tool,
+  input: unknown,
+  { effect, io, signal, facts }: ToolCallContext,
+): Promise<unknown> {
   const startedAt = io.clock.now();
-  const work = tool.execute?.(input, toolContext(effect, io, signal));
+  const work = tool.execute?.(input, createToolContext(effect, io, signal));
   const ms = io.clock.now() - startedAt;
-  if (ms >= longestBlockMs) {
+  if (ms >= maxBlockMs) {
     const message = `The tool "${tool.name}" blocked the process for ${ms} ms.`;
     facts.push({ type: "warning", code: "event_loop_blocked", message });
   }
   return work;
 }
 
-async function isAsApproved(tool: Tool, { effect, io }: Calling): Promise<boolean> {
+async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Promise<boolean> {
   if (effect.digest === undefined && !effect.asked) return true;
-  const call = { id: effect.callId, input: inputOf(effect) };
-  const runId = runIdOf(io);
-  if (effect.digest !== undefined && (await digestOf(runId, tool, call)) !== effect.digest) return false;
+  const call = { id: effect.callId, input: getInput(effect) };
+  const runId = getRunId(io);
+  if (effect.digest !== undefined && (await computeDigest(runId, tool, call)) !== effect.digest) return false;
   for (const [index, { question, digest }] of effect.asked?.entries() ?? [])
-    if ((await digestOf(runId, tool, { ...call, asked: [index + 1, question] })) !== digest) return false;
+    if ((await computeDigest(runId, tool, { ...call, asked: [index + 1, question] })) !== digest)
+      return false;
   return true;
 }
 
-function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
+function createToolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolContext {
   const { callId, asked } = effect;
-  const runId = runIdOf(io);
+  const runId = getRunId(io);
   return {
     signal,
     runId,
@@ -173,7 +183,7 @@ function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolConte
     callId,
     idempotencyKey: `${runId}/${callId}`,
     context: io.context,
-    answers: answersTo(asked),
+    answers: toAnswers(asked),
     progress(data) {
       // What is left behind after a time-out or a cancellation has nothing more to say.
       if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
@@ -182,24 +192,24 @@ function toolContext(effect: ToolEffect, io: Io, signal: AbortSignal): ToolConte
   };
 }
 
-function hookedCall({ callId, name, input }: ToolEffect, { context }: Io): HookedCall {
+function toHookCall({ callId, name, input }: ToolEffect, { context }: Io): HookCall {
   return { id: callId, name, input, context };
 }
 
 /** The hook also hears of a call whose time was up; it then gets a moment of its own. */
-async function afterTool(outcome: Outcome, { effect, io, signal }: Calling): Promise<Outcome> {
+async function runAfterToolHook(outcome: Outcome, { effect, io, signal }: ToolCallContext): Promise<Outcome> {
   if (!io.hooks.onAfterTool) return outcome;
   try {
-    const changed = Promise.resolve(io.hooks.onAfterTool(hookedCall(effect, io), outcome));
+    const changed = Promise.resolve(io.hooks.onAfterTool(toHookCall(effect, io), outcome));
     const late = signal.aborted && isDeadline(signal);
-    const patience = late ? Promise.race([changed, pause(io, longestHookMs)]) : untilAborted(changed, signal);
+    const patience = late ? Promise.race([changed, waitMs(io, maxHookMs)]) : rejectOnAbort(changed, signal);
     return (await patience) ?? outcome;
   } catch (thrown) {
-    return signal.aborted ? outcome : failed(describeThrown(thrown, "tool_failed"));
+    return signal.aborted ? outcome : createFailedOutcome(describeThrown(thrown, "tool_failed"));
   }
 }
 
-function pause({ clock }: Io, ms: number): Promise<undefined> {
+function waitMs({ clock }: Io, ms: number): Promise<undefined> {
   return new Promise((resolve) => {
     clock.after(ms, () => resolve(undefined));
   });

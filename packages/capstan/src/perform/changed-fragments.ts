@@ -3,14 +3,16 @@ import type { Fragment } from "../history.ts";
 import type { State } from "../state/state.ts";
 
 /** A warning about fragments that came with other content before: their number stands for what was found first. */
-export function changedFragments(
+export function warnChangedFragments(
   found: readonly Fragment[],
   { fragments, run }: Pick<State, "fragments" | "run">,
 ): readonly FactBody[] {
   if (found.length === 0) return [];
   const known = new Map<string, string>();
   const changed = new Set<string>();
-  const meanwhile = [...(run?.round?.calls.values() ?? [])].flatMap(({ result }) => result?.contexts ?? []);
+  const meanwhile = [...(run?.currentTurn?.calls.values() ?? [])].flatMap(
+    ({ result }) => result?.contexts ?? [],
+  );
   for (const { id, content } of [...meanwhile, ...found]) {
     const first = fragments.get(id)?.content ?? known.get(id) ?? content;
     known.set(id, first);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Agent, agentsByName, defineAgent } from "../agent.ts";
+import { type Agent, defineAgent, indexAgents } from "../agent.ts";
 import type { CallPart } from "../history.ts";
-import { newState } from "../state/state.ts";
+import { createState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { checkCalls, unknownTool, validateInput } from "./check-calls.ts";
+import { checkCalls, createUnknownToolError, validateInput } from "./check-calls.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 const search = defineTool({
@@ -29,13 +29,13 @@ const blobs = { put: async () => "blob_1", get: async () => undefined };
 async function check(call: Partial<CallPart> & { readonly name: string }, ...tools: Tool[]) {
   const agent = agentWith(...tools);
   const io = {
-    agents: agentsByName(agent),
-    state: newState("ses"),
+    agents: indexAgents(agent),
+    state: createState("ses"),
     clock: fakeClock(),
     context: { user: "Ada" },
     hooks: {},
     emit: () => undefined,
-    modelOf: () => scriptedModel([]),
+    resolveModel: () => scriptedModel([]),
     blobs,
   };
   const { checks } = await checkCalls([{ type: "call", id: "c1", input: {}, ...call }], agent, io);
@@ -60,7 +60,7 @@ describe("a call that the model has said", () => {
   });
 
   it("of a tool like no other is told which there are (S0-37)", () => {
-    const told = (...tools: Tool[]) => unknownTool("teleport", agentWith(...tools)).message;
+    const told = (...tools: Tool[]) => createUnknownToolError("teleport", agentWith(...tools)).message;
     expect(told(search, list)).toBe(
       'Unknown tool: no tool is named "teleport". The tools are: search, list.',
     );
@@ -76,13 +76,13 @@ describe("a call that the model has said", () => {
       fallbackTool: rescue,
     });
     const io = {
-      agents: agentsByName(agent),
-      state: newState("ses"),
+      agents: indexAgents(agent),
+      state: createState("ses"),
       clock: fakeClock(),
       context: undefined,
       hooks: {},
       emit: () => undefined,
-      modelOf: () => scriptedModel([]),
+      resolveModel: () => scriptedModel([]),
       blobs,
     };
     const call: CallPart = { type: "call", id: "c1", name: "rescue", input: {} };
@@ -219,8 +219,8 @@ describe("a call that needs approval", () => {
     const slow = { ...pay(() => new Promise<boolean>(() => undefined)), ...settings };
     const agent = agentWith(slow);
     const io = {
-      ...{ agents: agentsByName(agent), state: newState("ses"), clock, context: undefined, hooks: {} },
-      ...{ emit: () => undefined, modelOf: () => scriptedModel([]), blobs },
+      ...{ agents: indexAgents(agent), state: createState("ses"), clock, context: undefined, hooks: {} },
+      ...{ emit: () => undefined, resolveModel: () => scriptedModel([]), blobs },
     };
     const { checks } = await checkCalls([{ type: "call", id: "c1", name: "pay", input: {} }], agent, io);
     const reason = `"pay" did not say within ${ms} ms whether it needs approval.`;
@@ -231,8 +231,8 @@ describe("a call that needs approval", () => {
     const clock = fakeClock();
     const agent = agentWith(pay(async () => false));
     const io = {
-      ...{ agents: agentsByName(agent), state: newState("ses"), clock, context: undefined, hooks: {} },
-      ...{ emit: () => undefined, modelOf: () => scriptedModel([]), blobs },
+      ...{ agents: indexAgents(agent), state: createState("ses"), clock, context: undefined, hooks: {} },
+      ...{ emit: () => undefined, resolveModel: () => scriptedModel([]), blobs },
     };
     const { checks } = await checkCalls([{ type: "call", id: "c1", name: "pay", input: {} }], agent, io);
     expect(checks).toBeUndefined();

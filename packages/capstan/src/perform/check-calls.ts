@@ -1,20 +1,20 @@
 import type { Agent } from "../agent.ts";
-import { toolOf } from "../builtin-tools.ts";
+import { findTool } from "../builtin-tools.ts";
 import { suggestName } from "../definition.ts";
-import { describeThrown, type ErrorData, errorData, shortened } from "../errors.ts";
+import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
 import type { CallCheck, FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
-import { foreignLabels, joinedLabels } from "../labels.ts";
+import { collectForeignLabels, mergeLabels } from "../labels.ts";
 import { defaultPolicy } from "../policy.ts";
-import { outermost } from "../state/nested-state.ts";
+import { getRootState } from "../state/nested-state.ts";
 import { hasEffect, type Tool } from "../tool.ts";
-import { digestOf } from "./digest.ts";
-import { allow, type Gated, gate, isNamedBy } from "./gate.ts";
-import { type Io, runIdOf } from "./io.ts";
+import { computeDigest } from "./digest.ts";
+import { allow, checkGate, type GateInput, isNamedBy } from "./gate.ts";
+import { getRunId, type Io } from "./io.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { repairArguments } from "./repair.ts";
 
-type Checked = {
+type CheckedCalls = {
   /** The message as it goes into the history: with arguments that were repaired, and without those beyond use. */
   readonly parts: readonly AssistantPart[];
   readonly checks: { readonly [callId: string]: CallCheck } | undefined;
@@ -23,7 +23,11 @@ type Checked = {
 };
 
 /** Looks at each call as soon as the model has said it: only a call that could run is worth a person's approval. */
-export async function checkCalls(said: readonly AssistantPart[], agent: Agent, io: Io): Promise<Checked> {
+export async function checkCalls(
+  said: readonly AssistantPart[],
+  agent: Agent,
+  io: Io,
+): Promise<CheckedCalls> {
   const parts: AssistantPart[] = [];
   const checks: [string, CallCheck][] = [];
   const repairs: FactBody[] = [];
@@ -44,23 +48,24 @@ export async function checkCalls(said: readonly AssistantPart[], agent: Agent, i
 type CheckedCall = { readonly call: CallPart; readonly check?: CallCheck; readonly repaired?: string };
 
 async function checkCall(said: CallPart, agent: Agent, io: Io): Promise<CheckedCall> {
-  const tool = toolOf(agent, said.name);
-  if (!tool) return { call: asEvidence(said), check: { error: unknownTool(said.name, agent) } };
+  const tool = findTool(agent, said.name);
+  if (!tool)
+    return { call: keepRawArguments(said), check: { error: createUnknownToolError(said.name, agent) } };
   const valid = await validateInput(tool, said.raw ?? said.input);
   if ("value" in valid) return withApproval({ call: said }, valid.value, { tool, io });
   const repair = await repairArguments(said, tool.schema);
-  if (!repair) return { call: asEvidence(said), check: valid };
+  if (!repair) return { call: keepRawArguments(said), check: valid };
   const { raw: _raw, ...rest } = said;
   const call = { ...rest, input: repair.input };
   const repaired = `The arguments of "${tool.name}" (${call.id}) were repaired: ${repair.repairs.join("; ")}.`;
   const revalid = await validateInput(tool, call.input);
-  if ("error" in revalid) return { call: asEvidence(said), check: revalid };
+  if ("error" in revalid) return { call: keepRawArguments(said), check: revalid };
   return withApproval({ call, repaired }, revalid.value, { tool, io });
 }
 
 /** Arguments that cannot be used are kept for the eye only. */
-function asEvidence(call: CallPart): CallPart {
-  return call.raw === undefined ? call : { ...call, raw: shortened(call.raw) };
+function keepRawArguments(call: CallPart): CallPart {
+  return call.raw === undefined ? call : { ...call, raw: truncateMessage(call.raw) };
 }
 
 /** The tool's own wish for approval goes before the gate's: it says more to a person. */
@@ -70,14 +75,14 @@ async function withApproval(
   { tool, io }: { tool: Tool; io: Io },
 ): Promise<CheckedCall> {
   try {
-    const asks = await wishOf(tool, input, io);
+    const asks = await evaluateApproval(tool, input, io);
     // Most calls change nothing: for those nothing is gathered.
-    const verdict = hasEffect(tool) ? gate(gatedCall(tool, input, io)) : allow;
+    const verdict = hasEffect(tool) ? checkGate(toGateInput(tool, input, io)) : allow;
     if (asks === false && verdict.verdict === "allow") return checked;
-    const wish = asks === false ? "" : reasonOf(asks) || `"${tool.name}" needs approval.`;
+    const wish = asks === false ? "" : formatApprovalReason(asks) || `"${tool.name}" needs approval.`;
     const gated = verdict.verdict === "allow" ? undefined : verdict;
     const reason = [wish, gated?.reason ?? ""].filter((text) => text !== "").join(" ");
-    const digest = await digestOf(runIdOf(io), tool, checked.call);
+    const digest = await computeDigest(getRunId(io), tool, checked.call);
     return { ...checked, check: { approval: { reason, digest, ...(gated && { because: gated.because }) } } };
   } catch (thrown) {
     return { ...checked, check: { error: describeThrown(thrown, "tool_failed") } };
@@ -85,7 +90,11 @@ async function withApproval(
 }
 
 /** What the tool says of the call. When it does not say so in its time, a person is asked. */
-async function wishOf(tool: Tool, input: unknown, { context, state, clock }: Io): Promise<boolean | string> {
+async function evaluateApproval(
+  tool: Tool,
+  input: unknown,
+  { context, state, clock }: Io,
+): Promise<boolean | string> {
   const said = tool.needsApproval?.(input, { context }) ?? false;
   if (typeof said === "boolean" || typeof said === "string") return said;
   const ms = tool.timeoutMs ?? (state.run?.policy ?? defaultPolicy).toolTimeoutMs;
@@ -100,27 +109,27 @@ async function wishOf(tool: Tool, input: unknown, { context, state, clock }: Io)
   }
 }
 
-function reasonOf(asks: boolean | string): string {
+function formatApprovalReason(asks: boolean | string): string {
   return typeof asks === "string" ? asks.trim() : "";
 }
 
-function gatedCall(tool: Tool, input: unknown, { agents, state }: Io): Gated {
+function toGateInput(tool: Tool, input: unknown, { agents, state }: Io): GateInput {
   const agent = agents.get(state.run?.agent ?? "");
   return {
-    labels: joinedLabels(foreignLabels(agent?.tools.values() ?? []), state.labels),
+    labels: mergeLabels(collectForeignLabels(agent?.tools.values() ?? []), state.labels),
     tool,
     target: tool.target?.(input),
     // The prompt of a nested run is not a person's words.
-    isNamed: (target) => isNamedBy(outermost(state).history, target),
+    isNamed: (target) => isNamedBy(getRootState(state).history, target),
     policy: state.run?.policy ?? defaultPolicy,
   };
 }
 
-export function unknownTool(name: string, agent: Agent): ErrorData {
+export function createUnknownToolError(name: string, agent: Agent): ErrorData {
   const known = [...agent.tools.keys()];
   const shown = JSON.stringify(name.slice(0, 128));
   const all = known.length > 0 ? ` The tools are: ${known.slice(0, 20).join(", ")}.` : " There are no tools.";
-  return errorData(
+  return toErrorData(
     "unknown_tool",
     `Unknown tool: no tool is named ${shown}.${suggestName(name, known) || all}`,
   );
@@ -131,20 +140,20 @@ export async function validateInput(
   tool: Tool,
   input: unknown,
 ): Promise<{ value: unknown } | { error: ErrorData }> {
-  const wrong = (problem: string) => ({
-    error: errorData(
+  const reject = (problem: string) => ({
+    error: toErrorData(
       "bad_arguments",
       `Bad arguments for "${tool.name}": ${problem}. Correct them and call again.`,
     ),
   });
   if (typeof input === "string") {
     const parsed = parseArguments(input);
-    if (!parsed.ok) return wrong(parsed.problem);
+    if (!parsed.ok) return reject(parsed.problem);
   }
   try {
     // A copy: what a tool changes in its input is not what the model said.
     const result = await tool.schema.validate(structuredClone(input));
-    return result.valid ? { value: result.value } : wrong(result.issues.slice(0, 10).join("; "));
+    return result.valid ? { value: result.value } : reject(result.issues.slice(0, 10).join("; "));
   } catch (thrown) {
     return { error: describeThrown(thrown, "tool_failed") };
   }

@@ -1,9 +1,9 @@
-import { canonical, isRecord, type Json } from "../json.ts";
+import { isRecord, type Json, toCanonicalJson } from "../json.ts";
 import { namedSchemas, resolveReference } from "../schema/references.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import { type JsonObject, limitProblem } from "./parse-arguments.ts";
+import { findLimitProblem, type JsonObject } from "./parse-arguments.ts";
 
-export type Coerced = { readonly value: Json; readonly repairs: string[] };
+export type CoercedValue = { readonly value: Json; readonly repairs: string[] };
 
 type Coercion = {
   readonly root: JsonSchema;
@@ -11,21 +11,21 @@ type Coercion = {
   readonly repairs: string[];
 };
 /** The schemas that hold for a value, and where the value is. */
-type Place = { readonly rules: readonly JsonSchema[]; readonly path: readonly string[] };
+type SchemaLocation = { readonly rules: readonly JsonSchema[]; readonly path: readonly string[] };
 
 /**
  * Changes a value where it does not fit and the schema leaves no doubt about what was meant. It looks at types,
  * choices, properties, items and references, not at alternatives (`anyOf`). Whether the outcome is valid is for the
  * schema to say. Each repair tells where and what.
  */
-export function coerce(value: Json, schema: JsonSchema): Coerced {
+export function coerce(value: Json, schema: JsonSchema): CoercedValue {
   const coercion: Coercion = { root: schema, named: namedSchemas(schema), repairs: [] };
-  const coerced = coerceAt(coercion, value, { rules: rulesOf(coercion, schema), path: [] });
+  const coerced = coerceAt(coercion, value, { rules: resolveRules(coercion, schema), path: [] });
   return { value: coerced, repairs: coercion.repairs };
 }
 
 /** A schema and, when it refers to another, that one as well. */
-function rulesOf({ root, named }: Coercion, schema: unknown): JsonSchema[] {
+function resolveRules({ root, named }: Coercion, schema: unknown): JsonSchema[] {
   const rules: JsonSchema[] = [];
   let next = schema;
   while (isRecord(next) && !rules.includes(next)) {
@@ -35,25 +35,26 @@ function rulesOf({ root, named }: Coercion, schema: unknown): JsonSchema[] {
   return rules;
 }
 
-function coerceAt(coercion: Coercion, value: Json, place: Place): Json {
-  const read = readAs(coercion, value, place);
+function coerceAt(coercion: Coercion, value: Json, place: SchemaLocation): Json {
+  const read = reinterpret(coercion, value, place);
   if (read !== undefined)
-    coercion.repairs.push(`${shownPath(place.path)}: ${shown(value)} was read as ${shown(read)}`);
+    coercion.repairs.push(`${formatPath(place.path)}: ${formatJson(value)} was read as ${formatJson(read)}`);
   const current = read ?? value;
   if (Array.isArray(current)) return coerceItems(coercion, current, place);
   return isObject(current) ? coerceProperties(coercion, current, place) : current;
 }
 
 /** What a value that does not fit certainly stands for. */
-function readAs(coercion: Coercion, value: Json, { rules, path }: Place): Json | undefined {
-  const types = typesOf(rules);
-  if (types === undefined || types.some((type) => isOfType(value, type))) return inItsCase(value, rules);
+function reinterpret(coercion: Coercion, value: Json, { rules, path }: SchemaLocation): Json | undefined {
+  const types = intersectTypes(rules);
+  if (types === undefined || types.some((type) => isOfType(value, type)))
+    return matchChoiceCase(value, rules);
   const read = typeof value === "string" ? readText(value, types) : undefined;
   if (read !== undefined || !types.includes("array") || !isSingle(value)) return read;
-  const items = rules.flatMap((rule) => rulesOf(coercion, rule.items));
-  if (typesOf(items)?.includes("array")) return undefined; // one value as a list of lists is anybody's guess
+  const items = rules.flatMap((rule) => resolveRules(coercion, rule.items));
+  if (intersectTypes(items)?.includes("array")) return undefined; // one value as a list of lists is anybody's guess
   const item = coerceAt({ ...coercion, repairs: [] }, value, { rules: items, path });
-  return fits(item, items) ? [item] : undefined;
+  return matchesRules(item, items) ? [item] : undefined;
 }
 
 function readText(text: string, types: readonly string[]): Json | undefined {
@@ -61,12 +62,12 @@ function readText(text: string, types: readonly string[]): Json | undefined {
   if (isNumeral && types.some((type) => isOfType(Number(text), type))) return Number(text);
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
   if (!/^\s*[[{]/.test(text)) return undefined;
-  const parsed = parsedJson(text);
-  if (parsed === undefined || limitProblem(parsed) !== undefined) return undefined;
+  const parsed = parseJson(text);
+  if (parsed === undefined || findLimitProblem(parsed) !== undefined) return undefined;
   return types.some((type) => isOfType(parsed, type)) ? parsed : undefined;
 }
 
-function parsedJson(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -80,9 +81,9 @@ function isSingle(value: Json): boolean {
 }
 
 /** The one choice that differs in nothing but its case. */
-function inItsCase(value: Json, rules: readonly JsonSchema[]): Json | undefined {
+function matchChoiceCase(value: Json, rules: readonly JsonSchema[]): Json | undefined {
   if (typeof value !== "string") return undefined;
-  for (const choices of rules.map(choicesOf)) {
+  for (const choices of rules.map(getChoices)) {
     if (choices === undefined || choices.includes(value)) continue;
     const wanted = value.toLowerCase();
     const alike = choices
@@ -93,22 +94,22 @@ function inItsCase(value: Json, rules: readonly JsonSchema[]): Json | undefined 
   return undefined;
 }
 
-function coerceItems(coercion: Coercion, list: readonly Json[], { rules, path }: Place): Json {
-  const items = rules.flatMap((rule) => rulesOf(coercion, rule.items));
+function coerceItems(coercion: Coercion, list: readonly Json[], { rules, path }: SchemaLocation): Json {
+  const items = rules.flatMap((rule) => resolveRules(coercion, rule.items));
   if (items.length === 0) return list;
   return list.map((item, index) =>
     coerceAt(coercion, item, { rules: items, path: [...path, String(index)] }),
   );
 }
 
-function coerceProperties(coercion: Coercion, object: JsonObject, { rules, path }: Place): Json {
+function coerceProperties(coercion: Coercion, object: JsonObject, { rules, path }: SchemaLocation): Json {
   const required = rules.flatMap((rule) => (Array.isArray(rule.required) ? rule.required : []));
   const entries: [string, Json][] = [];
   for (const [key, value] of Object.entries(object)) {
-    const own = rules.flatMap((rule) => rulesOf(coercion, propertyOf(rule, key)));
-    const at: Place = { rules: own, path: [...path, key] };
-    if (value === null && own.length > 0 && !required.includes(key) && !fits(null, own))
-      coercion.repairs.push(`${shownPath(at.path)}: null was left out`);
+    const own = rules.flatMap((rule) => resolveRules(coercion, getPropertySchema(rule, key)));
+    const at: SchemaLocation = { rules: own, path: [...path, key] };
+    if (value === null && own.length > 0 && !required.includes(key) && !matchesRules(null, own))
+      coercion.repairs.push(`${formatPath(at.path)}: null was left out`);
     else entries.push([key, coerceAt(coercion, value, at)]);
   }
   // fromEntries defines own keys, whatever they are called.
@@ -119,25 +120,25 @@ function isObject(value: Json): value is JsonObject {
   return isRecord(value);
 }
 
-function propertyOf({ properties }: JsonSchema, key: string): unknown {
+function getPropertySchema({ properties }: JsonSchema, key: string): unknown {
   return isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
 /** Only by type and choice: enough to see that a value is of the wrong kind. */
-function fits(value: Json, rules: readonly JsonSchema[]): boolean {
-  const types = typesOf(rules);
+function matchesRules(value: Json, rules: readonly JsonSchema[]): boolean {
+  const types = intersectTypes(rules);
   if (types && !types.some((type) => isOfType(value, type))) return false;
-  const isChoice = (choice: unknown) => canonical(choice as Json) === canonical(value);
-  return rules.map(choicesOf).every((choices) => choices === undefined || choices.some(isChoice));
+  const isChoice = (choice: unknown) => toCanonicalJson(choice as Json) === toCanonicalJson(value);
+  return rules.map(getChoices).every((choices) => choices === undefined || choices.some(isChoice));
 }
 
 /** The types that all schemas allow; undefined when none of them names any. */
-function typesOf(rules: readonly JsonSchema[]): string[] | undefined {
+function intersectTypes(rules: readonly JsonSchema[]): string[] | undefined {
   const lists = rules.filter(({ type }) => type !== undefined).map(({ type }) => [type].flat().map(String));
   return lists[0]?.filter((type) => lists.every((list) => list.includes(type)));
 }
 
-function choicesOf(rule: JsonSchema): readonly unknown[] | undefined {
+function getChoices(rule: JsonSchema): readonly unknown[] | undefined {
   if (rule.const !== undefined) return [rule.const];
   return Array.isArray(rule.enum) ? rule.enum : undefined;
 }
@@ -149,11 +150,11 @@ function isOfType(value: unknown, type: string): boolean {
   return type === "null" ? value === null : typeof value === type;
 }
 
-function shownPath(path: readonly string[]): string {
+function formatPath(path: readonly string[]): string {
   return path.length > 0 ? path.join(".") : "the arguments";
 }
 
-function shown(value: Json): string {
+function formatJson(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }

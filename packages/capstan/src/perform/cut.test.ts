@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
-import { cutJson, cutText } from "./cut.ts";
+import { truncateJson, truncateText } from "./cut.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 400 });
 const most = fc.integer({ min: 0, max: 300 });
@@ -11,7 +11,7 @@ describe("a text that is cut", () => {
   it("is never longer than it may be, and is itself when it fits (F47)", () => {
     fc.assert(
       fc.property(text, most, handle, (text, most, handle) => {
-        const cut = cutText(text, most, handle);
+        const cut = truncateText(text, most, handle);
         expect(cut.length).toBeLessThanOrEqual(most);
         if (text.length <= most) expect(cut).toBe(text);
       }),
@@ -24,7 +24,7 @@ describe("a text that is cut", () => {
         fc.string({ unit: "grapheme", minLength: 301 }),
         fc.integer({ min: 40, max: 300 }),
         (text, most) => {
-          const cut = cutText(text, most);
+          const cut = truncateText(text, most);
           const [, head = "", missing = "", tail = ""] =
             /^(.*)\n… \(([\d,]+) characters left out\) …\n(.*)$/s.exec(cut) ?? [];
           expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
@@ -37,7 +37,7 @@ describe("a text that is cut", () => {
   });
 
   it("says how the rest can be read (F47, C-22)", () => {
-    const cut = cutText(`A${"x".repeat(100_000)}Z`, 200, "blob_1");
+    const cut = truncateText(`A${"x".repeat(100_000)}Z`, 200, "blob_1");
     expect(cut).toMatch(
       /^Ax+\n… \(99,\d{3} characters left out; read_result \{ "handle": "blob_1" \} has all of it\) …\nx+Z$/,
     );
@@ -45,12 +45,12 @@ describe("a text that is cut", () => {
 
   it("leaves out how to read the rest, and then all but its beginning, when there is no room", () => {
     const long = "x".repeat(1000);
-    expect(cutText(long, 60, "blob_1")).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
-    expect(cutText(long, 5, "blob_1")).toBe("xxxx…");
-    expect(cutText("😀😀", 2)).toBe("…");
-    expect(cutText(long, 0)).toBe("");
-    expect(cutText(long, -1)).toBe("");
-    expect(cutText(long, Number.NaN)).toBe("");
+    expect(truncateText(long, 60, "blob_1")).toMatch(/^x+\n… \(9\d\d characters left out\) …\nx+$/);
+    expect(truncateText(long, 5, "blob_1")).toBe("xxxx…");
+    expect(truncateText("😀😀", 2)).toBe("…");
+    expect(truncateText(long, 0)).toBe("");
+    expect(truncateText(long, -1)).toBe("");
+    expect(truncateText(long, Number.NaN)).toBe("");
   });
 });
 
@@ -58,7 +58,7 @@ describe("JSON that is cut", () => {
   it("is valid and never longer than it may be; when it fits it is what JSON.stringify gives (S2-30)", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), most, handle, (value, most, handle) => {
-        const { text, cut } = cutJson(value as Json, most, handle);
+        const { text, cut } = truncateJson(value as Json, most, handle);
         expect(() => JSON.parse(text)).not.toThrow();
         expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
         const whole = JSON.stringify(value);
@@ -75,7 +75,7 @@ describe("JSON that is cut", () => {
       total: 1e21,
     };
     for (let most = 0; most <= 300; most += 1) {
-      const { text } = cutJson(value, most, "blob_1");
+      const { text } = truncateJson(value, most, "blob_1");
       expect(() => JSON.parse(text)).not.toThrow();
       expect(text.length).toBeLessThanOrEqual(Math.max(most, 1));
     }
@@ -89,13 +89,16 @@ describe("JSON that is cut", () => {
     [4, "null"],
     [20, "null"],
   ])("is, of %i characters, %s: there is no room for a mark", (most, text) => {
-    expect(cutJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], most, "blob_1")).toEqual({ text, cut: true });
+    expect(truncateJson([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], most, "blob_1")).toEqual({
+      text,
+      cut: true,
+    });
   });
 
   const rows = Array.from({ length: 1000 }, (_, id) => ({ id, name: `Row ${id}` }));
 
   it("shows the beginning of an array, says how much that is, and names the handle (S2-29, S2-30, C-22)", () => {
-    const { text, cut } = cutJson(rows, 4000, "blob_1");
+    const { text, cut } = truncateJson(rows, 4000, "blob_1");
     const shown = JSON.parse(text);
     expect(cut).toBe(true);
     expect(text.length).toBeGreaterThan(3900);
@@ -107,7 +110,7 @@ describe("JSON that is cut", () => {
 
   it("says in each object, array and text what it lacks, and names the handle once, at top level (S2-30)", () => {
     const value = { message: "Found", data: { rows, total: 1000 } };
-    const { text } = cutJson(value, 300, "blob_1");
+    const { text } = truncateJson(value, 300, "blob_1");
     expect(JSON.parse(text)).toEqual({
       message: "Found",
       data: {
@@ -120,13 +123,13 @@ describe("JSON that is cut", () => {
   });
 
   it("says how much of a text is missing (S2-30)", () => {
-    expect(JSON.parse(cutJson("x".repeat(5000), 100, "blob_1").text)).toMatch(
+    expect(JSON.parse(truncateJson("x".repeat(5000), 100, "blob_1").text)).toMatch(
       /^x+… \(4,\d{3} more characters; read_result \{ "handle": "blob_1" \} has all of it\)$/,
     );
-    expect(JSON.parse(cutJson("x".repeat(5000), 100).text)).toMatch(/^x+… \(4,\d{3} more characters\)$/);
+    expect(JSON.parse(truncateJson("x".repeat(5000), 100).text)).toMatch(/^x+… \(4,\d{3} more characters\)$/);
   });
 
   it("is the same each time", () => {
-    expect(cutJson(rows, 777, "blob_1")).toEqual(cutJson(rows, 777, "blob_1"));
+    expect(truncateJson(rows, 777, "blob_1")).toEqual(truncateJson(rows, 777, "blob_1"));
   });
 });

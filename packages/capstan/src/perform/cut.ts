@@ -1,25 +1,25 @@
 import type { Json } from "../json.ts";
-import { jsonWithin } from "./serialise.ts";
-import { grouped } from "./text-within.ts";
+import { toLimitedJson } from "./serialise.ts";
+import { formatNumber } from "./text-within.ts";
 
 /**
  * The text when it has at most `most` characters. Else its beginning and its end, and between them how much was
  * left out and, with a handle, how to read it. Never longer than `most`; never half a surrogate pair.
  */
-export function cutText(text: string, most: number, handle?: string): string {
+export function truncateText(text: string, most: number, handle?: string): string {
   if (text.length <= most) return text;
   const room = most > 0 ? Math.floor(most) : 0;
-  const notes = handle === undefined ? [""] : [`; ${howToRead(handle)}`, ""];
+  const notes = handle === undefined ? [""] : [`; ${formatReadHint(handle)}`, ""];
   for (const note of notes) {
-    const markOf = (missing: number) => `\n… (${grouped(missing)} characters left out${note}) …\n`;
+    const markOf = (missing: number) => `\n… (${formatNumber(missing)} characters left out${note}) …\n`;
     const kept = room - markOf(text.length).length;
     if (kept < 0) continue;
-    const headEnd = wholeEnd(text, Math.ceil(kept / 2));
-    const tailStart = wholeStart(text, text.length - Math.floor(kept / 2));
+    const headEnd = alignEnd(text, Math.ceil(kept / 2));
+    const tailStart = alignStart(text, text.length - Math.floor(kept / 2));
     const cut = text.slice(0, headEnd) + markOf(tailStart - headEnd) + text.slice(tailStart);
-    return unshared(cut);
+    return copyText(cut);
   }
-  return room === 0 ? "" : unshared(`${text.slice(0, wholeEnd(text, room - 1))}…`);
+  return room === 0 ? "" : copyText(`${text.slice(0, alignEnd(text, room - 1))}…`);
 }
 
 /**
@@ -27,27 +27,27 @@ export function cutText(text: string, most: number, handle?: string): string {
  * object and text in it says how much is missing, and the top level names the handle. Where not even that fits it is
  * `null`, `""` or `0`.
  */
-export function cutJson(
+export function truncateJson(
   value: Json,
   most: number,
   handle?: string,
 ): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(value);
   if (whole.length <= most) return { text: whole, cut: false };
-  const note = handle === undefined ? "" : howToRead(handle);
-  const { json, isCut } = jsonWithin(value, { characters: most, note });
+  const note = handle === undefined ? "" : formatReadHint(handle);
+  const { json, isCut } = toLimitedJson(value, { characters: most, note });
   return { text: JSON.stringify(json), cut: isCut };
 }
 
-function howToRead(handle: string): string {
+function formatReadHint(handle: string): string {
   return `read_result { "handle": ${JSON.stringify(handle)} } has all of it`;
 }
 
-function wholeEnd(text: string, end: number): number {
+function alignEnd(text: string, end: number): number {
   return splitsPair(text, end) ? end - 1 : end;
 }
 
-function wholeStart(text: string, start: number): number {
+function alignStart(text: string, start: number): number {
   return splitsPair(text, start) ? start + 1 : start;
 }
 
@@ -56,6 +56,6 @@ function splitsPair(text: string, at: number): boolean {
 }
 
 /** The same characters, without the huge text that they are a piece of: to look at every one makes a copy of them. */
-function unshared(text: string): string {
+function copyText(text: string): string {
   return text.toWellFormed();
 }

@@ -1,16 +1,16 @@
 import type { CallPart } from "../history.ts";
-import { canonical, type Json } from "../json.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
 import type { Question, Tool } from "../tool.ts";
 
-type Approved = Pick<CallPart, "id" | "input"> & {
+type ApprovedCall = Pick<CallPart, "id" | "input"> & {
   /** Of a question in the middle of the call: which one, and what it says. */
   readonly asked?: readonly [number: number, question: Question];
 };
 
 /** What an approval is bound to: this run, this call, this tool as it was described, these arguments, this question. */
-export async function digestOf(runId: string, tool: Tool, call: Approved): Promise<string> {
+export async function computeDigest(runId: string, tool: Tool, call: ApprovedCall): Promise<string> {
   const { name, description, schema } = tool;
-  const subject = canonical([
+  const subject = toCanonicalJson([
     runId,
     call.id,
     name,

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Source } from "../labels.ts";
 import type { Effects, Reads } from "../tool.ts";
-import { type Gated, gate } from "./gate.ts";
+import { checkGate, type GateInput } from "./gate.ts";
 
 const page: Source = { tool: "web_fetch", turn: 2, input: '{"url":"https://example.org/a"}' };
 const file: Source = { tool: "read_file", turn: 1, input: '{"path":"notes.md"}' };
 
-const gated = (over: Partial<Gated> = {}): Gated => ({
+const gated = (over: Partial<GateInput> = {}): GateInput => ({
   labels: { untrusted: [page], private: [file] },
   tool: { name: "send_mail", effects: "send", reads: [] },
   target: undefined,
@@ -18,11 +18,11 @@ const gated = (over: Partial<Gated> = {}): Gated => ({
 
 describe("the safety gate", () => {
   it("asks when untrusted words, private data and an effect meet (A100)", () => {
-    expect(gate(gated())).toMatchObject({ verdict: "ask", because: [page, file] });
+    expect(checkGate(gated())).toMatchObject({ verdict: "ask", because: [page, file] });
   });
 
   it("says where the words and the data came from (A107)", () => {
-    expect(gate(gated({ target: "evil@example.net" }))).toMatchObject({
+    expect(checkGate(gated({ target: "evil@example.net" }))).toMatchObject({
       reason:
         '"send_mail" reaches the outside (evil@example.net) after text that is not to be trusted was read by ' +
         'web_fetch in turn 2 with {"url":"https://example.org/a"}, and private data by read_file in turn 1 with {"path":"notes.md"}.',
@@ -37,33 +37,33 @@ describe("the safety gate", () => {
     ["the gate switched off", { policy: { gate: "off" as const, approvals: "ask" as const } }],
     ["a target that the person named", { target: "me@example.org", isNamed: () => true }],
   ])("allows with %s", (_what, over) => {
-    expect(gate(gated(over))).toEqual({ verdict: "allow" });
+    expect(checkGate(gated(over))).toEqual({ verdict: "allow" });
   });
 
   it("when strict, asks though there is nothing private", () => {
     const policy = { gate: "strict", approvals: "ask" } as const;
-    expect(gate(gated({ policy, labels: { untrusted: [page], private: [] } }))).toMatchObject({
+    expect(checkGate(gated({ policy, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
     });
   });
 
   it("counts what the tool reads itself: one call may do both halves of a theft (A30)", () => {
     const tool = { name: "post_file", effects: "send", reads: ["private"] } as const;
-    expect(gate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
+    expect(checkGate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
     });
   });
 
   it("takes a tool that declares nothing for one that reads private data and changes something", () => {
     const tool = { name: "mystery" };
-    expect(gate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
+    expect(checkGate(gated({ tool, labels: { untrusted: [page], private: [] } }))).toMatchObject({
       verdict: "ask",
     });
-    expect(gate(gated({ tool, labels: { untrusted: [], private: [] } }))).toEqual({ verdict: "allow" });
+    expect(checkGate(gated({ tool, labels: { untrusted: [], private: [] } }))).toEqual({ verdict: "allow" });
   });
 
   it("denies where nobody may be asked", () => {
-    expect(gate(gated({ policy: { gate: "default", approvals: "deny" } }))).toMatchObject({
+    expect(checkGate(gated({ policy: { gate: "default", approvals: "deny" } }))).toMatchObject({
       verdict: "deny",
     });
   });
@@ -78,9 +78,9 @@ describe("the safety gate", () => {
       fc.property(sources, sources, effects, reads, modes, (untrusted, secret, effects, reads, mode) => {
         const tool = { name: "t", reads, ...(effects && { effects }) };
         const policy = { gate: mode, approvals: "ask" } as const;
-        const less = gate(gated({ tool, policy, labels: { untrusted, private: secret } }));
+        const less = checkGate(gated({ tool, policy, labels: { untrusted, private: secret } }));
         const labels = { untrusted: [...untrusted, page], private: [...secret, file] };
-        const more = gate(gated({ tool, policy, labels }));
+        const more = checkGate(gated({ tool, policy, labels }));
         expect(order[more.verdict]).toBeGreaterThanOrEqual(order[less.verdict]);
       }),
     );

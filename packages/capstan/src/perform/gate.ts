@@ -1,6 +1,6 @@
 import { escapeInvisible } from "../escape-text.ts";
 import { type Entry, toPlainText } from "../history.ts";
-import { type Labels, labelsOf, type Source } from "../labels.ts";
+import { getLabels, type Labels, type Source } from "../labels.ts";
 import type { Policy } from "../policy.ts";
 import { hasEffect, type Tool } from "../tool.ts";
 
@@ -9,7 +9,7 @@ export type Verdict =
   | { readonly verdict: "allow" }
   | { readonly verdict: "ask" | "deny"; readonly reason: string; readonly because: readonly Source[] };
 
-export type Gated = {
+export type GateInput = {
   /** Of what the model has read when it asks. */
   readonly labels: Labels;
   readonly tool: Pick<Tool, "name" | "effects" | "reads">;
@@ -26,31 +26,31 @@ export const allow: Verdict = { verdict: "allow" };
  * The rule of two: of untrusted words, private data and an effect on the world, a run may have any two; a person decides
  * when all three meet. Strict: also when there is nothing private. Words decide nothing here, only labels do.
  */
-export function gate(gated: Gated): Verdict {
+export function checkGate(gated: GateInput): Verdict {
   const { labels, tool, target, policy } = gated;
   if (policy.gate === "off" || !hasEffect(tool)) return allow;
   if (labels.untrusted.length === 0) return allow;
-  const hasPrivate = labels.private.length > 0 || labelsOf(tool).includes("private");
+  const hasPrivate = labels.private.length > 0 || getLabels(tool).includes("private");
   if (policy.gate === "default" && !hasPrivate) return allow;
   if (target !== undefined && gated.isNamed(target)) return allow;
   const because = [...labels.untrusted.slice(0, 2), ...labels.private.slice(0, 1)];
   return {
     verdict: policy.approvals === "deny" ? "deny" : "ask",
-    reason: reasonOf(gated),
+    reason: formatGateReason(gated),
     because,
   };
 }
 
 /** From labels and arguments alone: nothing that the model or a stranger has written says what a person is asked. */
-function reasonOf({ labels, tool, target }: Gated): string {
+function formatGateReason({ labels, tool, target }: GateInput): string {
   const does = tool.effects === "send" ? "reaches the outside" : "changes something";
   const where = target === undefined ? "" : ` (${escapeInvisible(target)})`;
-  const untrusted = `after text that is not to be trusted was read by ${placesOf(labels.untrusted)}`;
-  const known = labels.private.length > 0 ? `, and private data by ${placesOf(labels.private)}` : "";
+  const untrusted = `after text that is not to be trusted was read by ${formatSources(labels.untrusted)}`;
+  const known = labels.private.length > 0 ? `, and private data by ${formatSources(labels.private)}` : "";
   return `"${tool.name}" ${does}${where} ${untrusted}${known}.`;
 }
 
-function placesOf(sources: readonly Source[]): string {
+function formatSources(sources: readonly Source[]): string {
   const places = sources
     .slice(0, 2)
     .map(({ tool, turn, input }) => `${tool} in turn ${turn} with ${escapeInvisible(input)}`);
@@ -62,18 +62,19 @@ function placesOf(sources: readonly Source[]): string {
  * "example.co" would be named by "example.com".
  */
 export function isNamedBy(history: readonly Entry[], target: string): boolean {
-  const wanted = normal(target);
+  const wanted = normalizeToken(target);
   return history.some(
     (entry) =>
-      entry.type === "user" && tokensOf(toPlainText(entry.content)).some((token) => normal(token) === wanted),
+      entry.type === "user" &&
+      splitTokens(toPlainText(entry.content)).some((token) => normalizeToken(token) === wanted),
   );
 }
 
-function tokensOf(text: string): string[] {
+function splitTokens(text: string): string[] {
   return text.split(/[\s"'`<>()[\]{}|,;]+/).flatMap((token) => [token, token.replace(/[.:!?]+$/, "")]);
 }
 
 /** A URL in the one way that parsers write it; anything else without regard to case. */
-function normal(text: string): string {
+function normalizeToken(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text.trim().toLowerCase();
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { isBinary } from "./binary.ts";
-import { gather } from "./gather.ts";
-import { outcomeOf } from "./outcome.ts";
+import { readToolOutput } from "./gather.ts";
+import { toOutcome } from "./outcome.ts";
 
-const plenty = { signal: new AbortController().signal, mostCharacters: 1000, mostBytes: 1000 };
+const plenty = { signal: new AbortController().signal, maxCharacters: 1000, maxBytes: 1000 };
 const bytes = (...values: number[]) => new Uint8Array(values);
 const encoded = (text: string) => new TextEncoder().encode(text);
 
@@ -55,7 +55,7 @@ describe("what a tool returned is a value once all of it is there", () => {
     ["a function", () => 1],
     ["an object that only looks like bytes", { bytes: [1], mediaType: "image/png" }],
   ])("at once, when it is %s", async (_what, value) => {
-    expect(await gather(value, plenty)).toBe(value);
+    expect(await readToolOutput(value, plenty)).toBe(value);
   });
 
   it("at once, when it cannot be looked at (F51)", async () => {
@@ -63,7 +63,7 @@ describe("what a tool returned is a value once all of it is there", () => {
       throw new Error("no");
     };
     const shy = new Proxy({ a: 1 }, { getPrototypeOf: refuse });
-    expect((await gather(shy, plenty)) === shy).toBe(true);
+    expect((await readToolOutput(shy, plenty)) === shy).toBe(true);
   });
 
   it.each<[what: string, source: unknown, value: unknown]>([
@@ -79,7 +79,7 @@ describe("what a tool returned is a value once all of it is there", () => {
     ["bytes among other things are named", yielding(bytes(1, 2), 3), ["[binary 2 bytes]", 3]],
     ["objects of a stream are a list", streaming({ a: 1 }, 2), [{ a: 1 }, 2]],
   ])("%s (F50)", async (_what, source, value) => {
-    expect(await gather(source, plenty)).toEqual(value);
+    expect(await readToolOutput(source, plenty)).toEqual(value);
   });
 
   it.each<[what: string, source: unknown, expected: { mediaType: string; bytes: Uint8Array }]>([
@@ -113,9 +113,9 @@ describe("what a tool returned is a value once all of it is there", () => {
       { mediaType: "image/png", bytes: bytes(1) },
     ],
   ])("%s keeps its bytes and its type (F50)", async (_what, source, expected) => {
-    const value = await gather(source, plenty);
+    const value = await readToolOutput(source, plenty);
     expect(isBinary(value)).toBe(true);
-    expect(outcomeOf(value)).toEqual({
+    expect(toOutcome(value)).toEqual({
       status: "ok",
       content: `[${expected.mediaType}, ${expected.bytes.length} bytes]`,
       binary: expected,
@@ -149,7 +149,7 @@ describe("what a tool returned is a value once all of it is there", () => {
     ["a blob of text", new Blob(["hi"], { type: "text/csv" }), "hi"],
     ["a blob of JSON", new Blob(["{}"], { type: "application/json" }), { data: {} }],
   ])("a response or blob can be %s (F50)", async (_what, source, value) => {
-    expect(await gather(source, plenty)).toEqual(value);
+    expect(await readToolOutput(source, plenty)).toEqual(value);
   });
 
   it.each([
@@ -158,7 +158,7 @@ describe("what a tool returned is a value once all of it is there", () => {
     [503, "", true],
   ])("a response with status %i is a failure that says so (F50)", async (status, statusText, retryable) => {
     const response = Response.json({ reason: "it is so" }, { status, statusText });
-    expect(outcomeOf(await gather(response, plenty))).toMatchObject({
+    expect(toOutcome(await readToolOutput(response, plenty))).toMatchObject({
       status: "error",
       error: { message: expect.stringMatching(new RegExp(`^HTTP ${status}.*it is so`)), retryable },
     });
@@ -174,7 +174,7 @@ describe("what has no end is read up to the limit and then closed", () => {
     ["bytes", encoded("abc"), "abcabcabcabcabcabcab\n… (only the first 20 characters were read)"],
   ])("%s (F47, F50)", async (_what, item, value) => {
     const source = endless(item);
-    const read = await gather(source, { ...plenty, mostCharacters: 46, mostBytes: 20 });
+    const read = await readToolOutput(source, { ...plenty, maxCharacters: 46, maxBytes: 20 });
     expect(read).toEqual(value);
     expect(source.reads).toBeLessThanOrEqual(48);
     await Promise.resolve();
@@ -183,7 +183,7 @@ describe("what has no end is read up to the limit and then closed", () => {
 
   it("an item that is too large alone is cut (F47)", async () => {
     const source = endless({ text: "x".repeat(1000) });
-    const value = await gather(source, { ...plenty, mostCharacters: 300 });
+    const value = await readToolOutput(source, { ...plenty, maxCharacters: 300 });
     expect(value).toEqual([
       { text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) },
       "… only the first 1 items were read",
@@ -198,8 +198,8 @@ describe("what has no end is read up to the limit and then closed", () => {
         cancelled = true;
       },
     });
-    const value = await gather(stream, { ...plenty, mostBytes: 5 });
-    expect(outcomeOf(value)).toMatchObject({
+    const value = await readToolOutput(stream, { ...plenty, maxBytes: 5 });
+    expect(toOutcome(value)).toMatchObject({
       content: "[application/octet-stream, 5 bytes, and more that were not read]",
       binary: { bytes: bytes(0xff, 0xff, 0xff, 0xff, 0xff) },
     });
@@ -209,11 +209,11 @@ describe("what has no end is read up to the limit and then closed", () => {
 
   it("a text is not cut inside a character, nor JSON parsed that is not whole (F50)", async () => {
     const json = new Response('{"a":"é"}', { headers: { "content-type": "application/json" } });
-    expect(await gather(json, { ...plenty, mostBytes: 7 })).toBe(
+    expect(await readToolOutput(json, { ...plenty, maxBytes: 7 })).toBe(
       '{"a":"\n… (only the first 6 characters were read)',
     );
     const stream = streaming(encoded("aé"));
-    expect(await gather(stream, { ...plenty, mostBytes: 2 })).toBe(
+    expect(await readToolOutput(stream, { ...plenty, maxBytes: 2 })).toBe(
       "a\n… (only the first 1 characters were read)",
     );
   });
@@ -222,7 +222,7 @@ describe("what has no end is read up to the limit and then closed", () => {
     ["bytes", () => bytes(1, 2, 3)],
     ["a blob", () => new Blob([bytes(1, 2, 3)])],
   ])("%s that are too many are cut, and it is known (F50)", async (_what, make) => {
-    expect(await gather(make(), { ...plenty, mostBytes: 2 })).toMatchObject({
+    expect(await readToolOutput(make(), { ...plenty, maxBytes: 2 })).toMatchObject({
       bytes: bytes(1, 2),
       isCut: true,
     });
@@ -231,7 +231,7 @@ describe("what has no end is read up to the limit and then closed", () => {
 
 describe("what breaks off half way is a failure that has what came before", () => {
   it("as a list (F53)", async () => {
-    const outcome = outcomeOf(await gather(breaking({ a: 1 }, { a: 2 }), plenty));
+    const outcome = toOutcome(await readToolOutput(breaking({ a: 1 }, { a: 2 }), plenty));
     const message = "It broke off after 2 items: line cut";
     expect(outcome).toEqual({
       status: "error",
@@ -242,7 +242,7 @@ describe("what breaks off half way is a failure that has what came before", () =
   });
 
   it("as a text (F53)", async () => {
-    expect(outcomeOf(await gather(breaking("Once upon ", "a time"), plenty))).toEqual({
+    expect(toOutcome(await readToolOutput(breaking("Once upon ", "a time"), plenty))).toEqual({
       status: "error",
       content: "Once upon a time\n… (It broke off half way: line cut)",
       error: { code: "tool_failed", message: "It broke off half way: line cut", retryable: true },
@@ -258,7 +258,7 @@ describe("what breaks off half way is a failure that has what came before", () =
       },
     });
     const response = new Response(body, { headers: { "content-type": "text/plain" } });
-    expect(outcomeOf(await gather(response, plenty))).toMatchObject({
+    expect(toOutcome(await readToolOutput(response, plenty))).toMatchObject({
       status: "error",
       content: "half\n… (It broke off half way: reset)",
     });
@@ -269,18 +269,20 @@ describe("what breaks off half way is a failure that has what came before", () =
       yield 1;
       throw Object.assign(new Error("no"), { code: "EACCES", retryable: false });
     }
-    expect(outcomeOf(await gather(denied(), plenty)).error).toMatchObject({
+    expect(toOutcome(await readToolOutput(denied(), plenty)).error).toMatchObject({
       code: "EACCES",
       retryable: false,
     });
   });
 
   it("but with nothing before, it is what was thrown (F53)", async () => {
-    await expect(gather(breaking(), plenty)).rejects.toThrow("line cut");
-    await expect(gather({ [Symbol.asyncIterator]: () => undefined }, plenty)).rejects.toThrow(TypeError);
+    await expect(readToolOutput(breaking(), plenty)).rejects.toThrow("line cut");
+    await expect(readToolOutput({ [Symbol.asyncIterator]: () => undefined }, plenty)).rejects.toThrow(
+      TypeError,
+    );
     const used = new Response("a");
     await used.text();
-    await expect(gather(used, plenty)).rejects.toThrow(TypeError);
+    await expect(readToolOutput(used, plenty)).rejects.toThrow(TypeError);
   });
 });
 
@@ -290,7 +292,7 @@ describe("an abort", () => {
     ["a response whose body does not come", () => new Response(new ReadableStream())],
   ])("ends the wait for %s (F40)", async (_what, make) => {
     const controller = new AbortController();
-    const waiting = gather(make(), { ...plenty, signal: controller.signal });
+    const waiting = readToolOutput(make(), { ...plenty, signal: controller.signal });
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
   });
@@ -303,7 +305,7 @@ describe("an abort", () => {
       if (source.reads === 3) controller.abort(new Error("enough"));
       return next();
     };
-    await expect(gather(source, { ...plenty, signal: controller.signal })).rejects.toThrow("enough");
+    await expect(readToolOutput(source, { ...plenty, signal: controller.signal })).rejects.toThrow("enough");
     expect(source.isClosed).toBe(true);
   });
 });

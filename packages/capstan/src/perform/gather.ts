@@ -1,16 +1,24 @@
 import { describeThrown, type ErrorData } from "../errors.ts";
 import type { Json } from "../json.ts";
 import type { ToolReturn } from "../tool.ts";
-import { binary, bytesOf, concatenated, isBinary, textUpTo, typedValue, untypedValue } from "./binary.ts";
-import { jsonWithin, toJson } from "./serialise.ts";
-import { grouped } from "./text-within.ts";
-import { untilAborted } from "./until-aborted.ts";
+import {
+  concatBytes,
+  createBinary,
+  decodeTyped,
+  decodeUntyped,
+  isBinary,
+  limitText,
+  toBytes,
+} from "./binary.ts";
+import { toJson, toLimitedJson } from "./serialise.ts";
+import { formatNumber } from "./text-within.ts";
+import { rejectOnAbort } from "./until-aborted.ts";
 
-export type GatherLimits = {
+export type OutputLimits = {
   readonly signal: AbortSignal;
   /** Text and items are read up to so many characters, bytes up to so many bytes: more is not read. */
-  readonly mostCharacters: number;
-  readonly mostBytes: number;
+  readonly maxCharacters: number;
+  readonly maxBytes: number;
 };
 
 /**
@@ -18,26 +26,28 @@ export type GatherLimits = {
  * is given back as it is. One that breaks off half way becomes a failure that has what came before. Rejects when
  * the signal is aborted, and when nothing could be read.
  */
-export async function gather(returned: unknown, limits: GatherLimits): Promise<unknown> {
-  const { mostBytes, mostCharacters } = limits;
-  const kind = kindOf(returned);
+export async function readToolOutput(returned: unknown, limits: OutputLimits): Promise<unknown> {
+  const { maxBytes: mostBytes, maxCharacters: mostCharacters } = limits;
+  const kind = classifyOutput(returned);
   switch (kind.type) {
     case "value":
       return returned;
     case "bytes": {
       const isCut = kind.bytes.length > mostBytes;
-      return binary({ bytes: kind.bytes.slice(0, mostBytes), mediaType: "", isCut });
+      return createBinary({ bytes: kind.bytes.slice(0, mostBytes), mediaType: "", isCut });
     }
     case "blob":
-      return gatherBlob(kind.blob, limits);
+      return readBlob(kind.blob, limits);
     case "response":
       return gatherResponse(kind.response, limits);
     case "items":
-      return answerOf(await collect(kind.open(), limits), (pieces) => joined(pieces, mostCharacters));
+      return buildOutput(await collectItems(kind.open(), limits), (pieces) =>
+        joinPieces(pieces, mostCharacters),
+      );
   }
 }
 
-type Kind =
+type OutputKind =
   | { readonly type: "value" }
   | { readonly type: "bytes"; readonly bytes: Uint8Array }
   | { readonly type: "blob"; readonly blob: Blob }
@@ -47,14 +57,14 @@ type Kind =
 /** The part of an async iterator that is used; the reader of a stream is one, too. */
 type Items = { next(): unknown; return?(): unknown };
 
-function kindOf(returned: unknown): Kind {
+function classifyOutput(returned: unknown): OutputKind {
   if (typeof returned !== "object" || returned === null) return { type: "value" };
   try {
-    const bytes = bytesOf(returned);
+    const bytes = toBytes(returned);
     if (bytes) return { type: "bytes", bytes };
     if (returned instanceof Blob) return { type: "blob", blob: returned };
     if (returned instanceof Response) return { type: "response", response: returned };
-    if (returned instanceof ReadableStream) return { type: "items", open: () => readerOf(returned) };
+    if (returned instanceof ReadableStream) return { type: "items", open: () => openReader(returned) };
     const iterate: unknown = Reflect.get(returned, Symbol.asyncIterator);
     if (typeof iterate !== "function") return { type: "value" };
     return { type: "items", open: () => Reflect.apply(iterate, returned, []) };
@@ -64,7 +74,7 @@ function kindOf(returned: unknown): Kind {
 }
 
 /** Not every browser can iterate a stream. */
-function readerOf(stream: ReadableStream<unknown>): Items {
+function openReader(stream: ReadableStream<unknown>): Items {
   const reader = stream.getReader();
   return { next: () => reader.read(), return: () => reader.cancel() };
 }
@@ -74,44 +84,47 @@ type Collected = { readonly pieces: Pieces; readonly error?: ErrorData };
 type Pieces = { readonly items: readonly Piece[]; readonly isCut: boolean };
 type Piece = string | Uint8Array | { readonly json: Json };
 
-async function collect(
+async function collectItems(
   items: Items,
-  { signal, mostCharacters, mostBytes }: GatherLimits,
+  { signal, maxCharacters: mostCharacters, maxBytes: mostBytes }: OutputLimits,
 ): Promise<Collected> {
   const pieces: Piece[] = [];
   const left = { characters: mostCharacters, bytes: mostBytes };
   try {
     for (;;) {
-      const next = (await untilAborted(Promise.resolve(items.next()), signal)) as IteratorResult<unknown>;
+      const next = (await rejectOnAbort(Promise.resolve(items.next()), signal)) as IteratorResult<unknown>;
       if (next.done) return { pieces: { items: pieces, isCut: false } };
-      const { piece, isWhole } = pieceOf(next.value, left);
+      const { piece, isWhole } = takePiece(next.value, left);
       if (piece !== undefined) pieces.push(piece);
       if (isWhole) continue;
-      abandon(items);
+      closeIterator(items);
       return { pieces: { items: pieces, isCut: true } };
     }
   } catch (thrown) {
-    if (signal.aborted) abandon(items);
+    if (signal.aborted) closeIterator(items);
     if (signal.aborted || pieces.length === 0) throw thrown;
     return { pieces: { items: pieces, isCut: false }, error: describeThrown(thrown, "tool_failed") };
   }
 }
 
 /** Not waited for: what does not end when asked to must not hold up the run. */
-function abandon(items: Items): void {
+function closeIterator(items: Items): void {
   Promise.resolve()
     .then(() => items.return?.())
     .catch(() => undefined);
 }
 
 /** With less room than this, the beginning of an item would be little more than a mark that it was cut. */
-const worthShowing = 200;
+const minPieceLength = 200;
 
-type Left = { characters: number; bytes: number };
+type RemainingSpace = { characters: number; bytes: number };
 
 /** As much of an item as there is room for. Each one costs something, so that also an endless row of nothing ends. */
-function pieceOf(item: unknown, left: Left): { readonly piece?: Piece; readonly isWhole: boolean } {
-  const bytes = bytesOf(item);
+function takePiece(
+  item: unknown,
+  left: RemainingSpace,
+): { readonly piece?: Piece; readonly isWhole: boolean } {
+  const bytes = toBytes(item);
   if (bytes) {
     const room = Math.max(left.bytes, 0);
     left.bytes -= Math.max(bytes.length, 1);
@@ -122,18 +135,18 @@ function pieceOf(item: unknown, left: Left): { readonly piece?: Piece; readonly 
     left.characters -= Math.max(item.length, 1);
     return { piece: item.slice(0, room), isWhole: left.characters >= 0 };
   }
-  const { json, isCut } = jsonWithin(item, { characters: room });
+  const { json, isCut } = toLimitedJson(item, { characters: room });
   left.characters -= JSON.stringify(json).length + 1;
   if (!isCut && room > 0) return { piece: { json }, isWhole: true };
-  return { ...(room >= worthShowing && { piece: { json } }), isWhole: false };
+  return { ...(room >= minPieceLength && { piece: { json } }), isWhole: false };
 }
 
 /** The value that was read, or a failure that has as much of it as there is. */
-function answerOf({ pieces, error }: Collected, make: (pieces: Pieces) => unknown): unknown {
+function buildOutput({ pieces, error }: Collected, make: (pieces: Pieces) => unknown): unknown {
   const value = make(pieces);
   if (!error) return value;
   const isList = Array.isArray(value);
-  const where = isList ? `after ${grouped(value.length)} items` : "half way";
+  const where = isList ? `after ${formatNumber(value.length)} items` : "half way";
   const message = `It broke off ${where}: ${error.message}`;
   const failure: ToolReturn = { error: { code: error.code, message }, retryable: error.retryable };
   if (isList) return { ...failure, content: JSON.stringify({ partial: value, error: message }), data: value };
@@ -141,37 +154,42 @@ function answerOf({ pieces, error }: Collected, make: (pieces: Pieces) => unknow
 }
 
 /** Texts make one text, and bytes are put together; anything else is a list. */
-function joined({ items, isCut }: Pieces, mostCharacters: number): unknown {
+function joinPieces({ items, isCut }: Pieces, mostCharacters: number): unknown {
   const texts = items.filter((item) => typeof item === "string");
   const chunks = items.filter((item) => item instanceof Uint8Array);
   if (items.length > 0 && texts.length === items.length)
-    return textUpTo(mostCharacters, texts.join(""), isCut);
+    return limitText(mostCharacters, texts.join(""), isCut);
   if (items.length > 0 && chunks.length === items.length) {
-    return untypedValue({ bytes: concatenated(chunks), isCut }, mostCharacters);
+    return decodeUntyped({ bytes: concatBytes(chunks), isCut }, mostCharacters);
   }
   const list = items.map((item) => (isJsonPiece(item) ? item.json : toJson(item)));
-  return isCut ? [...list, `… only the first ${grouped(list.length)} items were read`] : list;
+  return isCut ? [...list, `… only the first ${formatNumber(list.length)} items were read`] : list;
 }
 
 function isJsonPiece(piece: Piece): piece is { readonly json: Json } {
   return typeof piece !== "string" && !(piece instanceof Uint8Array);
 }
 
-async function gatherBlob(blob: Blob, { mostBytes, mostCharacters, signal }: GatherLimits): Promise<unknown> {
-  const bytes = new Uint8Array(await untilAborted(blob.slice(0, mostBytes).arrayBuffer(), signal));
-  return typedValue({ bytes, mediaType: blob.type, isCut: blob.size > mostBytes }, mostCharacters);
+async function readBlob(
+  blob: Blob,
+  { maxBytes: mostBytes, maxCharacters: mostCharacters, signal }: OutputLimits,
+): Promise<unknown> {
+  const bytes = new Uint8Array(await rejectOnAbort(blob.slice(0, mostBytes).arrayBuffer(), signal));
+  return decodeTyped({ bytes, mediaType: blob.type, isCut: blob.size > mostBytes }, mostCharacters);
 }
 
 /** A response that says it is an error is a failure, whatever its body says. */
-async function gatherResponse(response: Response, limits: GatherLimits): Promise<unknown> {
+async function gatherResponse(response: Response, limits: OutputLimits): Promise<unknown> {
   const { body, ok, status, statusText } = response;
   const mediaType = response.headers.get("content-type") ?? "";
-  const collected = body ? await collect(readerOf(body), limits) : { pieces: { items: [], isCut: false } };
+  const collected = body
+    ? await collectItems(openReader(body), limits)
+    : { pieces: { items: [], isCut: false } };
   const make = ({ items, isCut }: Pieces) => {
-    const bytes = concatenated(items.filter((item) => item instanceof Uint8Array));
-    return typedValue({ bytes, mediaType, isCut }, limits.mostCharacters);
+    const bytes = concatBytes(items.filter((item) => item instanceof Uint8Array));
+    return decodeTyped({ bytes, mediaType, isCut }, limits.maxCharacters);
   };
-  if (ok) return answerOf(collected, make);
+  if (ok) return buildOutput(collected, make);
   const value = make(collected.pieces);
   const said = isBinary(value) ? "" : typeof value === "string" ? value : JSON.stringify(value);
   const message = [`HTTP ${status} ${statusText}`.trim(), said].filter((text) => text !== "").join(": ");

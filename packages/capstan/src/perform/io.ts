@@ -20,18 +20,18 @@ export type Io = {
   readonly hooks: CallHooks;
   emit(delta: DeltaBody): void;
   /** The model that was chosen; the client of one that is given by name. */
-  modelOf(choice: ModelChoice): Model;
+  resolveModel(choice: ModelChoice): Model;
   /** What is said, without the secrets of the run. Left out when there are none. */
-  masked?<Body extends object>(body: Body): Body;
+  mask?<Body extends object>(body: Body): Body;
   /** Has an agent answer a call, in a run of its own that is nested in this one: until it ends or waits. */
-  nested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
+  runNested?(request: AgentRequest, callId: string, signal: AbortSignal): Promise<void>;
   readonly blobs: {
     put(blob: { readonly mediaType: string; readonly data: string | Uint8Array }): Promise<string>;
     get(handle: string): Promise<Blob | undefined>;
   };
 };
 
-export type HookedCall = {
+export type HookCall = {
   readonly id: string;
   readonly name: string;
   readonly input: Json;
@@ -40,23 +40,23 @@ export type HookedCall = {
 
 export type CallHooks = {
   /** Before a tool runs. A throw refuses the call; the model is told why. */
-  onBeforeTool?(call: HookedCall): void | Promise<void>;
+  onBeforeTool?(call: HookCall): void | Promise<void>;
   /** After a tool has run or failed; what it returns takes the place of the outcome. */
-  onAfterTool?(call: HookedCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
+  onAfterTool?(call: HookCall, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
 };
 
-export function agentOf(name: string, { agents }: Pick<Io, "agents">): Agent {
+export function getAgent(name: string, { agents }: Pick<Io, "agents">): Agent {
   const agent = agents.get(name);
   if (!agent) throw new AgentError("unknown_agent", `No agent named "${name}".`);
   return agent;
 }
 
 /** The input of a call that was found valid: an object. */
-export function inputOf({ input }: Pick<ToolEffect, "input">): { readonly [key: string]: Json } {
+export function getInput({ input }: Pick<ToolEffect, "input">): { readonly [key: string]: Json } {
   return input as { readonly [key: string]: Json };
 }
 
 /** The run whose effect this is. */
-export function runIdOf({ state }: Pick<Io, "state">): string {
+export function getRunId({ state }: Pick<Io, "state">): string {
   return state.run?.id ?? "";
 }

@@ -1,7 +1,7 @@
 // JSON as models write it when they do not quite write JSON. What is missing is never made up: an open string, list,
 // object, comment or fence stays an error, so a text that was cut off is never taken for a complete one.
 import type { Json } from "../json.ts";
-import { mostDepth } from "./parse-arguments.ts";
+import { maxArgumentDepth } from "./parse-arguments.ts";
 
 export type LenientJson = { readonly value: Json; readonly repairs: string[] };
 
@@ -12,7 +12,7 @@ export function parseLenient(text: string): LenientJson | undefined {
   const reader: Reader = { text, at: 0, repairs: new Set() };
   if (take(reader, /\uFEFF/y)) reader.repairs.add("removed a byte order mark");
   const isFenced = take(reader, /[ \t\n\r]*```(?:[A-Za-z][\w+-]*)?/y) !== undefined;
-  const value = readValue(reader, mostDepth);
+  const value = readValue(reader, maxArgumentDepth);
   if (value === undefined || !skip(reader)) return undefined;
   if (isFenced) {
     if (!take(reader, /```[ \t\n\r]*/y)) return undefined;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorData } from "../errors.ts";
+import { toErrorData } from "../errors.ts";
 import type { Outcome } from "../tool.ts";
-import { failed, interrupted, modelView, outcomeOf } from "./outcome.ts";
+import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
 
 describe("what a tool returns becomes one shape", () => {
   it.each<[what: string, returned: unknown, content: string]>([
@@ -13,7 +13,7 @@ describe("what a tool returns becomes one shape", () => {
     ["nothing in fields of ours", { data: undefined }, ""],
     ["a message", { message: "Done." }, "Done."],
   ])("%s, which is its content (S0-38, S1-15, S4-34)", (_what, returned, content) => {
-    expect(outcomeOf(returned)).toEqual({ status: "ok", content });
+    expect(toOutcome(returned)).toEqual({ status: "ok", content });
   });
 
   it.each<[what: string, returned: unknown, content: string]>([
@@ -26,7 +26,7 @@ describe("what a tool returns becomes one shape", () => {
     ["an object that has fields of ours among others", { data: 1, total: 2 }, '{"data":1,"total":2}'],
     ["an empty object", {}, "{}"],
   ])("%s, which is its data, and its JSON the content (S0-30, D-12)", (_what, returned, content) => {
-    expect(outcomeOf(returned)).toEqual({ status: "ok", content, data: returned });
+    expect(toOutcome(returned)).toEqual({ status: "ok", content, data: returned });
   });
 
   it.each<[what: string, returned: unknown, data: unknown]>([
@@ -36,7 +36,7 @@ describe("what a tool returns becomes one shape", () => {
     ["an error", new Error("no"), { name: "Error", message: "no" }],
     ["bytes that nobody gathered", new Uint8Array(2), "[binary 2 bytes]"],
   ])("%s, in the form that JSON has for it (F49)", (_what, returned, data) => {
-    expect(outcomeOf(returned)).toEqual({ status: "ok", content: JSON.stringify(data), data });
+    expect(toOutcome(returned)).toEqual({ status: "ok", content: JSON.stringify(data), data });
   });
 
   it("anything at all, without a throw, as something that can be stored (F48, F49, F51)", () => {
@@ -44,7 +44,7 @@ describe("what a tool returns becomes one shape", () => {
     const values = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     fc.assert(
       fc.property(fc.oneof(values, fc.dictionary(keys, values)), (returned) => {
-        const outcome = outcomeOf(returned);
+        const outcome = toOutcome(returned);
         expect(JSON.parse(JSON.stringify(outcome))).toEqual(outcome);
       }),
     );
@@ -63,13 +63,13 @@ describe("what a tool returns becomes one shape", () => {
       { error: "[Threw: no]" },
     ],
   ])("%s, with that said (F51)", (_what, returned, data) => {
-    expect(outcomeOf(returned)).toMatchObject({ status: "ok", data });
+    expect(toOutcome(returned)).toMatchObject({ status: "ok", data });
   });
 
   it("data that contains itself (F48)", () => {
     const data: Record<string, unknown> = { a: 1 };
     data.self = data;
-    expect(outcomeOf({ content: "Found.", data })).toEqual({
+    expect(toOutcome({ content: "Found.", data })).toEqual({
       status: "ok",
       content: "Found.",
       data: { a: 1, self: "[Circular]" },
@@ -78,7 +78,7 @@ describe("what a tool returns becomes one shape", () => {
 
   it("a huge text, whole: what the model gets to read is cut later, and the rest kept (F47)", () => {
     const text = "x".repeat(5_000_000);
-    expect(outcomeOf({ content: text }).content).toBe(text);
+    expect(toOutcome({ content: text }).content).toBe(text);
   });
 
   it("content for the model, and what people and the run are told beside it", () => {
@@ -89,7 +89,7 @@ describe("what a tool returns becomes one shape", () => {
       contexts: [{ id: "d1", content: "…", source: { title: "Page" } }],
       affected: ["index"],
     };
-    expect(outcomeOf(returned)).toEqual({ status: "ok", ...returned });
+    expect(toOutcome(returned)).toEqual({ status: "ok", ...returned });
   });
 
   it("content in parts", () => {
@@ -98,11 +98,11 @@ describe("what a tool returns becomes one shape", () => {
       { type: "image", mediaType: "image/png", data: "aGk=" },
       { type: "file", mediaType: "application/pdf", url: "https://example.com/a.pdf" },
     ];
-    expect(outcomeOf({ content })).toEqual({ status: "ok", content });
+    expect(toOutcome({ content })).toEqual({ status: "ok", content });
   });
 
   it("data without content, which is then the content", () => {
-    expect(outcomeOf({ data: { hits: 2 } })).toEqual({
+    expect(toOutcome({ data: { hits: 2 } })).toEqual({
       status: "ok",
       content: '{"hits":2}',
       data: { hits: 2 },
@@ -110,7 +110,7 @@ describe("what a tool returns becomes one shape", () => {
   });
 
   it("data and a message, which the model both reads", () => {
-    expect(outcomeOf({ message: "Found.", data: [1] })).toEqual({
+    expect(toOutcome({ message: "Found.", data: [1] })).toEqual({
       status: "ok",
       content: '{"message":"Found.","data":[1]}',
       message: "Found.",
@@ -120,7 +120,7 @@ describe("what a tool returns becomes one shape", () => {
 
   it("data as JSON, so that it is the same after it was stored", () => {
     const at = new Date(Date.UTC(2026, 0, 1));
-    expect(outcomeOf({ content: "", data: { at, none: undefined } }).data).toEqual({
+    expect(toOutcome({ content: "", data: { at, none: undefined } }).data).toEqual({
       at: "2026-01-01T00:00:00.000Z",
     });
   });
@@ -132,7 +132,7 @@ function fail(): never {
 
 describe("a failure has the same shape as a success", () => {
   it("from a text (S0-38, S4-36)", () => {
-    expect(outcomeOf({ error: "no such city" })).toEqual({
+    expect(toOutcome({ error: "no such city" })).toEqual({
       status: "error",
       content: "Tool execution failed: no such city",
       error: { code: "tool_failed", message: "no such city", retryable: true },
@@ -140,7 +140,7 @@ describe("a failure has the same shape as a success", () => {
   });
 
   it("from a code of the tool's own (S3-25)", () => {
-    expect(outcomeOf({ error: { code: "EXECUTION_FAILED", message: "disk full" } })).toEqual({
+    expect(toOutcome({ error: { code: "EXECUTION_FAILED", message: "disk full" } })).toEqual({
       status: "error",
       content: "Tool execution failed: disk full",
       error: { code: "EXECUTION_FAILED", message: "disk full", retryable: true },
@@ -149,11 +149,11 @@ describe("a failure has the same shape as a success", () => {
 
   it("from an Error, with its code (F43)", () => {
     const error = Object.assign(new Error("no file"), { code: "ENOENT" });
-    expect(outcomeOf({ error }).error).toEqual({ code: "ENOENT", message: "no file", retryable: true });
+    expect(toOutcome({ error }).error).toEqual({ code: "ENOENT", message: "no file", retryable: true });
   });
 
   it("with content of its own for the model, when it gives one", () => {
-    expect(outcomeOf({ error: "busy", content: "Try the other one." })).toMatchObject({
+    expect(toOutcome({ error: "busy", content: "Try the other one." })).toMatchObject({
       status: "error",
       content: "Try the other one.",
       error: { message: "busy" },
@@ -161,7 +161,7 @@ describe("a failure has the same shape as a success", () => {
   });
 
   it("but an error of null is none", () => {
-    expect(outcomeOf({ data: 1, error: null })).toEqual({ status: "ok", content: "1", data: 1 });
+    expect(toOutcome({ data: 1, error: null })).toEqual({ status: "ok", content: "1", data: 1 });
   });
 
   it.each([
@@ -171,30 +171,34 @@ describe("a failure has the same shape as a success", () => {
     ["neither", { error: "busy" }, true],
     ["a code that is a name of Object.prototype", { error: { code: "toString", message: "no" } }, true],
   ])("retryable by %s (S4-16)", (_what, returned, retryable) => {
-    expect(outcomeOf(returned).error?.retryable).toBe(retryable);
+    expect(toOutcome(returned).error?.retryable).toBe(retryable);
   });
 
   it("with the data, the hint and the fragments that came with it", () => {
     const rest = { data: { tried: 3 }, ui: { kind: "alert", props: {} }, affected: ["a"] };
-    expect(outcomeOf({ error: "half done", ...rest })).toMatchObject({ status: "error", ...rest });
+    expect(toOutcome({ error: "half done", ...rest })).toMatchObject({ status: "error", ...rest });
   });
 
   it("with words of ours as they are, and the words of others named as a failure", () => {
-    expect(failed(errorData("bad_arguments", "Bad arguments for x.")).content).toBe("Bad arguments for x.");
-    expect(failed({ code: "ENOENT", message: "no file", retryable: true }).content).toBe(
+    expect(createFailedOutcome(toErrorData("bad_arguments", "Bad arguments for x.")).content).toBe(
+      "Bad arguments for x.",
+    );
+    expect(createFailedOutcome({ code: "ENOENT", message: "no file", retryable: true }).content).toBe(
       "Tool execution failed: no file",
     );
   });
 
   it("with a message that is cut at 4,096 characters (F44)", () => {
-    const { error, content } = outcomeOf({ error: "x".repeat(5_000_000) });
+    const { error, content } = toOutcome({ error: "x".repeat(5_000_000) });
     expect(error?.message.length).toBeLessThan(4200);
     expect(content.length).toBeLessThan(4300);
   });
 });
 
 it("a call whose approval does not fit it is denied, not failed (A109)", () => {
-  expect(failed(errorData("approval_mismatch", "Not what was approved.")).status).toBe("denied");
+  expect(createFailedOutcome(toErrorData("approval_mismatch", "Not what was approved.")).status).toBe(
+    "denied",
+  );
 });
 
 it("a call that was cut short says that it may or may not have taken effect", () => {
@@ -206,25 +210,25 @@ it("a call that was cut short says that it may or may not have taken effect", ()
 });
 
 describe("what the model gets to read", () => {
-  const command = outcomeOf({ success: true, message: "Returned 3 samples", data: { nodes: [1, 2, 3] } });
-  const found = outcomeOf({
+  const command = toOutcome({ success: true, message: "Returned 3 samples", data: { nodes: [1, 2, 3] } });
+  const found = toOutcome({
     content: "Two hits.\nThe first is best.",
     data: [1, 2],
     ui: { kind: "list", props: 2 },
   });
-  const bare = outcomeOf({ city: "Oslo" });
-  const long = outcomeOf("x".repeat(300));
-  const broken = outcomeOf({ error: "no", data: { secret: 1 } });
+  const bare = toOutcome({ city: "Oslo" });
+  const long = toOutcome("x".repeat(300));
+  const broken = toOutcome({ error: "no", data: { secret: 1 } });
 
   it("is everything unless it is told otherwise (S2-28, S2-51)", () => {
     for (const outcome of [command, found, bare, long, broken]) {
-      expect(modelView(outcome, { includeData: true })).toBe(outcome);
+      expect(filterForModel(outcome, { includeData: true })).toBe(outcome);
     }
   });
 
   it.each<[what: string, outcome: Outcome, content: string]>([
     ["the message of a command", command, "Returned 3 samples"],
-    ["the message beside the data", outcomeOf({ message: "Found.", data: [1] }), "Found."],
+    ["the message beside the data", toOutcome({ message: "Found.", data: [1] }), "Found."],
     ["the content that the tool gave for it", found, "Two hits.\nThe first is best."],
     [
       "that there is data, when there are no words",
@@ -233,14 +237,14 @@ describe("what the model gets to read", () => {
     ],
     [
       "that there is data, when that is a text",
-      outcomeOf({ data: "a" }),
+      toOutcome({ data: "a" }),
       "The call succeeded. Its data is not shown to you.",
     ],
     ["what failed", broken, "Tool execution failed: no"],
-    ["a text, which is no data", outcomeOf("12 degrees"), "12 degrees"],
-    ["words that begin like JSON", outcomeOf({ content: "{curly} words", data: 1 }), "{curly} words"],
+    ["a text, which is no data", toOutcome("12 degrees"), "12 degrees"],
+    ["words that begin like JSON", toOutcome({ content: "{curly} words", data: 1 }), "{curly} words"],
   ])("is, without data, %s (S2-28)", (_what, outcome, content) => {
-    const view = modelView(outcome, { includeData: false });
+    const view = filterForModel(outcome, { includeData: false });
     expect(view.content).toBe(content);
     expect(view).not.toHaveProperty("data");
     expect(view.status).toBe(outcome.status);
@@ -252,19 +256,21 @@ describe("what the model gets to read", () => {
     ["the beginning of a long line", long, `${"x".repeat(199)}…`],
     ["the beginning of the data, when there are no words", bare, '{"city":"Oslo"}'],
     ["what failed", broken, "Tool execution failed: no"],
-    ["all of a short text", outcomeOf("12 degrees"), "12 degrees"],
+    ["all of a short text", toOutcome("12 degrees"), "12 degrees"],
   ])("is, as a summary, %s (S2-51)", (_what, outcome, content) => {
-    const view = modelView(outcome, { includeData: true, resultForModel: "summary" });
+    const view = filterForModel(outcome, { includeData: true, resultForModel: "summary" });
     expect(view.content).toBe(content);
     expect(view).not.toHaveProperty("data");
   });
 
   it("is no data in a summary either, when data is kept from it (S2-28, S2-51)", () => {
-    expect(modelView(bare, { includeData: false, resultForModel: "summary" }).content).not.toContain("Oslo");
+    expect(filterForModel(bare, { includeData: false, resultForModel: "summary" }).content).not.toContain(
+      "Oslo",
+    );
   });
 
   it("keeps what people are shown", () => {
-    expect(modelView(found, { includeData: true, resultForModel: "summary" }).ui).toEqual({
+    expect(filterForModel(found, { includeData: true, resultForModel: "summary" }).ui).toEqual({
       kind: "list",
       props: 2,
     });
@@ -272,7 +278,7 @@ describe("what the model gets to read", () => {
 
   it("is what the tool's own function makes of the outcome (S2-51)", () => {
     const resultForModel = ({ data }: Outcome) => `City: ${(data as { city: string }).city}`;
-    expect(modelView(bare, { includeData: false, resultForModel })).toEqual({
+    expect(filterForModel(bare, { includeData: false, resultForModel })).toEqual({
       status: "ok",
       content: "City: Oslo",
     });
@@ -285,13 +291,13 @@ describe("what the model gets to read", () => {
   ])("is everything and a note, when that function %s (S2-51, F43)", (_what, view, problem) => {
     const resultForModel = view as () => string;
     const note = `(The view of this result for you failed: ${problem})`;
-    expect(modelView(bare, { includeData: true, resultForModel })).toEqual({
+    expect(filterForModel(bare, { includeData: true, resultForModel })).toEqual({
       ...bare,
       content: `{"city":"Oslo"}\n${note}`,
     });
-    expect(modelView(bare, { includeData: false, resultForModel }).content).not.toContain("Oslo");
-    const parts = outcomeOf({ content: [{ type: "text", text: "Hi" }] });
-    expect(modelView(parts, { includeData: true, resultForModel }).content).toEqual([
+    expect(filterForModel(bare, { includeData: false, resultForModel }).content).not.toContain("Oslo");
+    const parts = toOutcome({ content: [{ type: "text", text: "Hi" }] });
+    expect(filterForModel(parts, { includeData: true, resultForModel }).content).toEqual([
       { type: "text", text: "Hi" },
       { type: "text", text: note },
     ]);

@@ -3,41 +3,41 @@ import {
   type ErrorCode,
   type ErrorData,
   errorCodes,
-  errorData,
-  shortened,
+  toErrorData,
+  truncateMessage,
 } from "../errors.ts";
 import type { Part } from "../history.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Outcome, Tool, ToolReturn } from "../tool.ts";
 import { isBinary } from "./binary.ts";
 import { toJson } from "./serialise.ts";
-import { grouped } from "./text-within.ts";
+import { formatNumber } from "./text-within.ts";
 import { asToolReturn } from "./tool-shapes.ts";
 
 /** What the model does not get to read of it is kept, and can be read: so little is left out here. */
-const whole = { characters: 20_000_000 };
+const outcomeLimits = { characters: 20_000_000 };
 
 /**
  * One form for whatever a tool returned: a text, nothing, bytes, one of the shapes of `tool-shapes.ts`, or any value,
  * which is then data and its JSON the content. Never throws.
  */
-export function outcomeOf(returned: unknown): Outcome {
+export function toOutcome(returned: unknown): Outcome {
   if (returned === undefined) return { status: "ok", content: "" };
   if (typeof returned === "string") return { status: "ok", content: returned.toWellFormed() };
   if (isBinary(returned)) {
     const { bytes, mediaType, isCut } = returned;
-    const content = `[${mediaType}, ${grouped(bytes.length)} bytes${isCut ? ", and more that were not read" : ""}]`;
+    const content = `[${mediaType}, ${formatNumber(bytes.length)} bytes${isCut ? ", and more that were not read" : ""}]`;
     return { status: "ok", content, binary: { mediaType, bytes } };
   }
   const said = asToolReturn(returned);
-  if (said) return outcomeOfReturn(said);
-  const data = toJson(returned, whole);
+  if (said) return fromToolReturn(said);
+  const data = toJson(returned, outcomeLimits);
   return { status: "ok", content: JSON.stringify(data), data };
 }
 
-function outcomeOfReturn(said: ToolReturn): Outcome {
+function fromToolReturn(said: ToolReturn): Outcome {
   const { error, content, message, ui, contexts, affected } = said;
-  const data = said.data === undefined ? undefined : toJson(said.data, whole);
+  const data = said.data === undefined ? undefined : toJson(said.data, outcomeLimits);
   const rest = {
     ...(data !== undefined && { data }),
     ...(ui && { ui }),
@@ -48,25 +48,25 @@ function outcomeOfReturn(said: ToolReturn): Outcome {
       (content ?? data) !== undefined && { message: cutLine(message).toWellFormed() }),
   };
   const words = typeof content === "string" ? content.toWellFormed() : content;
-  if (error === undefined) return { status: "ok", content: words ?? contentOf(message, data), ...rest };
-  const failure = failed(failureOf(error, said.retryable));
+  if (error === undefined) return { status: "ok", content: words ?? buildContent(message, data), ...rest };
+  const failure = createFailedOutcome(toFailure(error, said.retryable));
   return { ...failure, ...(words !== undefined && { content: words }), ...rest };
 }
 
-function failureOf(error: NonNullable<ToolReturn["error"]>, retryable: boolean | undefined): ErrorData {
+function toFailure(error: NonNullable<ToolReturn["error"]>, retryable: boolean | undefined): ErrorData {
   const { code = "tool_failed", message } = typeof error === "string" ? { message: error } : error;
   const known = Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].retryable : true;
-  return { code, message: shortened(message).toWellFormed(), retryable: retryable ?? known };
+  return { code, message: truncateMessage(message).toWellFormed(), retryable: retryable ?? known };
 }
 
-function contentOf(message: string | undefined, data: Json | undefined): string {
+function buildContent(message: string | undefined, data: Json | undefined): string {
   if (data === undefined) return (message ?? "").toWellFormed();
   if (message !== undefined) return JSON.stringify({ message, data });
   return typeof data === "string" ? data : JSON.stringify(data);
 }
 
 /** The result of a call that failed. The model reads the content; our own sentences already say what happened. */
-export function failed(error: ErrorData): Outcome {
+export function createFailedOutcome(error: ErrorData): Outcome {
   const isOwn = error.code !== "tool_failed" && Object.hasOwn(errorCodes, error.code);
   const content = isOwn ? error.message : `Tool execution failed: ${error.message}`;
   return { status: error.code === "approval_mismatch" ? "denied" : "error", content, error };
@@ -75,7 +75,7 @@ export function failed(error: ErrorData): Outcome {
 export const interrupted: Outcome = {
   status: "interrupted",
   content: "The run was cancelled while this call ran; it may or may not have taken effect.",
-  error: errorData("tool_interrupted", "The run was cancelled while this call ran."),
+  error: toErrorData("tool_interrupted", "The run was cancelled while this call ran."),
 };
 
 export type ViewOptions = { readonly includeData: boolean } & Pick<Tool, "resultForModel">;
@@ -84,20 +84,24 @@ export type ViewOptions = { readonly includeData: boolean } & Pick<Tool, "result
  * The outcome as the model gets to read it: all of it, a line about it, what the tool's own function makes of it, or,
  * without `includeData`, only the words that came with the data. Never throws.
  */
-export function modelView(outcome: Outcome, { includeData, resultForModel = "full" }: ViewOptions): Outcome {
-  if (typeof resultForModel === "function") return viewBy(resultForModel, outcome, includeData);
+export function filterForModel(
+  outcome: Outcome,
+  { includeData, resultForModel = "full" }: ViewOptions,
+): Outcome {
+  if (typeof resultForModel === "function") return applyView(resultForModel, outcome, includeData);
   const isHidden = !includeData && outcome.data !== undefined;
   if (resultForModel === "full" && !isHidden) return outcome;
   const words =
-    wordsOf(outcome) ?? (isHidden ? "The call succeeded. Its data is not shown to you." : outcome.content);
-  return withoutData(outcome, resultForModel === "summary" ? firstLine(words) : words);
+    getOwnContent(outcome) ??
+    (isHidden ? "The call succeeded. Its data is not shown to you." : outcome.content);
+  return withoutData(outcome, resultForModel === "summary" ? toFirstLine(words) : words);
 }
 
 function withoutData({ data: _, ...outcome }: Outcome, content: Outcome["content"]): Outcome {
   return { ...outcome, content };
 }
 
-function viewBy(view: (outcome: Outcome) => string, outcome: Outcome, includeData: boolean): Outcome {
+function applyView(view: (outcome: Outcome) => string, outcome: Outcome, includeData: boolean): Outcome {
   let problem = "it gave no text";
   try {
     const content: unknown = view(outcome);
@@ -107,7 +111,7 @@ function viewBy(view: (outcome: Outcome) => string, outcome: Outcome, includeDat
   } catch (thrown) {
     problem = describeThrown(thrown, "tool_failed").message;
   }
-  const whole = modelView(outcome, { includeData });
+  const whole = filterForModel(outcome, { includeData });
   const note = `(The view of this result for you failed: ${problem})`;
   const content =
     typeof whole.content === "string"
@@ -117,16 +121,16 @@ function viewBy(view: (outcome: Outcome) => string, outcome: Outcome, includeDat
 }
 
 /** What a tool said beside its data: its own content or message. Nothing when the content is the data itself. */
-function wordsOf({ content, data, error }: Outcome): string | readonly Part[] | undefined {
-  if (error && data !== undefined) return failed(error).content;
+function getOwnContent({ content, data, error }: Outcome): string | readonly Part[] | undefined {
+  if (error && data !== undefined) return createFailedOutcome(error).content;
   if (data === undefined || typeof content !== "string") return content;
   if (content === data || content === JSON.stringify(data)) return undefined;
-  const written = content.startsWith("{") ? parsed(content) : undefined;
+  const written = content.startsWith("{") ? tryParseJson(content) : undefined;
   if (!isRecord(written) || !Object.hasOwn(written, "data")) return content;
   return typeof written.message === "string" ? written.message : undefined;
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -134,14 +138,14 @@ function parsed(text: string): unknown {
   }
 }
 
-const longestSummary = 200;
+const maxSummaryLength = 200;
 
-function firstLine(content: Outcome["content"]): Outcome["content"] {
+function toFirstLine(content: Outcome["content"]): Outcome["content"] {
   return typeof content === "string" ? cutLine(content) : content;
 }
 
 function cutLine(content: string): string {
   const [line = ""] = content.split("\n", 1);
-  const shown = line.length > longestSummary ? line.slice(0, longestSummary - 1).toWellFormed() : line;
+  const shown = line.length > maxSummaryLength ? line.slice(0, maxSummaryLength - 1).toWellFormed() : line;
   return shown.length < content.length ? `${shown}…` : shown;
 }

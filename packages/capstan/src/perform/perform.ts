@@ -3,8 +3,8 @@ import type { FactBody } from "../event.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import type { Io } from "./io.ts";
-import { summarise } from "./summarise.ts";
-import { summariseTurn } from "./summarise-turn.ts";
+import { summarizeHistory } from "./summarise.ts";
+import { summarizeTurn } from "./summarise-turn.ts";
 
 /**
  * Performs one effect and tells what came of it: the only code that touches the world. Whatever a model or a tool
@@ -17,9 +17,9 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
     case "tool":
       return callTool(effect, io, signal);
     case "summary":
-      return summarise(effect, io, signal);
+      return summarizeHistory(effect, io, signal);
     case "turn_summary":
-      return summariseTurn(effect, io, signal);
+      return summarizeTurn(effect, io, signal);
     case "note":
       return effect.facts;
   }

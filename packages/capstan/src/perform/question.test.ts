@@ -13,7 +13,7 @@ import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedCall, scriptedModel } from "../testing/scripted-model.ts";
 import { type Answer, defineTool, type Question, type Tool, type ToolContext } from "../tool.ts";
-import { questionOf } from "./question.ts";
+import { asQuestion } from "./question.ts";
 
 const input = { type: "object" } as const;
 const schema = { type: "object", properties: { seat: { type: "string" } }, required: ["seat"] };
@@ -357,7 +357,7 @@ describe("what a tool returns", () => {
     [{ ask: { message: "Which?" } }],
     [{ ask: { message: "", schema: {}, url: "https://example.com", state: null } }],
   ])("%j is a question", (returned) => {
-    expect(questionOf(returned)).toEqual(returned.ask);
+    expect(asQuestion(returned)).toEqual(returned.ask);
   });
 
   it.each([
@@ -371,11 +371,11 @@ describe("what a tool returns", () => {
     ["ask"],
     [null],
   ])("%j is a value", (returned) => {
-    expect(questionOf(returned)).toBeUndefined();
+    expect(asQuestion(returned)).toBeUndefined();
   });
 
   it("and cannot be looked at is a value too", () => {
     const hostile = new Proxy({}, { get: () => expect.fail("trapped"), ownKeys: () => [] });
-    expect(questionOf(hostile)).toBeUndefined();
+    expect(asQuestion(hostile)).toBeUndefined();
   });
 });

@@ -1,22 +1,22 @@
 import type { ToolEffect } from "../effect.ts";
-import { AgentError, shortened } from "../errors.ts";
-import { escapeInvisible, shownInput } from "../escape-text.ts";
+import { AgentError, truncateMessage } from "../errors.ts";
+import { escapeInvisible, formatInput } from "../escape-text.ts";
 import type { FactBody } from "../event.ts";
 import { isRecord } from "../json.ts";
-import { labelsOf } from "../labels.ts";
+import { getLabels } from "../labels.ts";
 import { toSchema } from "../schema/schema.ts";
 import type { Answer, Question, Tool } from "../tool.ts";
-import { digestOf } from "./digest.ts";
-import { type Io, inputOf, runIdOf } from "./io.ts";
-import { jsonWithin } from "./serialise.ts";
+import { computeDigest } from "./digest.ts";
+import { getInput, getRunId, type Io } from "./io.ts";
+import { toLimitedJson } from "./serialise.ts";
 
-const mostQuestions = 10;
-const mostCharacters = 100_000;
+const maxQuestions = 10;
+const maxQuestionLength = 100_000;
 const keys: readonly string[] = ["message", "schema", "url", "state"];
 const noAnswers: readonly Answer[] = [];
 
 /** The question that a tool returned: `{ ask }` and nothing else. Anything that only resembles it is the tool's own value. */
-export function questionOf(returned: unknown): Question | undefined {
+export function asQuestion(returned: unknown): Question | undefined {
   try {
     if (!isRecord(returned) || !isRecord(returned.ask) || Object.keys(returned).length > 1) return undefined;
     const { message, schema, url } = returned.ask;
@@ -31,29 +31,36 @@ export function questionOf(returned: unknown): Question | undefined {
 }
 
 /** The fact that a person is asked. Throws when the question cannot be put to anybody: that is a failure of the tool. */
-export async function asking(
+export async function buildQuestionFact(
   asked: Question,
   tool: Tool,
   { effect, io }: { readonly effect: ToolEffect; readonly io: Io },
 ): Promise<FactBody> {
   const { callId, name } = effect;
   const number = (effect.asked?.length ?? 0) + 1;
-  if (effect.isFallback) throw unasked(tool, "it is the last resort of the run");
-  if (number > mostQuestions) throw unasked(tool, `it has asked ${mostQuestions} times in this call`);
-  const { json, isCut } = jsonWithin(await answerable(asked, tool), { characters: mostCharacters });
-  if (isCut) throw unasked(tool, `the question is larger than ${mostCharacters} characters or too deep`);
+  if (effect.isFallback) throw createQuestionError(tool, "it is the last resort of the run");
+  if (number > maxQuestions)
+    throw createQuestionError(tool, `it has asked ${maxQuestions} times in this call`);
+  const { json, isCut } = toLimitedJson(await checkQuestionSchema(asked, tool), {
+    characters: maxQuestionLength,
+  });
+  if (isCut)
+    throw createQuestionError(
+      tool,
+      `the question is larger than ${maxQuestionLength} characters or too deep`,
+    );
   const whole = json as unknown as Question;
-  const question = io.masked?.(whole) ?? whole;
-  const input = inputOf(effect);
-  const reads = labelsOf(tool);
+  const question = io.mask?.(whole) ?? whole;
+  const input = getInput(effect);
+  const reads = getLabels(tool);
   return {
     type: "approval_required",
     callId,
     name,
     input,
-    shown: shownInput(input),
-    reason: escapeInvisible(shortened(question.message)),
-    digest: await digestOf(runIdOf(io), tool, { id: callId, input, asked: [number, question] }),
+    shown: formatInput(input),
+    reason: escapeInvisible(truncateMessage(question.message)),
+    digest: await computeDigest(getRunId(io), tool, { id: callId, input, asked: [number, question] }),
     question,
     number,
     ...(reads.length > 0 && { reads }),
@@ -61,7 +68,7 @@ export async function asking(
 }
 
 /** With a schema that is known to work: nobody could answer the other. */
-async function answerable(asked: Question, tool: Tool): Promise<Question> {
+async function checkQuestionSchema(asked: Question, tool: Tool): Promise<Question> {
   const question = { ...asked, message: asked.message.toWellFormed() };
   if (!asked.schema) return question;
   const schema = toSchema(asked.schema, { owner: `a question of "${tool.name}"` });
@@ -69,12 +76,12 @@ async function answerable(asked: Question, tool: Tool): Promise<Question> {
   return { ...question, schema: schema.json };
 }
 
-function unasked(tool: Tool, why: string): AgentError {
+function createQuestionError(tool: Tool, why: string): AgentError {
   return new AgentError("tool_failed", `"${tool.name}" cannot ask: ${why}.`, { retryable: false });
 }
 
 /** What people said, as the tool gets it. */
-export function answersTo(asked: ToolEffect["asked"]): readonly Answer[] {
+export function toAnswers(asked: ToolEffect["asked"]): readonly Answer[] {
   if (!asked) return noAnswers;
   return asked.map(({ question: { state }, reply }) => ({ ...reply, ...(state !== undefined && { state }) }));
 }

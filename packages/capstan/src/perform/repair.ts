@@ -2,10 +2,10 @@ import { isRecord, type Json } from "../json.ts";
 import type { Schema } from "../schema/schema.ts";
 import { coerce } from "./coerce.ts";
 import { type LenientJson, parseLenient } from "./lenient-json.ts";
-import { type JsonObject, limitProblem, mostCharacters } from "./parse-arguments.ts";
+import { findLimitProblem, type JsonObject, maxArgumentCharacters } from "./parse-arguments.ts";
 
 /** The arguments of a call as a model gave them: `raw` is the text, when that is no JSON object. */
-export type GivenArguments = { readonly raw?: string; readonly input: JsonObject };
+export type RawArguments = { readonly raw?: string; readonly input: JsonObject };
 
 export type RepairedArguments = { readonly input: JsonObject; readonly repairs: readonly string[] };
 
@@ -14,7 +14,7 @@ export type RepairedArguments = { readonly input: JsonObject; readonly repairs: 
  * is valid is given back as it is. Nothing is added: what is missing stays missing. Never throws.
  */
 export async function repairArguments(
-  given: GivenArguments,
+  given: RawArguments,
   schema: Schema,
 ): Promise<RepairedArguments | undefined> {
   const read = given.raw === undefined ? { value: given.input, repairs: [] } : readRaw(given.raw);
@@ -35,7 +35,7 @@ async function accepts(schema: Schema, value: Json): Promise<boolean> {
 
 function readRaw(raw: string): LenientJson | undefined {
   if (raw.trim() === "") return { value: {}, repairs: [] };
-  if (raw.length > mostCharacters) return undefined;
+  if (raw.length > maxArgumentCharacters) return undefined;
   const read = parseLenient(raw);
   if (typeof read?.value !== "string") return read;
   const inner = parseLenient(read.value);
@@ -45,5 +45,5 @@ function readRaw(raw: string): LenientJson | undefined {
 }
 
 function isAllowed(value: Json): value is JsonObject {
-  return isRecord(value) && limitProblem(value) === undefined;
+  return isRecord(value) && findLimitProblem(value) === undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent, type InstructionsInput } from "../agent.ts";
+import { defineAgent, type InstructionsInput, indexAgents } from "../agent.ts";
 import type { ModelEffect } from "../effect.ts";
 import type { Fact } from "../event.ts";
 import { defaultPolicy } from "../policy.ts";
@@ -7,7 +7,7 @@ import { fold } from "../state/apply.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { requestFor } from "./request.ts";
+import { buildRequest } from "./request.ts";
 
 const effect: ModelEffect = {
   type: "model",
@@ -54,16 +54,16 @@ function request(
     at: 0,
     id: "r/run_start",
   };
-  return requestFor(
+  return buildRequest(
     { ...effect, ...wanted },
     {
-      agents: agentsByName(agent),
+      agents: indexAgents(agent),
       state: fold("ses", [opening]),
       clock: fakeClock({ start: Date.UTC(2026, 6, 1, 22, 30) }),
       context: { user: "Ada" },
       hooks: {},
       emit: () => undefined,
-      modelOf: () => scriptedModel([]),
+      resolveModel: () => scriptedModel([]),
       blobs: { put: async () => "blob_1", get: async () => undefined },
     },
   );

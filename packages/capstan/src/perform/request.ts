@@ -1,37 +1,40 @@
 import { type Agent, handoffName, type Instructions, type InstructionsInput } from "../agent.ts";
-import { handoffSpec, readResult } from "../builtin-tools.ts";
+import { buildHandoffSpec, readResult } from "../builtin-tools.ts";
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection } from "../prompt/prompt.ts";
-import { handoffPolicy, openTargets } from "../rules/handoffs.ts";
+import { getHandoffPolicy, listOpenTargets } from "../rules/handoffs.ts";
 import type { State } from "../state/state.ts";
-import { agentOf, type Io } from "./io.ts";
+import { getAgent, type Io } from "./io.ts";
 
 /** Enough for any call that is worth making; what a model cannot do it refuses by name. */
-const muchOutput = 32_000;
+const largeOutputTokens = 32_000;
 
 /** What the model is sent this turn: the instructions made anew, the whole history, the tools that are on offer. */
-export async function requestFor(effect: ModelEffect, io: Io): Promise<ModelRequest> {
+export async function buildRequest(effect: ModelEffect, io: Io): Promise<ModelRequest> {
   const { state } = io;
-  const agent = agentOf(effect.agent, io);
+  const agent = getAgent(effect.agent, io);
   const withdrawn = effect.tools === "withdrawn" || effect.tools === "unavailable";
-  const tools = withdrawn ? [] : specsFor(agent, state);
+  const tools = withdrawn ? [] : listToolSpecs(agent, state);
   const fixed = state.run?.instructions ?? agent.instructions;
-  const base = typeof fixed === "string" ? withSources(fixed, agent, state) : await made(fixed, effect, io);
+  const base =
+    typeof fixed === "string" ? withSources(fixed, agent, state) : await buildInstructions(fixed, effect, io);
   return {
-    instructions: [base, formOf(agent), ...effect.notes].filter((text) => text !== "").join("\n\n"),
+    instructions: [base, formatOutputInstructions(agent), ...effect.notes]
+      .filter((text) => text !== "")
+      .join("\n\n"),
     history: state.history,
     tools,
     toolChoice: tools.length === 0 ? "none" : effect.tools === "required" ? "required" : "auto",
     thinking: effect.thinking,
-    ...(effect.hasMoreRoom && { maxOutputTokens: muchOutput }),
+    ...(effect.hasMoreRoom && { maxOutputTokens: largeOutputTokens }),
     ...(agent.output && { output: agent.output.json }),
   };
 }
 
-function specsFor(agent: Agent, state: State): readonly ToolSpec[] {
+function listToolSpecs(agent: Agent, state: State): readonly ToolSpec[] {
   const { name, description, schema } = readResult;
   const read = { name, description, input: schema.json };
   const own = !state.hasHandles || agent.tools.has(name) ? agent.specs : [...agent.specs, read];
@@ -41,34 +44,36 @@ function specsFor(agent: Agent, state: State): readonly ToolSpec[] {
 /** Offered while there is room for another agent; nothing else is called by that name. */
 function withHandoff(specs: readonly ToolSpec[], agent: Agent, { run }: State): readonly ToolSpec[] {
   const others = specs.filter(({ name }) => name !== handoffName);
-  const names = run ? openTargets(agent, run) : [];
-  return run && names.length > 0 ? [...others, handoffSpec(names, handoffPolicy(run).mode)] : others;
+  const names = run ? listOpenTargets(agent, run) : [];
+  return run && names.length > 0 ? [...others, buildHandoffSpec(names, getHandoffPolicy(run).mode)] : others;
 }
 
-function formOf({ output }: Agent): string {
+function formatOutputInstructions({ output }: Agent): string {
   if (!output) return "";
   return `Give your final answer as JSON only, with no other text, valid by this JSON Schema:\n${JSON.stringify(output.json)}`;
 }
 
-const sources = contextSection();
+const sourcesSection = contextSection();
 
 /** A fixed text knows nothing of what was found; without the numbers a model that cites can only guess them. */
 function withSources(text: string, { output }: Agent, { fragments, run }: State): string {
   if (fragments.size === 0 || output || run?.policy.citations === "off") return text;
   const found = { fragments: [...fragments.values()] };
-  return [text, sources(found), citationSection(found)].filter((section) => section !== "").join("\n\n");
+  return [text, sourcesSection(found), citationSection(found)]
+    .filter((section) => section !== "")
+    .join("\n\n");
 }
 
-async function made(
+async function buildInstructions(
   instructions: Exclude<Instructions, string>,
   effect: ModelEffect,
   io: Io,
 ): Promise<string> {
   const { state, clock, context } = io;
-  const agent = agentOf(effect.agent, io);
+  const agent = getAgent(effect.agent, io);
   const timeZone = state.run?.timeZone ?? "UTC";
   const input: InstructionsInput = {
-    now: inWords(clock.now(), timeZone),
+    now: formatNow(clock.now(), timeZone),
     timeZone,
     turn: effect.turn,
     maxTurns: effect.maxTurns,
@@ -86,7 +91,7 @@ async function made(
   }
 }
 
-function inWords(at: number, timeZone: string): string {
+function formatNow(at: number, timeZone: string): string {
   const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone }).format(
     at,
   );

@@ -28,7 +28,7 @@
  */
 import { describeThrown } from "../errors.ts";
 import type { Json } from "../json.ts";
-import { grouped, textWithin } from "./text-within.ts";
+import { formatNumber, truncateToJsonLength } from "./text-within.ts";
 
 export type JsonLimits = {
   /** How many arrays and objects may lie in one another. */
@@ -38,35 +38,35 @@ export type JsonLimits = {
 };
 
 /** Beyond this the call stack could end before the limit does. */
-const deepest = 500;
+const maxJsonDepth = 500;
 
 /** The value as JSON, by the table above. Never throws. */
 export function toJson(value: unknown, limits: JsonLimits = {}): Json {
-  return jsonWithin(value, limits).json;
+  return toLimitedJson(value, limits).json;
 }
 
 /** As `toJson`, and whether anything was left out; then a `note` is added once, at top level, if it fits. */
-export function jsonWithin(
+export function toLimitedJson(
   value: unknown,
   { depth = 64, characters = 2_000_000, note = "" }: JsonLimits & { readonly note?: string },
 ): { readonly json: Json; readonly isCut: boolean } {
   const room = characters >= 1 ? Math.floor(characters) : 1;
   for (const said of new Set([note, ""])) {
-    const writing: Writing = {
-      depth: Math.min(depth, deepest),
+    const writing: JsonWriter = {
+      depth: Math.min(depth, maxJsonDepth),
       note: said,
       left: room,
       isCut: false,
       within: [],
     };
-    const json = read(() => value, writing);
-    if (json === undefined) return jsonWithin(null, { characters: room });
+    const json = writeFrom(() => value, writing);
+    if (json === undefined) return toLimitedJson(null, { characters: room });
     if (json !== full) return { json, isCut: writing.isCut };
   }
   return { json: room >= 4 ? null : room >= 2 ? "" : 0, isCut: true };
 }
 
-type Writing = {
+type JsonWriter = {
   readonly depth: number;
   readonly note: string;
   /** How many characters may still be written, beside what is reserved for the marks of open arrays and objects. */
@@ -78,20 +78,20 @@ type Writing = {
 
 /** There is no room for this value, not even for its beginning. */
 const full: unique symbol = Symbol("full");
-type Written = Json | undefined | typeof full;
+type WrittenValue = Json | undefined | typeof full;
 
 /** What cannot be read says so in its place, and costs no more than that. */
-function read(get: () => unknown, writing: Writing): Written {
+function writeFrom(get: () => unknown, writing: JsonWriter): WrittenValue {
   const { left, isCut } = writing;
   try {
-    return write(get(), writing);
+    return writeValue(get(), writing);
   } catch (thrown) {
     Object.assign(writing, { left, isCut });
     return writeText(`[Threw: ${describeThrown(thrown, "tool_failed").message}]`, writing);
   }
 }
 
-function write(value: unknown, writing: Writing): Written {
+function writeValue(value: unknown, writing: JsonWriter): WrittenValue {
   switch (typeof value) {
     case "undefined":
       return undefined;
@@ -105,44 +105,44 @@ function write(value: unknown, writing: Writing): Written {
     case "bigint":
       return writeText(String(value), writing);
     case "symbol":
-      return writeText(named("Symbol", value.description), writing);
+      return writeText(formatNamed("Symbol", value.description), writing);
     case "function":
-      return writeText(named("Function", value.name), writing);
+      return writeText(formatNamed("Function", value.name), writing);
     case "object":
       return value === null ? writeScalar(null, writing) : writeObject(value, writing);
   }
 }
 
-function named(kind: string, name: unknown): string {
+function formatNamed(kind: string, name: unknown): string {
   return typeof name === "string" && name !== "" ? `[${kind} ${name}]` : `[${kind}]`;
 }
 
-function writeScalar(value: number | boolean | null, writing: Writing): Written {
-  return spend(String(value).length, writing) ? value : full;
+function writeScalar(value: number | boolean | null, writing: JsonWriter): WrittenValue {
+  return spendCharacters(String(value).length, writing) ? value : full;
 }
 
-function writeText(text: string, writing: Writing): Written {
+function writeText(text: string, writing: JsonWriter): WrittenValue {
   const isOutermost = writing.within.length === 0;
-  const shown = textWithin(text, writing.left, isOutermost ? writing.note : "");
+  const shown = truncateToJsonLength(text, writing.left, isOutermost ? writing.note : "");
   if (shown === undefined) return full;
   writing.isCut ||= shown.isCut;
-  spend(JSON.stringify(shown.text).length, writing);
+  spendCharacters(JSON.stringify(shown.text).length, writing);
   return shown.text;
 }
 
-function spend(characters: number, writing: Writing): boolean {
+function spendCharacters(characters: number, writing: JsonWriter): boolean {
   if (characters > writing.left) return false;
   writing.left -= characters;
   return true;
 }
 
-function writeObject(value: object, writing: Writing): Written {
+function writeObject(value: object, writing: JsonWriter): WrittenValue {
   const { within, depth } = writing;
   if (within.includes(value)) return writeText("[Circular]", writing);
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = prototype === Object.prototype || prototype === null;
-  const scalar = isPlain ? undefined : scalarOf(value);
-  if (scalar !== undefined) return write(scalar, writing);
+  const scalar = isPlain ? undefined : unboxScalar(value);
+  if (scalar !== undefined) return writeValue(scalar, writing);
   if (within.length >= depth) return writeText(`[Deeper than ${depth}]`, writing);
   within.push(value);
   try {
@@ -155,7 +155,7 @@ function writeObject(value: object, writing: Writing): Written {
 const boxes = [String, Number, Boolean, BigInt, Symbol] as const;
 
 /** The one string, number or the like that an object stands for. Methods are taken from where no tool can replace them. */
-function scalarOf(value: object): unknown {
+function unboxScalar(value: object): unknown {
   if (value instanceof Date) {
     const isValid = !Number.isNaN(Date.prototype.getTime.call(value));
     return isValid ? Date.prototype.toISOString.call(value) : "[Invalid Date]";
@@ -166,7 +166,7 @@ function scalarOf(value: object): unknown {
   return box && Reflect.apply(box.prototype.valueOf, value, []);
 }
 
-function writeContents(value: object, writing: Writing): Written {
+function writeContents(value: object, writing: JsonWriter): WrittenValue {
   if (Array.isArray(value)) {
     const count = Number.isSafeInteger(value.length) ? Math.max(value.length, 0) : 0;
     return writeItems(count, (index) => value[index], writing);
@@ -179,19 +179,19 @@ function writeContents(value: object, writing: Writing): Written {
   if (value instanceof Error) {
     const isCause = writing.within.at(-2) instanceof Error;
     const cause = Object.hasOwn(value, "cause") && !isCause ? ["cause"] : [];
-    return writeMembers(membersOf(value, ["name", "message", ...cause]), writing);
+    return writeMembers(toMembers(value, ["name", "message", ...cause]), writing);
   }
   const convert: unknown = Reflect.get(value, "toJSON");
   const given: unknown = typeof convert === "function" ? Reflect.apply(convert, value, [""]) : value;
-  if (given !== value) return write(given, writing);
-  return writeMembers(membersOf(value, Object.keys(value)), writing);
+  if (given !== value) return writeValue(given, writing);
+  return writeMembers(toMembers(value, Object.keys(value)), writing);
 }
 
-function membersOf(value: object, keys: readonly string[]): Members {
+function toMembers(value: object, keys: readonly string[]): Members {
   return { count: keys.length, keyAt: (index) => keys[index] ?? "", get: (key) => Reflect.get(value, key) };
 }
 
-function writeMap(map: Map<unknown, unknown>, writing: Writing): Written {
+function writeMap(map: Map<unknown, unknown>, writing: JsonWriter): WrittenValue {
   const count = map.size;
   let hasNamesOnly = true;
   for (const key of Map.prototype.keys.call(map)) {
@@ -207,14 +207,14 @@ function writeMap(map: Map<unknown, unknown>, writing: Writing): Written {
   return writeItems(count, () => pairs.next().value, writing);
 }
 
-function writeItems(count: number, itemAt: (index: number) => unknown, writing: Writing): Written {
+function writeItems(count: number, itemAt: (index: number) => unknown, writing: JsonWriter): WrittenValue {
   const reserve = reserveFor(count, writing);
-  if (!spend(2 + reserve, writing)) return full;
+  if (!spendCharacters(2 + reserve, writing)) return full;
   const items: Json[] = [];
   for (let index = 0; index < count; index += 1) {
     const { left } = writing;
     const comma = index === 0 ? 0 : 1;
-    let item = spend(comma, writing) ? read(() => itemAt(index), writing) : full;
+    let item = spendCharacters(comma, writing) ? writeFrom(() => itemAt(index), writing) : full;
     if (item === undefined) item = writeScalar(null, writing);
     if (item === full) {
       writing.left = left;
@@ -222,7 +222,7 @@ function writeItems(count: number, itemAt: (index: number) => unknown, writing: 
     }
     items.push(item ?? null);
   }
-  const mark = markOf(items.length, { count, unit: "items", reserve }, writing);
+  const mark = buildOmissionMark(items.length, { count, unit: "items", reserve }, writing);
   if (mark !== "") items.push(`… ${mark}`);
   return items;
 }
@@ -230,33 +230,33 @@ function writeItems(count: number, itemAt: (index: number) => unknown, writing: 
 /** The keys of an object in their order, and its values. */
 type Members = { readonly count: number; keyAt(index: number): string; get(key: string): unknown };
 
-function writeMembers({ count, keyAt, get }: Members, writing: Writing): Written {
+function writeMembers({ count, keyAt, get }: Members, writing: JsonWriter): WrittenValue {
   const reserve = reserveFor(count, writing);
-  if (!spend(2 + reserve, writing)) return full;
+  if (!spendCharacters(2 + reserve, writing)) return full;
   const members: Record<string, Json> = {};
   let comma = 0;
   let shown = 0;
   for (; shown < count; shown += 1) {
     const { left } = writing;
     const key = keyAt(shown);
-    const member = writeKey(key, comma, writing) ? read(() => get(key), writing) : full;
+    const member = writeKey(key, comma, writing) ? writeFrom(() => get(key), writing) : full;
     if (member === full || member === undefined) writing.left = left;
     if (member === full) break;
     if (member === undefined) continue;
     setMember(members, key.toWellFormed(), member);
     comma = 1;
   }
-  const mark = markOf(shown, { count, unit: "keys", reserve }, writing);
+  const mark = buildOmissionMark(shown, { count, unit: "keys", reserve }, writing);
   // It takes the place of a key of that name: a name that is free might be longer than what is reserved.
   if (mark !== "") members["…"] = mark;
   return members;
 }
 
 /** With its quotes and colon, and the comma before it. */
-function writeKey(key: string, comma: number, writing: Writing): boolean {
+function writeKey(key: string, comma: number, writing: JsonWriter): boolean {
   // A key that is far too long is not copied to be measured.
   if (key.length > writing.left) return false;
-  return spend(comma + JSON.stringify(key.toWellFormed()).length + 1, writing);
+  return spendCharacters(comma + JSON.stringify(key.toWellFormed()).length + 1, writing);
 }
 
 /** An assignment to "__proto__" would change the prototype. */
@@ -266,18 +266,22 @@ function setMember(members: Record<string, Json>, key: string, value: Json): voi
 }
 
 /** Room for the longest mark that an array or object of so many items or keys can end with. */
-function reserveFor(count: number, { within, note }: Writing): number {
+function reserveFor(count: number, { within, note }: JsonWriter): number {
   if (count === 0) return 0;
   const noteLength = within.length === 1 && note !== "" ? JSON.stringify(note).length : 0;
   return 24 + 3 * String(count).length + noteLength;
 }
 
-type Opened = { readonly count: number; readonly unit: string; readonly reserve: number };
+type OpenContainer = { readonly count: number; readonly unit: string; readonly reserve: number };
 
 /** What is left out, in words, or nothing. The room reserved for it is given back when it is not used. */
-function markOf(shown: number, { count, unit, reserve }: Opened, writing: Writing): string {
+function buildOmissionMark(
+  shown: number,
+  { count, unit, reserve }: OpenContainer,
+  writing: JsonWriter,
+): string {
   writing.isCut ||= shown < count;
-  const missing = shown < count ? `${grouped(shown)} of ${grouped(count)} ${unit} shown` : "";
+  const missing = shown < count ? `${formatNumber(shown)} of ${formatNumber(count)} ${unit} shown` : "";
   const note = writing.isCut && writing.within.length === 1 ? writing.note : "";
   if (missing === "" && note === "") writing.left += reserve;
   return missing !== "" && note !== "" ? `${missing}; ${note}` : missing + note;

@@ -3,34 +3,37 @@ import { describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
-import type { Round } from "../state/state.ts";
-import { assembly } from "./assemble.ts";
-import { agentOf, type Io } from "./io.ts";
-import { listen } from "./listen.ts";
-import { summaryOf } from "./summarise.ts";
-import { isDeadline, untilAborted } from "./until-aborted.ts";
-import { usageOf } from "./usage.ts";
+import type { TurnState } from "../state/state.ts";
+import { createMessageBuilder } from "./assemble.ts";
+import { getAgent, type Io } from "./io.ts";
+import { readModelStream } from "./listen.ts";
+import { readSummary } from "./summarise.ts";
+import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
+import { resolveUsage } from "./usage.ts";
 
-const longestText = 500;
+const maxTextLength = 500;
 
 /** Asks the model for summaries to say, for people, what was done in a turn. Whatever comes of it, the run goes on. */
-export async function summariseTurn(
+export async function summarizeTurn(
   { agent, turn }: TurnSummaryEffect,
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
-  const model = io.modelOf(agentOf(agent, io).models.summary[0]);
-  const message = assembly((_, index) => `call_${index}`);
+  const model = io.resolveModel(getAgent(agent, io).models.summary[0]);
+  const message = createMessageBuilder((_, index) => `call_${index}`);
   const startedAt = io.clock.now();
   const emit = (delta: { readonly type: string; readonly delta?: unknown }) => {
     if (delta.type === "content_delta") io.emit({ type: "turn_summary_delta", delta: String(delta.delta) });
   };
   try {
-    await untilAborted(listen({ model, message, emit }, requestFor(io.state.run?.round), signal), signal);
-    const { usage, warnings } = usageOf(message, io.state);
+    await rejectOnAbort(
+      readModelStream({ model, message, emit }, buildTurnSummaryRequest(io.state.run?.currentTurn), signal),
+      signal,
+    );
+    const { usage, warnings } = resolveUsage(message, io.state);
     const ms = io.clock.now() - startedAt;
     return [
-      { type: "turn_summary", turn, text: summaryOf(message), model: model.id, usage, ms },
+      { type: "turn_summary", turn, text: readSummary(message), model: model.id, usage, ms },
       ...warnings,
     ];
   } catch (thrown) {
@@ -40,14 +43,14 @@ export async function summariseTurn(
   }
 }
 
-function requestFor(round: Round | undefined): ModelRequest {
-  const message = round?.message ?? { type: "assistant", parts: [] };
+function buildTurnSummaryRequest(currentTurn: TurnState | undefined): ModelRequest {
+  const message = currentTurn?.message ?? { type: "assistant", parts: [] };
   const said = getText(message).trim();
   const calls = getCalls(message).map(({ id, name, input }) => {
-    const result = toPlainText(round?.calls.get(id)?.result?.content ?? "");
-    return `called ${name} with ${shortened(JSON.stringify(input))}: ${shortened(result)}`;
+    const result = toPlainText(currentTurn?.calls.get(id)?.result?.content ?? "");
+    return `called ${name} with ${truncateLine(JSON.stringify(input))}: ${truncateLine(result)}`;
   });
-  const done = said === "" ? calls : [`said: ${shortened(said)}`, ...calls];
+  const done = said === "" ? calls : [`said: ${truncateLine(said)}`, ...calls];
   return {
     instructions:
       "Say in one short sentence, for the person who waits, what was done in this step of an assistant's work. The step is " +
@@ -59,6 +62,6 @@ function requestFor(round: Round | undefined): ModelRequest {
   };
 }
 
-function shortened(text: string): string {
-  return text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text;
+function truncateLine(text: string): string {
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text;
 }

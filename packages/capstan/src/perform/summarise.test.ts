@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
 import type { SummaryEffect } from "../effect.ts";
 import type { Entry, UserEntry } from "../history.ts";
-import { newState } from "../state/state.ts";
+import { createState } from "../state/state.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import type { Io } from "./io.ts";
-import { summarise } from "./summarise.ts";
+import { summarizeHistory } from "./summarise.ts";
 
 async function summaryOf(history: Entry[], step: ScriptedStep, more: Partial<SummaryEffect> = {}) {
   const model = scriptedModel([step]);
   const io: Io = {
-    agents: agentsByName(defineAgent({ name: "worker", model })),
-    state: { ...newState("s"), history },
+    agents: indexAgents(defineAgent({ name: "worker", model })),
+    state: { ...createState("s"), history },
     clock: fakeClock(),
     context: undefined,
     hooks: {},
     emit: () => expect.unreachable("nothing of a summary is shown live"),
-    modelOf: (choice) => (typeof choice === "string" ? model : choice),
+    resolveModel: (choice) => (typeof choice === "string" ? model : choice),
     blobs: { put: async () => "", get: async () => undefined },
   };
   const effect: SummaryEffect = {
@@ -27,14 +27,14 @@ async function summaryOf(history: Entry[], step: ScriptedStep, more: Partial<Sum
     number: 1,
     until: history.length,
     candidate: 0,
-    mostShown: 100_000,
-    mostWritten: 1000,
+    maxInputCharacters: 100_000,
+    maxSummaryCharacters: 1000,
     timeoutMs: 1000,
     deadlineMs: 1000,
     retry: { maxAttempts: 1, baseMs: 0, factor: "linear", maxMs: 0, jitter: 0 },
     ...more,
   };
-  const facts = await summarise(effect, io, new AbortController().signal);
+  const facts = await summarizeHistory(effect, io, new AbortController().signal);
   const [asked] = (model.requests[0]?.history ?? []) as UserEntry[];
   const [, ...lines] = String(asked?.content).split("\n");
   return { facts, lines };
@@ -79,7 +79,11 @@ describe("a summary", () => {
   });
 
   it("is cut when it is too long, and says so", async () => {
-    const { facts } = await summaryOf([user("1")], { text: "long ".repeat(1000) }, { mostWritten: 300 });
+    const { facts } = await summaryOf(
+      [user("1")],
+      { text: "long ".repeat(1000) },
+      { maxSummaryCharacters: 300 },
+    );
     expect(facts[0]).toMatchObject({ type: "compacted", text: expect.stringContaining("left out") });
     expect(JSON.stringify(facts[0]).length).toBeLessThan(500);
   });
@@ -92,7 +96,7 @@ describe("a summary", () => {
   it("shows the model no more than it may, with the first and the last lines in it", async () => {
     for (const most of [600, 3000, 20_000]) {
       const history = Array.from({ length: 40 }, (_, n) => user(`${n} ${"x".repeat((n * 977) % 6000)}`));
-      const { lines } = await summaryOf(history, answer, { mostShown: most });
+      const { lines } = await summaryOf(history, answer, { maxInputCharacters: most });
       expect(lines.join("").length).toBeLessThanOrEqual(most + 200);
       expect(lines[0]).toContain('"0 ');
       expect(lines.at(-1)).toContain('"39 ');

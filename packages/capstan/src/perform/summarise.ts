@@ -3,29 +3,32 @@ import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
-import { type Assembly, assembly } from "./assemble.ts";
-import { cutText } from "./cut.ts";
-import { agentOf, type Io } from "./io.ts";
-import { listen } from "./listen.ts";
-import { isDeadline, untilAborted } from "./until-aborted.ts";
-import { usageOf } from "./usage.ts";
+import { createMessageBuilder, type MessageBuilder } from "./assemble.ts";
+import { truncateText } from "./cut.ts";
+import { getAgent, type Io } from "./io.ts";
+import { readModelStream } from "./listen.ts";
+import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
+import { resolveUsage } from "./usage.ts";
 
 /** Asks a model, without any tools, for a summary of the older part of the history. Nothing of it is shown live. */
-export async function summarise(
+export async function summarizeHistory(
   effect: SummaryEffect,
   io: Io,
   signal: AbortSignal,
 ): Promise<readonly FactBody[]> {
   const { number, until, candidate } = effect;
-  const models = agentOf(effect.agent, io).models.summary;
-  const model = io.modelOf(models[candidate] ?? models[0]);
-  const message = assembly((_, index) => `call_${index}`);
+  const models = getAgent(effect.agent, io).models.summary;
+  const model = io.resolveModel(models[candidate] ?? models[0]);
+  const message = createMessageBuilder((_, index) => `call_${index}`);
   const startedAt = io.clock.now();
   try {
     const listening = { model, message, emit: () => undefined };
-    await untilAborted(listen(listening, requestFor(effect, io.state.history), signal), signal);
-    const text = cutText(summaryOf(message), effect.mostWritten);
-    const { usage, warnings } = usageOf(message, io.state);
+    await rejectOnAbort(
+      readModelStream(listening, buildSummaryRequest(effect, io.state.history), signal),
+      signal,
+    );
+    const text = truncateText(readSummary(message), effect.maxSummaryCharacters);
+    const { usage, warnings } = resolveUsage(message, io.state);
     const ms = io.clock.now() - startedAt;
     return [{ type: "compacted", number, until, text, model: model.id, usage, ms }, ...warnings];
   } catch (thrown) {
@@ -38,7 +41,7 @@ export async function summarise(
 }
 
 /** The words of the answer; calls in it are nothing, for no tools were offered. */
-export function summaryOf({ open, finish, hasText }: Assembly): string {
+export function readSummary({ open, finish, hasText }: MessageBuilder): string {
   if (finish === undefined) throw new AgentError("stream_truncated", "The summary broke off before its end.");
   if (finish === "content_filter")
     throw new AgentError("content_filter", "The provider's content filter stopped the summary.");
@@ -52,12 +55,12 @@ export function summaryOf({ open, finish, hasText }: Assembly): string {
 
 const charactersPerWord = 6;
 
-function requestFor(
-  { until, mostShown, mostWritten }: SummaryEffect,
+function buildSummaryRequest(
+  { until, maxInputCharacters: mostShown, maxSummaryCharacters: mostWritten }: SummaryEffect,
   history: readonly Entry[],
 ): ModelRequest {
   const words = Math.max(20, Math.floor(mostWritten / charactersPerWord / 2));
-  const lines = linesWithin(history.slice(0, until), mostShown);
+  const lines = fitLines(history.slice(0, until), mostShown);
   return {
     instructions:
       "You summarise the earlier part of a conversation between a person and an assistant that uses tools. Your summary " +
@@ -75,18 +78,18 @@ function requestFor(
 }
 
 /** The most characters of one text, from what is good to what must do. */
-const longestTexts = [4000, 2000, 1000, 500, 250, 100];
-const longestCall = 500;
+const textLimits = [4000, 2000, 1000, 500, 250, 100];
+const maxCallLength = 500;
 
 /**
  * One line for each entry, with texts as long as there is room for; where even short ones have none, lines are left out
  * after the first, which may be a summary already.
  */
-function linesWithin(entries: readonly Entry[], most: number): readonly string[] {
+function fitLines(entries: readonly Entry[], most: number): readonly string[] {
   let lines: readonly string[] = [];
-  for (const longest of longestTexts) {
-    lines = entries.map((entry) => lineOf(entry, longest));
-    if (lengthOf(lines) <= most) return lines;
+  for (const longest of textLimits) {
+    lines = entries.map((entry) => formatEntry(entry, longest));
+    if (countCharacters(lines) <= most) return lines;
   }
   const [first = "", ...rest] = lines;
   let from = rest.length;
@@ -97,25 +100,25 @@ function linesWithin(entries: readonly Entry[], most: number): readonly string[]
   return [first, JSON.stringify({ skipped: from }), ...rest.slice(from)];
 }
 
-function lengthOf(lines: readonly string[]): number {
+function countCharacters(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
-function lineOf(entry: Entry, most: number): string {
+function formatEntry(entry: Entry, most: number): string {
   switch (entry.type) {
     case "user":
-      return JSON.stringify({ from: "person", text: cutText(toPlainText(entry.content), most) });
+      return JSON.stringify({ from: "person", text: truncateText(toPlainText(entry.content), most) });
     case "summary":
       return JSON.stringify({ from: "summary", text: entry.text });
     case "result": {
       const { name, status, content } = entry;
-      return JSON.stringify({ from: "tool", name, status, text: cutText(toPlainText(content), most) });
+      return JSON.stringify({ from: "tool", name, status, text: truncateText(toPlainText(content), most) });
     }
     case "assistant": {
       const calls = getCalls(entry).map(
-        ({ name, input, raw }) => `${name} ${cutText(raw ?? JSON.stringify(input), longestCall)}`,
+        ({ name, input, raw }) => `${name} ${truncateText(raw ?? JSON.stringify(input), maxCallLength)}`,
       );
-      const text = cutText(getText(entry), most);
+      const text = truncateText(getText(entry), most);
       return JSON.stringify({ from: "assistant", text, ...(calls.length > 0 && { calls }) });
     }
   }

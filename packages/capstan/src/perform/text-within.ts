@@ -1,5 +1,5 @@
 /** The text, or its beginning and how much is missing, so that its JSON has at most `room` characters; or nothing fits. */
-export function textWithin(
+export function truncateToJsonLength(
   text: string,
   room: number,
   note = "",
@@ -8,28 +8,29 @@ export function textWithin(
     const whole = text.toWellFormed();
     if (JSON.stringify(whole).length <= room) return { text: whole, isCut: false };
   }
-  const ending = (missing: number) => `… (${grouped(missing)} more characters${note && `; ${note}`})`;
-  const roomForText = room - JSON.stringify(ending(text.length)).length;
+  const formatEnding = (missing: number) =>
+    `… (${formatNumber(missing)} more characters${note && `; ${note}`})`;
+  const roomForText = room - JSON.stringify(formatEnding(text.length)).length;
   if (roomForText < 0) return undefined;
-  const end = endWithin(text, roomForText);
+  const end = findCut(text, roomForText);
   // Joining and then looking at every character makes a copy, so that a huge text is not kept alive by a piece of it.
-  return { text: (text.slice(0, end) + ending(text.length - end)).toWellFormed(), isCut: true };
+  return { text: (text.slice(0, end) + formatEnding(text.length - end)).toWellFormed(), isCut: true };
 }
 
 /** Where to cut a text so that what is before takes at most `room` characters inside a JSON string. */
-function endWithin(text: string, room: number): number {
+function findCut(text: string, room: number): number {
   let end = 0;
   let left = room;
   while (end < text.length) {
     const units = (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-    left -= units === 2 ? 2 : escapedLength(text.charCodeAt(end));
+    left -= units === 2 ? 2 : countEscaped(text.charCodeAt(end));
     if (left < 0) break;
     end += units;
   }
   return end;
 }
 
-function escapedLength(code: number): number {
+function countEscaped(code: number): number {
   if (code === 0x22 || code === 0x5c) return 2;
   if (code >= 0x20) return 1;
   const hasShortEscape = code >= 8 && code <= 13 && code !== 11;
@@ -37,6 +38,6 @@ function escapedLength(code: number): number {
 }
 
 /** 12345 as "12,345". */
-export function grouped(count: number): string {
+export function formatNumber(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

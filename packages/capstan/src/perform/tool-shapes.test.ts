@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContext } from "../tool.ts";
-import { outcomeOf } from "./outcome.ts";
+import { toOutcome } from "./outcome.ts";
 import { withErrorPrefix } from "./tool-shapes.ts";
 
 const context = {} as ToolContext;
@@ -17,7 +17,7 @@ describe("a command result", () => {
       affectedNodes: [{ id: "n1" }, { id: "n2" }],
       affectedEdges: ["e1"],
     };
-    expect(outcomeOf(returned)).toEqual({
+    expect(toOutcome(returned)).toEqual({
       status: "ok",
       content: `{
   "success": true,
@@ -34,14 +34,14 @@ describe("a command result", () => {
   });
 
   it("leaves out what is absent (S2-08)", () => {
-    expect(outcomeOf({ success: true, message: "Done", data: undefined, affectedNodes: undefined })).toEqual({
+    expect(toOutcome({ success: true, message: "Done", data: undefined, affectedNodes: undefined })).toEqual({
       status: "ok",
       content: '{\n  "success": true,\n  "message": "Done"\n}',
     });
   });
 
   it.each([0, false, "", null])("keeps data that is %j, and lists that are empty (D-12)", (data) => {
-    const outcome = outcomeOf({ success: true, message: "", data, affectedNodes: [] });
+    const outcome = toOutcome({ success: true, message: "", data, affectedNodes: [] });
     expect(outcome).toMatchObject({ data, affected: { nodes: [] } });
     expect(JSON.parse(String(outcome.content))).toEqual({
       success: true,
@@ -52,7 +52,7 @@ describe("a command result", () => {
   });
 
   it("without success is an error, with its data and what was affected before it failed (S2-55, C-09)", () => {
-    const outcome = outcomeOf({ success: false, message: "Half done", data: [1], affectedEdges: ["e1"] });
+    const outcome = toOutcome({ success: false, message: "Half done", data: [1], affectedEdges: ["e1"] });
     expect(outcome).toMatchObject({
       status: "error",
       error: failure("Half done"),
@@ -70,11 +70,11 @@ describe("a command result", () => {
 
 describe("a result with a status", () => {
   it("has content for the model, and metadata as data (S4-34, C-09)", () => {
-    expect(outcomeOf({ status: "success", content: "12 degrees" })).toEqual({
+    expect(toOutcome({ status: "success", content: "12 degrees" })).toEqual({
       status: "ok",
       content: "12 degrees",
     });
-    expect(outcomeOf({ status: "success", content: "12 degrees", metadata: { source: "yr" } })).toEqual({
+    expect(toOutcome({ status: "success", content: "12 degrees", metadata: { source: "yr" } })).toEqual({
       status: "ok",
       content: "12 degrees",
       data: { source: "yr" },
@@ -82,7 +82,7 @@ describe("a result with a status", () => {
   });
 
   it("of error is one (S4-34, C-09)", () => {
-    expect(outcomeOf({ status: "error", content: "No such city", metadata: { tried: 2 } })).toEqual({
+    expect(toOutcome({ status: "error", content: "No such city", metadata: { tried: 2 } })).toEqual({
       status: "error",
       content: "No such city",
       error: failure("No such city"),
@@ -95,7 +95,7 @@ describe("a result with a status", () => {
     ["any value", { hits: 2 }, '{"hits":2}'],
     ["a falsy value", 0, "0"],
   ])("may have %s as data, and fragments in its metadata (S3-25, C-09)", (_what, data, content) => {
-    expect(outcomeOf({ status: "success", data, metadata: { toolName: "search", contexts } })).toEqual({
+    expect(toOutcome({ status: "success", data, metadata: { toolName: "search", contexts } })).toEqual({
       status: "ok",
       content,
       data,
@@ -105,14 +105,14 @@ describe("a result with a status", () => {
 
   it("of error may have a code and details (S3-25, C-09)", () => {
     const error = { code: "EXECUTION_FAILED", message: "disk full", details: undefined };
-    expect(outcomeOf({ status: "error", error, metadata: undefined })).toEqual({
+    expect(toOutcome({ status: "error", error, metadata: undefined })).toEqual({
       status: "error",
       content: "Tool execution failed: disk full",
       error: failure("disk full", "EXECUTION_FAILED"),
     });
     const details = { field: "city" };
     expect(
-      outcomeOf({
+      toOutcome({
         status: "validation_error",
         error: { code: "INVALID_INPUT", message: "no city", details },
       }),
@@ -151,7 +151,7 @@ describe("a result with an error beside it", () => {
       },
     ],
   ])("%j (S0-30, C-09)", (returned, outcome) => {
-    expect(outcomeOf(returned)).toEqual(outcome);
+    expect(toOutcome(returned)).toEqual(outcome);
   });
 });
 
@@ -188,18 +188,18 @@ describe("a value of the tool's own that only resembles a shape is a value", () 
     { error: { code: 5 } },
     {},
   ])("%j (C-09)", (returned) => {
-    expect(outcomeOf(returned)).toEqual({ status: "ok", content: JSON.stringify(returned), data: returned });
+    expect(toOutcome(returned)).toEqual({ status: "ok", content: JSON.stringify(returned), data: returned });
   });
 });
 
 describe("an error that is only marked as one", () => {
   it("is an error with the message beside it (C-09)", () => {
-    expect(outcomeOf({ error: true, message: "no wind" })).toEqual({
+    expect(toOutcome({ error: true, message: "no wind" })).toEqual({
       status: "error",
       content: "Tool execution failed: no wind",
       error: failure("no wind"),
     });
-    expect(outcomeOf({ error: true, message: "no wind", data: { knots: 0 }, retryable: false })).toEqual({
+    expect(toOutcome({ error: true, message: "no wind", data: { knots: 0 }, retryable: false })).toEqual({
       status: "error",
       content: "Tool execution failed: no wind",
       error: failure("no wind", "tool_failed", false),
@@ -208,15 +208,15 @@ describe("an error that is only marked as one", () => {
   });
 
   it("is the tool's own value without a message, or when it says that there is none (C-09)", () => {
-    expect(outcomeOf({ error: true, message: 5 })).toMatchObject({ status: "ok" });
-    expect(outcomeOf({ error: false, message: "fine" })).toMatchObject({ status: "ok" });
+    expect(toOutcome({ error: true, message: 5 })).toMatchObject({ status: "ok" });
+    expect(toOutcome({ error: false, message: "fine" })).toMatchObject({ status: "ok" });
   });
 });
 
 describe("a tool that says in its text that it failed", () => {
   it("is taken at its word when it is wrapped, and the model reads its text (S1-14, S1-15)", async () => {
     const read = withErrorPrefix((path: string) => `Error: no file ${path}`);
-    expect(outcomeOf(await read("a.txt", context))).toEqual({
+    expect(toOutcome(await read("a.txt", context))).toEqual({
       status: "error",
       content: "Error: no file a.txt",
       error: failure("no file a.txt"),
@@ -246,7 +246,7 @@ describe("a tool that says in its text that it failed", () => {
   });
 
   it("is not believed when it is not wrapped: a file may begin so (D-11)", () => {
-    expect(outcomeOf("Error: the play, act one")).toEqual({
+    expect(toOutcome("Error: the play, act one")).toEqual({
       status: "ok",
       content: "Error: the play, act one",
     });

@@ -66,16 +66,16 @@ function readReturn(fields: Fields): ToolReturn | undefined {
   // `{ error: true, message }`: marked as an error, and the message says which.
   const isMarked = fields.error === true && typeof fields.message === "string";
   const [error, message] = isMarked ? [fields.message, undefined] : [fields.error, fields.message];
-  const saysNothing = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
-  if (Object.keys(fields).every(saysNothing)) return undefined;
-  const content = Array.isArray(fields.content) ? partsOf(fields.content) : fields.content;
+  const isIgnorable = (key: string) => key === "retryable" || (key === "error" && fields[key] === null);
+  if (Object.keys(fields).every(isIgnorable)) return undefined;
+  const content = Array.isArray(fields.content) ? readParts(fields.content) : fields.content;
   if (content !== fields.content && content === undefined) return undefined;
   if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) return undefined;
-  const failure = failureOf(error);
+  const failure = readError(error);
   if (!failure && error !== undefined && error !== null) return undefined;
-  const ui = jsonOf(fields.ui);
-  const contexts = jsonOf(fields.contexts);
-  const affected = jsonOf(fields.affected);
+  const ui = readJson(fields.ui);
+  const contexts = readJson(fields.contexts);
+  const affected = readJson(fields.affected);
   if (message !== undefined && typeof message !== "string") return undefined;
   if (retryable !== undefined && typeof retryable !== "boolean") return undefined;
   if (ui !== undefined && !isUiHint(ui)) return undefined;
@@ -98,7 +98,7 @@ function readCommand({ success, message, ...rest }: Fields): ToolReturn | undefi
   const [nodes, edges] = [rest.affectedNodes ?? undefined, rest.affectedEdges ?? undefined];
   if (nodes !== undefined && !Array.isArray(nodes)) return undefined;
   if (edges !== undefined && !Array.isArray(edges)) return undefined;
-  const data = jsonOf(rest.data);
+  const data = readJson(rest.data);
   const serialised = {
     success,
     message,
@@ -122,7 +122,7 @@ function readStatus({ status, content, data, error, metadata }: Fields): ToolRet
   if (content !== undefined && typeof content !== "string") return undefined;
   if (metadata !== undefined && !isRecord(metadata)) return undefined;
   const { contexts: given, ...about } = metadata ?? {};
-  const contexts = jsonOf(given);
+  const contexts = readJson(given);
   const details = isRecord(error) ? error.details : undefined;
   const kept = [data, details, Object.keys(about).length > 0 ? about : undefined].find(
     (value) => value !== undefined,
@@ -136,7 +136,7 @@ function readStatus({ status, content, data, error, metadata }: Fields): ToolRet
     return { ...rest, ...(content !== undefined && { content }) };
   }
   if (status !== "error" && !finalStatuses.includes(status)) return undefined;
-  const failure = failureOf(error) ?? failureOf(content);
+  const failure = readError(error) ?? readError(content);
   if (!failure) return undefined;
   return {
     ...rest,
@@ -154,14 +154,14 @@ function readResult({ result, error }: Fields): ToolReturn | undefined {
 }
 
 /** An error in words, or with a message, as an `Error` has one. */
-function failureOf(error: unknown): Pick<ToolReturn, "error" | "retryable"> | undefined {
+function readError(error: unknown): Pick<ToolReturn, "error" | "retryable"> | undefined {
   if (typeof error === "string") return { error };
   if (!isRecord(error) || typeof error.message !== "string") return undefined;
   const { code, message, retryable } = describeThrown(error, "tool_failed");
   return { error: { code, message }, retryable };
 }
 
-function jsonOf(value: unknown): Json | undefined {
+function readJson(value: unknown): Json | undefined {
   return value === undefined ? undefined : toJson(value);
 }
 
@@ -179,12 +179,12 @@ function isFragment(value: unknown): boolean {
 }
 
 /** The parts, read once and checked, or nothing when any of them is none. */
-function partsOf(content: readonly unknown[]): readonly Part[] | undefined {
-  const parts = content.map(partOf).filter((part) => part !== undefined);
+function readParts(content: readonly unknown[]): readonly Part[] | undefined {
+  const parts = content.map(readPart).filter((part) => part !== undefined);
   return parts.length === content.length ? parts : undefined;
 }
 
-function partOf(value: unknown): Part | undefined {
+function readPart(value: unknown): Part | undefined {
   if (!isRecord(value)) return undefined;
   const { type, text, mediaType, data, url } = value;
   if (type === "text") return typeof text === "string" ? { type, text: text.toWellFormed() } : undefined;

@@ -3,12 +3,12 @@ import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { ModelRequest } from "../model.ts";
-import { modelEffect } from "../rules/turns.ts";
+import { buildModelEffect } from "../rules/turns.ts";
 import { fold } from "../state/apply.ts";
 import type { State } from "../state/state.ts";
-import { agentOf, type Io } from "./io.ts";
-import { liveTools } from "./live-tools.ts";
-import { requestFor } from "./request.ts";
+import { getAgent, type Io } from "./io.ts";
+import { createDynamicTools } from "./live-tools.ts";
+import { buildRequest } from "./request.ts";
 
 /** What a model was sent in a turn, made again from the facts. */
 export type TurnRequest = {
@@ -25,58 +25,71 @@ export type TurnRequest = {
   readonly toolsAreRebuilt: boolean;
 };
 
-type Where = { readonly facts: readonly Fact[]; readonly runId: string; readonly turn: number };
+type TurnLocation = { readonly facts: readonly Fact[]; readonly runId: string; readonly turn: number };
 
 /** The facts are those of the session. Throws `not_found` for a turn that the run has not had. Asks no model. */
-export async function turnRequest(given: Agents, where: Where, context: unknown): Promise<TurnRequest> {
-  const { start, state, model } = placeOf(where);
+export async function buildTurnRequest(
+  given: Agents,
+  where: TurnLocation,
+  context: unknown,
+): Promise<TurnRequest> {
+  const { start, state, model } = foldToTurn(where);
   const { run } = state;
-  if (!run) throw missing(where);
-  const live = liveTools(given);
-  live?.renew(run.agent, start.turn);
+  if (!run) throw createNotFoundError(where);
+  const live = createDynamicTools(given);
+  live?.refresh(run.agent, start.turn);
   const agents = live?.agents ?? given;
-  const agent = agentOf(run.agent, { agents });
+  const agent = getAgent(run.agent, { agents });
   const { turn, tools, chain, notes } = start;
-  const effect = modelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
+  const effect = buildModelEffect({ agent, state, run }, { turn, tools, chain, notes, candidate: 0 });
   const [first] = agent.models[chain];
   return {
     turn,
     agent: run.agent,
     model: model ?? (typeof first === "string" ? first : first.id),
     notes,
-    request: await requestFor(effect, ioOf({ agents, state, clock: clockAt(start.at), context })),
+    request: await buildRequest(
+      effect,
+      createReadOnlyIo({ agents, state, clock: createFixedClock(start.at), context }),
+    ),
     instructionsAreRebuilt: typeof (run.instructions ?? agent.instructions) === "function",
     toolsAreRebuilt: agent.toolSource !== undefined,
   };
 }
 
-type Start = Extract<Fact, { readonly type: "turn_start" }>;
-type Place = { readonly start: Start; readonly state: State; readonly model: string | undefined };
+type TurnStart = Extract<Fact, { readonly type: "turn_start" }>;
+type TurnContext = { readonly start: TurnStart; readonly state: State; readonly model: string | undefined };
 
 /** As it was just before the model answered: a history that did not fit was made smaller until then. */
-function placeOf(where: Where): Place {
+function foldToTurn(where: TurnLocation): TurnContext {
   const { facts, runId, turn } = where;
-  const own = (fact: Fact) => fact.runId === runId && fact.turn === turn;
-  const start = facts.find((fact): fact is Start => fact.type === "turn_start" && own(fact));
-  if (!start) throw missing(where);
+  const isInTurn = (fact: Fact) => fact.runId === runId && fact.turn === turn;
+  const start = facts.find((fact): fact is TurnStart => fact.type === "turn_start" && isInTurn(fact));
+  if (!start) throw createNotFoundError(where);
   const ends = ["message", "turn_end", "done"];
   const end = facts.find((fact) => fact.seq > start.seq && fact.runId === runId && ends.includes(fact.type));
   const before = facts.slice(0, end ? end.seq - 1 : facts.length);
-  const model = end?.type === "message" && own(end) ? end.model : undefined;
+  const model = end?.type === "message" && isInTurn(end) ? end.model : undefined;
   return { start, state: fold(start.sessionId, before), model };
 }
 
-function missing({ runId, turn }: Where): AgentError {
+function createNotFoundError({ runId, turn }: TurnLocation): AgentError {
   return new AgentError("not_found", `The run "${runId}" has no turn ${turn}.`);
 }
 
 /** Instructions that say what time it is say what time it was. */
-const clockAt = (at: number): Clock => ({ ...systemClock, now: () => at });
+const createFixedClock = (at: number): Clock => ({ ...systemClock, now: () => at });
 
 /** A request is made of what is known alone. */
-function ioOf(known: Pick<Io, "agents" | "state" | "clock" | "context">): Io {
-  const none = (): never => {
+function createReadOnlyIo(known: Pick<Io, "agents" | "state" | "clock" | "context">): Io {
+  const refuseEffect = (): never => {
     throw new AgentError("internal", "A request is made without reaching for anything.");
   };
-  return { ...known, hooks: {}, emit: none, modelOf: none, blobs: { put: none, get: none } };
+  return {
+    ...known,
+    hooks: {},
+    emit: refuseEffect,
+    resolveModel: refuseEffect,
+    blobs: { put: refuseEffect, get: refuseEffect },
+  };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AgentError } from "../errors.ts";
-import { isDeadline, untilAborted } from "./until-aborted.ts";
+import { isDeadline, rejectOnAbort } from "./until-aborted.ts";
 
 const stray: unknown[] = [];
 const onStray = (reason: unknown) => void stray.push(reason);
@@ -18,20 +18,20 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve, 1));
 describe("untilAborted", () => {
   it("gives what the work gives", async () => {
     const { signal } = new AbortController();
-    expect(await untilAborted(Promise.resolve(5), signal)).toBe(5);
-    await expect(untilAborted(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
+    expect(await rejectOnAbort(Promise.resolve(5), signal)).toBe(5);
+    await expect(rejectOnAbort(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
   });
 
   it("rejects with the reason at once when aborted, though the work goes on (F40)", async () => {
     const controller = new AbortController();
-    const waiting = untilAborted(new Promise(() => undefined), controller.signal);
+    const waiting = rejectOnAbort(new Promise(() => undefined), controller.signal);
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
   });
 
   it("does not wait at all when the signal is already aborted", async () => {
     const gone = AbortSignal.abort(new Error("before"));
-    await expect(untilAborted(Promise.resolve(5), gone)).rejects.toThrow("before");
+    await expect(rejectOnAbort(Promise.resolve(5), gone)).rejects.toThrow("before");
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe("untilAborted", () => {
     const controller = new AbortController();
     if (when === "before") controller.abort(new Error("enough"));
     const work = Promise.withResolvers<void>();
-    const waiting = untilAborted(work.promise, controller.signal);
+    const waiting = rejectOnAbort(work.promise, controller.signal);
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     work.reject(new Error("late"));
@@ -64,8 +64,8 @@ describe("untilAborted", () => {
         return Reflect.get(target, key, target);
       },
     });
-    await untilAborted(Promise.resolve(), counting);
-    await untilAborted(Promise.reject(new Error("no")), counting).catch(() => undefined);
+    await rejectOnAbort(Promise.resolve(), counting);
+    await rejectOnAbort(Promise.reject(new Error("no")), counting).catch(() => undefined);
     expect(added).toEqual([
       "addEventListener",
       "removeEventListener",

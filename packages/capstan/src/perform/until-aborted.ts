@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 
 /** The promise, or the signal's reason as soon as it is aborted: what ignores its signal is left behind. */
-export function untilAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+export function rejectOnAbort<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       Promise.resolve(work).catch(() => undefined); // its late rejection must not end the process
@@ -9,14 +9,14 @@ export function untilAborted<Value>(work: PromiseLike<Value>, signal: AbortSigna
     }
     const abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    const settled = () => signal.removeEventListener("abort", abort);
+    const finish = () => signal.removeEventListener("abort", abort);
     work.then(
       (value) => {
-        settled();
+        finish();
         resolve(value);
       },
       (reason) => {
-        settled();
+        finish();
         reject(reason);
       },
     );

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../model.ts";
-import { newState } from "../state/state.ts";
-import { assembly } from "./assemble.ts";
-import { usageOf } from "./usage.ts";
+import { createState } from "../state/state.ts";
+import { createMessageBuilder } from "./assemble.ts";
+import { resolveUsage } from "./usage.ts";
 
 /** A message of `size` characters that came with this usage, after a history of two entries. */
 function used(usage: Usage | undefined, size = 0) {
-  const state = newState("ses");
+  const state = createState("ses");
   state.history.push({ type: "user", content: "x".repeat(100) }, { type: "summary", text: "y" });
-  return usageOf({ ...assembly(() => ""), usage, size }, state);
+  return resolveUsage({ ...createMessageBuilder(() => ""), usage, size }, state);
 }
 
 describe("the usage of a model call", () => {

@@ -2,17 +2,20 @@ import type { FactBody } from "../event.ts";
 import type { Entry } from "../history.ts";
 import type { Usage } from "../model.ts";
 import type { State } from "../state/state.ts";
-import type { Assembly } from "./assemble.ts";
+import type { MessageBuilder } from "./assemble.ts";
 
 const charactersPerToken = 4;
-const absurd = 1e9;
+const maxPlausibleTokens = 1e9;
 
 /** What the provider says it used, or an estimate when it says nothing usable: a budget never goes down. */
-export function usageOf(message: Assembly, state: State): { usage: Usage; warnings: readonly FactBody[] } {
+export function resolveUsage(
+  message: MessageBuilder,
+  state: State,
+): { usage: Usage; warnings: readonly FactBody[] } {
   const told = message.usage;
   if (told && isUsable(told)) return { usage: told, warnings: [] };
   const usage = {
-    inputTokens: Math.ceil(charactersOf(state) / charactersPerToken),
+    inputTokens: Math.ceil(countHistoryCharacters(state) / charactersPerToken),
     outputTokens: Math.ceil(message.size / charactersPerToken),
     estimated: true,
   };
@@ -24,14 +27,14 @@ export function usageOf(message: Assembly, state: State): { usage: Usage; warnin
 
 function isUsable({ inputTokens, outputTokens, cost = 0 }: Usage): boolean {
   return [inputTokens, outputTokens, cost].every(
-    (figure) => Number.isFinite(figure) && figure >= 0 && figure < absurd,
+    (figure) => Number.isFinite(figure) && figure >= 0 && figure < maxPlausibleTokens,
   );
 }
 
 /** How far each history has been measured: a history only grows, and is not measured twice. */
 const measured = new WeakMap<readonly Entry[], { entries: number; characters: number }>();
 
-function charactersOf({ history }: State): number {
+function countHistoryCharacters({ history }: State): number {
   const known = measured.get(history) ?? { entries: 0, characters: 0 };
   for (const entry of history.slice(known.entries)) known.characters += JSON.stringify(entry).length;
   known.entries = history.length;

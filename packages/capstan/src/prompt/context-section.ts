@@ -2,7 +2,7 @@ import type { InstructionsInput } from "../agent.ts";
 import type { NumberedFragment } from "../history.ts";
 
 const defaultSize = 24_000;
-const longestTitle = 200;
+const maxTitleLength = 200;
 const cutMark = " …";
 
 /**
@@ -29,18 +29,18 @@ export function contextSection({
   };
 }
 
-type Titled = { readonly title: string; readonly content: string };
+type TitledSource = { readonly title: string; readonly content: string };
 
 /** The newest whose titles have room, in order, and the room that they take. */
 function withTitles(
   fragments: readonly NumberedFragment[],
   room: number,
-): { readonly listed: readonly Titled[]; readonly taken: number } {
-  const listed: Titled[] = [];
+): { readonly listed: readonly TitledSource[]; readonly taken: number } {
+  const listed: TitledSource[] = [];
   let taken = 0;
   for (const { n, source, content } of fragments.toReversed()) {
-    const url = source.url === undefined ? "" : ` (${onOneLine(source.url)})`;
-    const title = `[${n}] ${onOneLine(source.title)}${url}`;
+    const url = source.url === undefined ? "" : ` (${toOneLine(source.url)})`;
+    const title = `[${n}] ${toOneLine(source.title)}${url}`;
     if (taken + title.length > room && listed.length > 0) break;
     taken += title.length;
     listed.push({ title, content });
@@ -49,19 +49,19 @@ function withTitles(
 }
 
 /** The newest content first gets the room there is. */
-function withContent(listed: readonly Titled[], room: number): string[] {
+function withContent(listed: readonly TitledSource[], room: number): string[] {
   let free = room;
   return listed
     .toReversed()
     .map(({ title, content }) => {
-      const shown = quoted(shortened(content, free));
+      const shown = quoteContent(truncateContent(content, free));
       free = Math.max(0, free - shown.length);
       return shown ? `${title}\n${shown}` : title;
     })
     .reverse();
 }
 
-function shortened(content: string, room: number): string {
+function truncateContent(content: string, room: number): string {
   const text = content.trim();
   if (text.length <= room) return text;
   const kept = Math.floor(room) - cutMark.length;
@@ -69,7 +69,7 @@ function shortened(content: string, room: number): string {
 }
 
 /** Every line is marked as quoted, so that no content can look like the end of the fence or like another source. */
-function quoted(text: string): string {
+function quoteContent(text: string): string {
   return text === ""
     ? ""
     : text
@@ -78,7 +78,7 @@ function quoted(text: string): string {
         .join("\n");
 }
 
-function onOneLine(text: string): string {
+function toOneLine(text: string): string {
   const line = text.replace(/[\s\u0085]+/g, " ").trim();
-  return line.length > longestTitle ? `${line.slice(0, longestTitle).toWellFormed()}${cutMark}` : line;
+  return line.length > maxTitleLength ? `${line.slice(0, maxTitleLength).toWellFormed()}${cutMark}` : line;
 }

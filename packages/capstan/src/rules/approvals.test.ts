@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
+import { type AgentDefinition, defineAgent, indexAgents } from "../agent.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
 import { memory } from "../stores/memory.ts";
@@ -50,7 +50,7 @@ describe("approvals under ask", () => {
   it("are asked for once, however often it is decided", async () => {
     const { agent, running } = start();
     const { facts } = await collect(running);
-    const decision = decide(agentsByName(agent), fold("s", facts));
+    const decision = decide(indexAgents(agent), fold("s", facts));
     expect(decision).toEqual({ type: "stop", reason: "waiting" });
   });
 

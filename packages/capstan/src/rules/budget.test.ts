@@ -12,7 +12,13 @@ import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { budgetNote, budgetWarnings, remainingMs, spentBudget, toolCallsAreSpent } from "./limits.ts";
+import {
+  buildBudgetNote,
+  buildBudgetWarnings,
+  computeRemainingMs,
+  findSpentBudget,
+  hasSpentToolCalls,
+} from "./limits.ts";
 
 type Parts = { script?: Script; usage?: Usage | null; toolMs?: number; tools?: Tool[] };
 
@@ -366,7 +372,7 @@ describe("the figures of a budget", () => {
     [{ toolCalls: 1 }, undefined],
     [{ seconds: 2, tokens: 15 }, "budget_tokens"],
   ])("after 15 tokens, 2 seconds and 1 call, %j is spent by %s", async (budget, code) => {
-    expect(spentBudget(await stateAt(budget))?.code).toBe(code);
+    expect(findSpentBudget(await stateAt(budget))?.code).toBe(code);
   });
 
   it.each<[PolicyOverrides["budget"] & object, string[]]>([
@@ -375,28 +381,28 @@ describe("the figures of a budget", () => {
     [{ tokens: 18 }, ["budget_tokens_near"]],
     [{ seconds: 2.5, toolCalls: 1 }, ["budget_seconds_near", "budget_tool_calls_near"]],
   ])("after 15 tokens, 2 seconds and 1 call, %j is near for %j", async (budget, codes) => {
-    const warnings = budgetWarnings(await stateAt(budget));
+    const warnings = buildBudgetWarnings(await stateAt(budget));
     expect(warnings.map((warning) => "code" in warning && warning.code)).toEqual(codes);
   });
 
   it("are not warned about a second time", async () => {
     const state = await stateAt({ tokens: 15 });
     state.warned.add("budget_tokens_near");
-    expect(budgetWarnings(state)).toEqual([]);
-    expect(budgetNote(state)).toBe(
+    expect(buildBudgetWarnings(state)).toEqual([]);
+    expect(buildBudgetNote(state)).toBe(
       "Note: the budget of tokens is nearly used up. Answer now with what you have.",
     );
   });
 
   it("give the time that is left, which is never nothing", async () => {
-    expect(remainingMs(await stateAt({ seconds: 5 }))).toBe(3000);
-    expect(remainingMs(await stateAt({ seconds: 1 }))).toBe(1);
-    expect(remainingMs(await stateAt({}))).toBe(Number.MAX_SAFE_INTEGER);
+    expect(computeRemainingMs(await stateAt({ seconds: 5 }))).toBe(3000);
+    expect(computeRemainingMs(await stateAt({ seconds: 1 }))).toBe(1);
+    expect(computeRemainingMs(await stateAt({}))).toBe(Number.MAX_SAFE_INTEGER);
   });
 
   it("count a call as spent when it begins", async () => {
-    expect(toolCallsAreSpent(await stateAt({ toolCalls: 1 }))).toBe(true);
-    expect(toolCallsAreSpent(await stateAt({ toolCalls: 2 }))).toBe(false);
-    expect(toolCallsAreSpent(await stateAt({}))).toBe(false);
+    expect(hasSpentToolCalls(await stateAt({ toolCalls: 1 }))).toBe(true);
+    expect(hasSpentToolCalls(await stateAt({ toolCalls: 2 }))).toBe(false);
+    expect(hasSpentToolCalls(await stateAt({}))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
@@ -125,7 +125,7 @@ describe("a cancelled run", () => {
     const { runId, sessionId, turn, at } = last;
     const origin = { runId, sessionId, agent: "helper", turn, at };
     const cancel = { ...origin, type: "cancel_requested", reason: "Stop.", seq: limit + 2, id: "x" } as const;
-    expect(decide(agentsByName(agent), fold("s", [...before, cancel]))).toMatchObject({
+    expect(decide(indexAgents(agent), fold("s", [...before, cancel]))).toMatchObject({
       effects: [{ facts: [{ type: "done", status: "cancelled" }] }],
     });
     const second = { ...cancel, reason: "Stop again.", seq: limit + 3, id: "y" };

@@ -10,16 +10,16 @@ import {
   record,
 } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
-import { type Effect, intentOf } from "../effect.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
+import { type Effect, toIntent } from "../effect.ts";
 import type { FactBody } from "../event.ts";
 import { type Entry, getCalls } from "../history.ts";
-import { factId } from "../ids.ts";
+import { createFactId } from "../ids.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
 import type { Result } from "../run/result.ts";
 import { resume, run } from "../run/run.ts";
 import { apply } from "../state/apply.ts";
-import { newState } from "../state/state.ts";
+import { createState } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -168,7 +168,7 @@ function looksIn(
   turns: number,
   contextBudget: Policy["contextBudget"],
 ): { looks: number; summaries: number } {
-  const agents = agentsByName(
+  const agents = indexAgents(
     defineAgent({
       name: "counted",
       model: scriptedModel([]),
@@ -183,14 +183,14 @@ function looksIn(
       ],
     }),
   );
-  const state = newState("s");
+  const state = createState("s");
   const policy = resolvePolicy({ contextBudget, maxTurns: "unlimited" });
   let looks = 0;
   let summaries = 0;
   const say = (body: FactBody) => {
     const about = { runId: "r", sessionId: "s", agent: "counted", turn: 0, at: 0 };
     const seq = state.seq + 1;
-    apply(state, { ...about, ...body, seq, id: factId(body, "r", `${seq}`) });
+    apply(state, { ...about, ...body, seq, id: createFactId(body, "r", `${seq}`) });
   };
   const facts = (effect: Effect): readonly FactBody[] => {
     switch (effect.type) {
@@ -237,7 +237,7 @@ function looksIn(
     const decision = decide(agents, state);
     if (decision.type === "stop") throw new Error("It must not stop.");
     for (const effect of decision.effects)
-      for (const body of [...intentOf(effect), ...facts(effect)]) say(body);
+      for (const body of [...toIntent(effect), ...facts(effect)]) say(body);
   }
   return { looks, summaries };
 }

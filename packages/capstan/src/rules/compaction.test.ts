@@ -15,7 +15,7 @@ import { defineTool } from "../tool.ts";
 const isSummaryRequest = ({ instructions }: Pick<ModelRequest, "instructions">) =>
   instructions.startsWith("You summarise");
 
-/** The number of the last call in the history: the last rounds are always in it. */
+/** The number of the last call in the history: the last turns are always in it. */
 function lastNumber(history: readonly Entry[]): number {
   const calls = history.flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return Number(calls.at(-1)?.input.n ?? -1);

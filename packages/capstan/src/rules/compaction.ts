@@ -1,81 +1,81 @@
 import type { FactBody } from "../event.ts";
 import {
-  compactionPlace,
-  lastingWords,
-  lastRoundsFrom,
-  leftOutNote,
-  shortened,
-  summariesAtFront,
+  buildOmissionNote,
+  countLeadingSummaries,
+  findRecentTurnsStart,
+  getCompactionPoint,
+  selectLastingEntries,
+  shortenResult,
 } from "../state/compact.ts";
-import { requestTokens, tokensOf } from "../state/context-size.ts";
+import { estimateRequestTokens, estimateTokens } from "../state/context-size.ts";
 import type { Compactions } from "../state/state.ts";
-import { longestCallMs, modelRetry, remainingMs } from "./limits.ts";
-import { type Decision, note, type View } from "./rule.ts";
+import { computeRemainingMs, maxCallMs, modelRetry } from "./limits.ts";
+import { type Decision, decideFacts, type RuleContext } from "./rule.ts";
 
 /** Once it has begun, compaction goes on until so much of the budget is free: else the next turn would begin it anew. */
-const enough = 0.8;
+const targetShare = 0.8;
 /** Less than this share of the budget is not worth a summary. */
-const worthwhile = 0.1;
+const minSummaryShare = 0.1;
 /** Of a conversation whose size nobody has told. */
-const usualTokens = 8000;
-const longestSummary = 12_000;
+const defaultTokens = 8000;
+const maxSummaryLength = 12_000;
 
-type Summary = NonNullable<Compactions["open"]>;
+type OpenSummary = NonNullable<Compactions["open"]>;
 
 /**
  * Makes room in the history before the model is asked: older results are shortened first, and when that is not enough,
- * all before the last two rounds is summarised. Nothing when there is room, or nothing that could make any.
+ * all before the last two turns is summarised. Nothing when there is room, or nothing that could make any.
  */
-export function makeRoom(view: View, because: "budget" | "overflow"): Decision | undefined {
+export function compactHistory(view: RuleContext, because: "budget" | "overflow"): Decision | undefined {
   const { state, run } = view;
   const { compactions } = run;
   if (because === "budget" && typeof run.policy.contextBudget !== "number") return undefined;
-  if (compactions.open) return summarised(view, compactions.open);
-  const place = compactionPlace(run);
+  if (compactions.open) return requestSummary(view, compactions.open);
+  const place = getCompactionPoint(run);
   const wasShortened = compactions.shortenedAt === place;
-  if (because === "budget" && !isOver(view, wasShortened ? enough : 1)) return undefined;
-  const until = lastRoundsFrom(state.history);
+  if (because === "budget" && !exceedsShare(view, wasShortened ? targetShare : 1)) return undefined;
+  const until = findRecentTurnsStart(state.history);
   const number = compactions.count + 1;
   if (!wasShortened && canShorten(view, until))
-    return note(`compact.${number}`, { type: "compacted", number, until });
+    return decideFacts(`compact.${number}`, { type: "compacted", number, until });
   if (compactions.summarisedAt !== place && isWorthwhile(view, until, because))
-    return summarised(view, { number, until, candidate: 0 });
-  return because === "budget" ? overBudget(view) : undefined;
+    return requestSummary(view, { number, until, candidate: 0 });
+  return because === "budget" ? warnOverBudget(view) : undefined;
 }
 
 /** Whether room was made in the turn that is going on. */
-export function hasMadeRoom({ run }: View): boolean {
+export function hasCompacted({ run }: RuleContext): boolean {
   const { shortenedAt, summarisedAt } = run.compactions;
-  const place = compactionPlace(run);
+  const place = getCompactionPoint(run);
   return shortenedAt === place || summarisedAt === place;
 }
 
-function isOver({ state, run }: View, share: number): boolean {
+function exceedsShare({ state, run }: RuleContext, share: number): boolean {
   const { contextBudget } = run.policy;
-  return contextBudget !== "unlimited" && requestTokens(state, run.steering) > contextBudget * share;
+  return contextBudget !== "unlimited" && estimateRequestTokens(state, run.steering) > contextBudget * share;
 }
 
-function canShorten({ state }: View, until: number): boolean {
-  return state.history.slice(state.context.shortened, until).some((entry) => shortened(entry) !== entry);
+function canShorten({ state }: RuleContext, until: number): boolean {
+  return state.history.slice(state.context.shortened, until).some((entry) => shortenResult(entry) !== entry);
 }
 
-function isWorthwhile({ state, run }: View, until: number, because: "budget" | "overflow"): boolean {
+function isWorthwhile({ state, run }: RuleContext, until: number, because: "budget" | "overflow"): boolean {
   const { history } = state;
-  const lasting = lastingWords(history, until, run);
+  const lasting = selectLastingEntries(history, until, run);
   const replaced = history
-    .slice(summariesAtFront(history), until)
+    .slice(countLeadingSummaries(history), until)
     .filter((entry) => !lasting.includes(entry));
   const { contextBudget } = run.policy;
   if (because === "overflow" || contextBudget === "unlimited") return replaced.length > 0;
-  return replaced.length > 0 && tokensOf(replaced) >= contextBudget * worthwhile;
+  return replaced.length > 0 && estimateTokens(replaced) >= contextBudget * minSummaryShare;
 }
 
-function summarised(view: View, { number, until, candidate }: Summary): Decision {
+function requestSummary(view: RuleContext, { number, until, candidate }: OpenSummary): Decision {
   const { agent, state, run } = view;
-  if (candidate >= agent.models.summary.length) return givenUp(view, number, until);
+  if (candidate >= agent.models.summary.length) return dropUnsummarized(view, number, until);
   const { contextBudget } = run.policy;
   const tokens =
-    typeof contextBudget === "number" ? contextBudget : Math.max(state.context.tokens, usualTokens);
+    typeof contextBudget === "number" ? contextBudget : Math.max(state.context.tokens, defaultTokens);
   return {
     type: "effects",
     effects: [
@@ -87,10 +87,10 @@ function summarised(view: View, { number, until, candidate }: Summary): Decision
         until,
         candidate,
         // Three quarters of the tokens that a request may have, and one quarter.
-        mostShown: tokens * 3,
-        mostWritten: Math.min(longestSummary, tokens),
-        timeoutMs: longestCallMs,
-        deadlineMs: remainingMs(run),
+        maxInputCharacters: tokens * 3,
+        maxSummaryCharacters: Math.min(maxSummaryLength, tokens),
+        timeoutMs: maxCallMs,
+        deadlineMs: computeRemainingMs(run),
         retry: modelRetry,
       },
     ],
@@ -98,21 +98,21 @@ function summarised(view: View, { number, until, candidate }: Summary): Decision
 }
 
 /** Nobody could write the summary: the entries are left out, and the run goes on. */
-function givenUp({ state, run }: View, number: number, until: number): Decision {
-  const text = leftOutNote(state.history.slice(0, until));
+function dropUnsummarized({ state, run }: RuleContext, number: number, until: number): Decision {
+  const text = buildOmissionNote(state.history.slice(0, until));
   const warning: FactBody = {
     type: "warning",
     code: "summary_failed",
     message: "No model could summarise the older part of the conversation; it is left out.",
   };
   const warnings = run.warned.has(warning.code) ? [] : [warning];
-  return note(`compact.${number}`, { type: "compacted", number, until, text }, ...warnings);
+  return decideFacts(`compact.${number}`, { type: "compacted", number, until, text }, ...warnings);
 }
 
-/** What the last rounds have alone cannot be made smaller; it is said once, and the model is asked all the same. */
-function overBudget({ run }: View): Decision | undefined {
+/** What the last turns have alone cannot be made smaller; it is said once, and the model is asked all the same. */
+function warnOverBudget({ run }: RuleContext): Decision | undefined {
   const code = "context_budget_passed";
   if (run.warned.has(code)) return undefined;
   const message = `The last two rounds alone have more than the ${run.policy.contextBudget} tokens of contextBudget.`;
-  return note("context", { type: "warning", code, message });
+  return decideFacts("context", { type: "warning", code, message });
 }

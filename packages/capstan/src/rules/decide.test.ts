@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
+import { type AgentDefinition, defineAgent, indexAgents } from "../agent.ts";
 import type { ModelEffect, SummaryEffect } from "../effect.ts";
 import type { Fact } from "../event.ts";
 import { run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
-import { newState } from "../state/state.ts";
+import { createState } from "../state/state.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { readCpuMs } from "../testing/cpu-time.ts";
@@ -25,7 +25,7 @@ const send = defineTool({
 async function factsOf(script: Script, more: Partial<AgentDefinition> = {}) {
   const agent = defineAgent({ name: "helper", tools: [look, send], ...more, model: scriptedModel(script) });
   const { facts } = await collect(run(agent, "Go.", { store: memory(), session: "s", runId: "r" }));
-  return { facts, agents: agentsByName(agent) };
+  return { facts, agents: indexAgents(agent) };
 }
 
 const busy: Script = [
@@ -36,7 +36,7 @@ const busy: Script = [
 
 describe("decide", () => {
   it("refuses a session without a run, by name", () => {
-    expect(() => decide(new Map(), newState("s"))).toThrow(
+    expect(() => decide(new Map(), createState("s"))).toThrow(
       expect.objectContaining({ code: "unknown_run", message: 'The session "s" has no run to continue.' }),
     );
   });
@@ -47,7 +47,7 @@ describe("decide", () => {
   ])("refuses a run whose agent is not among %j, and says which it needs", async (names, given) => {
     const { facts } = await factsOf([{ text: "Done." }]);
     const others = names.map((name) => defineAgent({ name, model: scriptedModel([]) }));
-    expect(() => decide(agentsByName(others), fold("s", facts.slice(0, 1)))).toThrow(
+    expect(() => decide(indexAgents(others), fold("s", facts.slice(0, 1)))).toThrow(
       expect.objectContaining({
         code: "unknown_agent",
         message: `The run "r" needs the agent "helper"; given: ${given}.`,
@@ -141,7 +141,7 @@ describe("decide", () => {
       );
     const time = (state: ReturnType<typeof fold>) => {
       const started = readCpuMs();
-      for (let round = 0; round < 5000; round++) decide(agents, state);
+      for (let turnState = 0; turnState < 5000; turnState++) decide(agents, state);
       return readCpuMs() - started;
     };
     const [early, late] = [ended(10), ended(1000)];

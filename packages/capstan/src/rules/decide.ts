@@ -1,38 +1,38 @@
 import type { Agents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { State } from "../state/state.ts";
-import { allToolsFailed, answer } from "./answer.ts";
-import { cancelled, ended, modelFailure, quarantined } from "./end-run.ts";
-import { closingHandoffs, deniedHandoff, handOver, handoffCalls } from "./handoffs.ts";
-import { onLimit } from "./limit-answers.ts";
-import { budget, repetition } from "./limits.ts";
-import { refusals } from "./refusals.ts";
+import { acceptAnswer, answerWhenToolsFailed } from "./answer.ts";
+import { handleModelFailure, stopWhenCancelled, stopWhenEnded, stopWhenQuarantined } from "./end-run.ts";
+import { failOnDeniedHandoff, performHandoff, settleHandoffCalls, settleOpenHandoffs } from "./handoffs.ts";
+import { answerOnLimit } from "./limit-answers.ts";
+import { stopAtBudget, stopOnRepetition } from "./limits.ts";
+import { refuseCalls } from "./refusals.ts";
 import type { Decision, Rule } from "./rule.ts";
-import { approvals, cached, toolCalls } from "./tool-calls.ts";
-import { nextTurn, turnEnd, turnLimit, turnSummary } from "./turns.ts";
+import { requestApprovals, reuseCachedResults, runToolCalls } from "./tool-calls.ts";
+import { endTurn, startNextTurn, stopAtTurnLimit, summarizeTurn } from "./turns.ts";
 
 /** In order: the first rule with an answer decides. */
 const rules: readonly Rule[] = [
-  ended,
-  cancelled,
-  quarantined,
-  modelFailure,
-  cached,
-  refusals,
-  approvals,
-  handoffCalls,
-  toolCalls,
-  turnEnd,
-  turnSummary,
-  deniedHandoff,
-  handOver,
-  onLimit,
-  answer,
-  repetition,
-  allToolsFailed,
-  budget,
-  turnLimit,
-  nextTurn,
+  stopWhenEnded,
+  stopWhenCancelled,
+  stopWhenQuarantined,
+  handleModelFailure,
+  reuseCachedResults,
+  refuseCalls,
+  requestApprovals,
+  settleHandoffCalls,
+  runToolCalls,
+  endTurn,
+  summarizeTurn,
+  failOnDeniedHandoff,
+  performHandoff,
+  answerOnLimit,
+  acceptAnswer,
+  stopOnRepetition,
+  answerWhenToolsFailed,
+  stopAtBudget,
+  stopAtTurnLimit,
+  startNextTurn,
 ];
 
 /**
@@ -52,7 +52,7 @@ export function decide(agents: Agents, state: State): Decision {
   }
   for (const rule of rules) {
     const decision = rule({ agent, state, run });
-    if (decision) return closingHandoffs(run, decision);
+    if (decision) return settleOpenHandoffs(run, decision);
   }
   throw new AgentError("invalid_definition", "No rule decided; the last rule must always do.");
 }

@@ -1,42 +1,42 @@
-import { errorData } from "../errors.ts";
+import { toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { RunState } from "../state/state.ts";
-import { hasMadeRoom, makeRoom } from "./compaction.ts";
-import { triedSoFar } from "./limit-answers.ts";
-import { spentBudget } from "./limits.ts";
-import { interruptedCalls } from "./refusals.ts";
-import { done, note, type Rule } from "./rule.ts";
-import { modelEffect } from "./turns.ts";
+import { compactHistory, hasCompacted } from "./compaction.ts";
+import { listToolsTried } from "./limit-answers.ts";
+import { findSpentBudget } from "./limits.ts";
+import { settleOpenCalls } from "./refusals.ts";
+import { buildDone, decideFacts, type Rule } from "./rule.ts";
+import { buildModelEffect } from "./turns.ts";
 
 /** After `done` nothing happens any more. */
-export const ended: Rule = ({ run }) => (run.done ? { type: "stop", reason: "done" } : undefined);
+export const stopWhenEnded: Rule = ({ run }) => (run.done ? { type: "stop", reason: "done" } : undefined);
 
 /** A cancelled run ends at once. */
-export const cancelled: Rule = ({ run }) => {
+export const stopWhenCancelled: Rule = ({ run }) => {
   if (run.cancelReason === undefined) return undefined;
-  return note("cancel", ...cancellation(run, run.cancelReason));
+  return decideFacts("cancel", ...buildCancellation(run, run.cancelReason));
 };
 
 /** The end of a run that is cancelled. */
-export function cancellation(run: RunState, reason: string): readonly FactBody[] {
+export function buildCancellation(run: RunState, reason: string): readonly FactBody[] {
   const text = run.lastText || "The run was stopped before it had an answer.";
   const error = { code: "cancelled", message: reason };
-  return [...interruptedCalls(run), done(run, { status: "cancelled", text, error })];
+  return [...settleOpenCalls(run), buildDone(run, { status: "cancelled", text, error })];
 }
 
-const mostRecoveries = 5;
+const maxRecoveries = 5;
 
 /** A run that ends its process each time it is taken up again is left alone: it would take the others with it. */
-export const quarantined: Rule = ({ run }) => {
-  if (run.recoveries <= mostRecoveries) return undefined;
+export const stopWhenQuarantined: Rule = ({ run }) => {
+  if (run.recoveries <= maxRecoveries) return undefined;
   const message = `The process was gone ${run.recoveries} times while it worked on turn ${run.turn}. The run is not taken up again.`;
   const error = { code: "quarantined", message, retryable: false };
-  const facts: FactBody[] = interruptedCalls(run);
-  return note(
+  const facts: FactBody[] = settleOpenCalls(run);
+  return decideFacts(
     "quarantine",
     ...facts,
     { type: "error", ...error },
-    done(run, { status: "failed", text: message, error }),
+    buildDone(run, { status: "failed", text: message, error }),
   );
 };
 
@@ -44,19 +44,23 @@ export const quarantined: Rule = ({ run }) => {
  * A turn without its message: ask the next model of the chain, or the same one again after a crash or after room was
  * made for it, or fail.
  */
-export const modelFailure: Rule = (view) => {
+export const handleModelFailure: Rule = (view) => {
   const { agent, run } = view;
-  const { round } = run;
-  if (!round || round.message || run.limit) return undefined;
-  const { turn, tools, chain, notes, usage } = round;
-  const spent = round.failure && spentBudget(run);
+  const { currentTurn } = run;
+  if (!currentTurn || currentTurn.message || run.limit) return undefined;
+  const { turn, tools, chain, notes, usage } = currentTurn;
+  const spent = currentTurn.failure && findSpentBudget(run);
   if (spent)
-    return note("limit", { type: "turn_end", turn, usage }, { type: "limit_reached", ...spent, turns: turn });
-  const { failure } = round;
-  const isTooLong = failure?.error.code === "context_overflow" && round.overflows === 1;
-  const room = isTooLong ? makeRoom(view, "overflow") : undefined;
+    return decideFacts(
+      "limit",
+      { type: "turn_end", turn, usage },
+      { type: "limit_reached", ...spent, turns: turn },
+    );
+  const { failure } = currentTurn;
+  const isTooLong = failure?.error.code === "context_overflow" && currentTurn.overflows === 1;
+  const room = isTooLong ? compactHistory(view, "overflow") : undefined;
   if (room) return room;
-  const isCompacted = isTooLong && hasMadeRoom(view);
+  const isCompacted = isTooLong && hasCompacted(view);
   // A call that did not fit in the answer may fit in a longer one.
   const needsMoreRoom = failure?.error.code === "output_truncated" && !failure.hadMoreRoom;
   const hasMoreRoom = needsMoreRoom || (isCompacted && failure.hadMoreRoom);
@@ -64,16 +68,16 @@ export const modelFailure: Rule = (view) => {
   if (candidate < agent.models[chain].length) {
     return {
       type: "effects",
-      effects: [modelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom, isCompacted })],
+      effects: [buildModelEffect(view, { turn, tools, chain, notes, candidate, hasMoreRoom, isCompacted })],
     };
   }
   if (failure?.retryAt !== undefined) return { type: "stop", reason: "waiting", until: failure.retryAt };
-  const error = round.failure?.error ?? errorData("model_failed", "The model gave no answer.");
-  const text = [`The model could not answer: ${error.message}`, ...triedSoFar(run)].join("\n\n");
-  return note(
+  const error = currentTurn.failure?.error ?? toErrorData("model_failed", "The model gave no answer.");
+  const text = [`The model could not answer: ${error.message}`, ...listToolsTried(run)].join("\n\n");
+  return decideFacts(
     "failure",
     { type: "turn_end", turn, usage },
     { type: "error", ...error },
-    done(run, { status: "failed", text, error }),
+    buildDone(run, { status: "failed", text, error }),
   );
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
 import type { Fact } from "../event.ts";
 import { resume, run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
@@ -169,7 +169,7 @@ describe("after a crash in the fallback tool", () => {
     const widen = defineTool({ name: "widen", description: "Sends.", input, execute: () => "Sent." });
     const { facts } = await runWith(widen);
     const state = fold("s", facts.slice(0, -1));
-    expect(decide(agentsByName(agentWith(widen)), state)).toMatchObject({
+    expect(decide(indexAgents(agentWith(widen)), state)).toMatchObject({
       type: "effects",
       effects: [{ type: "note", facts: [{ type: "done", text: "Sent." }] }],
     });

@@ -1,18 +1,18 @@
 import { type Agent, handoffName } from "../agent.ts";
-import { errorData } from "../errors.ts";
+import { toErrorData } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { foreignLabels } from "../labels.ts";
+import { collectForeignLabels } from "../labels.ts";
 import { defaultPolicy, type HandoffPolicy, type Policy } from "../policy.ts";
-import type { Call, Frame, RunState } from "../state/state.ts";
+import type { Call, HandoffFrame, RunState } from "../state/state.ts";
 import { isLastTurn } from "./limits.ts";
-import { interruptedCalls, refusal } from "./refusals.ts";
-import { type Decision, done, note, type Rule, type View } from "./rule.ts";
+import { buildRefusal, settleOpenCalls } from "./refusals.ts";
+import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
 
 /** The calls of a turn that hand over, once every other call has its result; none while one has not. */
-function openHandoffs({ agent, run }: View): readonly Call[] {
+function listOpenHandoffs({ agent, run }: RuleContext): readonly Call[] {
   const open: Call[] = [];
-  if (!run.round || run.round.unsettled === 0) return open;
-  for (const call of run.round.calls.values()) {
+  if (!run.currentTurn || run.currentTurn.unsettled === 0) return open;
+  for (const call of run.currentTurn.calls.values()) {
     if (call.result) continue;
     if (!isHandoff(agent, call)) return [];
     open.push(call);
@@ -21,79 +21,85 @@ function openHandoffs({ agent, run }: View): readonly Call[] {
 }
 
 /** Whether all that is left of the turn is a handoff. */
-export function isHandingOver(view: View): boolean {
-  return openHandoffs(view).length > 0;
+export function isHandingOver(view: RuleContext): boolean {
+  return listOpenHandoffs(view).length > 0;
 }
 
 /** Answers the calls that may not hand over, and the one that has. The first that may does so when the turn is over. */
-export const handoffCalls: Rule = (view) => {
+export const settleHandoffCalls: Rule = (view) => {
   const { run } = view;
   const facts: FactBody[] = [];
   let chosen: Call | undefined;
-  for (const call of openHandoffs(view)) {
-    if (call.handedTo !== undefined) return note(`handed.${call.part.id}`, handedOver(run, call));
+  for (const call of listOpenHandoffs(view)) {
+    if (call.handedTo !== undefined)
+      return decideFacts(`handed.${call.part.id}`, buildTransferResult(run, call));
     const reason = chosen
-      ? `A turn hands over once, and this one does to "${targetOf(chosen)}".`
-      : denialOf(view, call);
+      ? `A turn hands over once, and this one does to "${getTarget(chosen)}".`
+      : findDenial(view, call);
     if (reason === undefined) chosen = call;
-    else facts.push(...denied(call, reason));
+    else facts.push(...denyHandoff(call, reason));
   }
-  if (facts.length > 0) return note(`denied.${run.turn}`, ...facts);
-  return chosen && handingBack(view, chosen);
+  if (facts.length > 0) return decideFacts(`denied.${run.turn}`, ...facts);
+  return chosen && handBack(view, chosen);
 };
 
-function handingBack(view: View, call: Call): Decision | undefined {
+function handBack(view: RuleContext, call: Call): Decision | undefined {
   const frame = view.run.handoffs.at(-1);
-  if (!frame || !isBack(view.run, call)) return undefined;
-  const text = messageOf(call) ?? `"${view.agent.name}" handed back without a word.`;
-  return note(`back.${call.part.id}`, { ...returnTo(view, frame, text), by: call.part.id });
+  if (!frame || !isHandback(view.run, call)) return undefined;
+  const text = getHandoffMessage(call) ?? `"${view.agent.name}" handed back without a word.`;
+  return decideFacts(`back.${call.part.id}`, { ...buildReturn(view, frame, text), by: call.part.id });
 }
 
-function messageOf({ part }: Call): string | undefined {
+function getHandoffMessage({ part }: Call): string | undefined {
   return typeof part.input.message === "string" ? part.input.message : undefined;
 }
 
-function denied(call: Call, reason: string): FactBody[] {
+function denyHandoff(call: Call, reason: string): FactBody[] {
   const { part } = call;
   return [
-    { type: "handoff_denied", callId: part.id, to: targetOf(call), reason },
-    refusal(part, { status: "denied", code: "tool_denied", message: reason }),
+    { type: "handoff_denied", callId: part.id, to: getTarget(call), reason },
+    buildRefusal(part, { status: "denied", code: "tool_denied", message: reason }),
   ];
 }
 
 /** A handoff that may not be ends the run with its turn, where the policy says so. */
-export const deniedHandoff: Rule = ({ run }) => {
+export const failOnDeniedHandoff: Rule = ({ run }) => {
   if (run.denied === undefined) return undefined;
-  const error = errorData("tool_denied", `A handoff was denied: ${run.denied}`);
-  const end = done(run, { status: "failed", text: error.message, error });
-  return note("handoff-denied", ...interruptedCalls(run), { type: "error", ...error }, end);
+  const error = toErrorData("tool_denied", `A handoff was denied: ${run.denied}`);
+  const end = buildDone(run, { status: "failed", text: error.message, error });
+  return decideFacts("handoff-denied", ...settleOpenCalls(run), { type: "error", ...error }, end);
 };
 
-function handedOver(run: RunState, { part, handedTo }: Call): FactBody {
+function buildTransferResult(run: RunState, { part, handedTo }: Call): FactBody {
   const isDone = run.handoffs.at(-1)?.returned !== undefined;
   const text = isDone
     ? `Handed back to "${handedTo}".`
     : `You are now "${handedTo}", and stay in charge. Do what is asked here.`;
-  return resultOf(part, { text });
+  return buildHandoffResult(part, { text });
 }
 
 /** When the turn is over: the specialist is put in charge, or whoever waited for it is again. */
-export const handOver: Rule = (view) => {
+export const performHandoff: Rule = (view) => {
   const { agent, run } = view;
   const frame = run.handoffs.at(-1);
   if (frame?.returned) {
     const { text, data, error } = frame.returned;
-    const said = { text, ...(data !== undefined && { data }), ...(error && { error }), ...foreign(agent) };
-    return note(`returned.${frame.call.part.id}`, resultOf(frame.call.part, said));
+    const said = {
+      text,
+      ...(data !== undefined && { data }),
+      ...(error && { error }),
+      ...getForeignReads(agent),
+    };
+    return decideFacts(`returned.${frame.call.part.id}`, buildHandoffResult(frame.call.part, said));
   }
-  const [call] = openHandoffs(view);
-  return call && note(`handoff.${call.part.id}`, handoff(view, call));
+  const [call] = listOpenHandoffs(view);
+  return call && decideFacts(`handoff.${call.part.id}`, buildHandoff(view, call));
 };
 
-function handoff({ agent, run }: View, call: Call): FactBody {
-  const to = targetOf(call);
-  const message = messageOf(call);
-  const rights = rightsOf(
+function buildHandoff({ agent, run }: RuleContext, call: Call): FactBody {
+  const to = getTarget(call);
+  const message = getHandoffMessage(call);
+  const rights = resolveRights(
     run,
     agent.handoffs?.().find(({ name }) => name === to),
   );
@@ -102,39 +108,43 @@ function handoff({ agent, run }: View, call: Call): FactBody {
     from: agent.name,
     to,
     callId: call.part.id,
-    mode: handoffPolicy(run).mode,
+    mode: getHandoffPolicy(run).mode,
     ...(message !== undefined && { message }),
     ...(Object.keys(rights).length > 0 && { rights }),
-    ...foreign(agent),
+    ...getForeignReads(agent),
   };
 }
 
-type Return = Extract<FactBody, { type: "handoff_return" }>;
+type HandoffReturn = Extract<FactBody, { type: "handoff_return" }>;
 
 /** The specialist's last words are the answer that the agent before it waits for. */
-export function returnTo({ agent }: View, { agent: to, call }: Frame, text: string): Return {
+export function buildReturn(
+  { agent }: RuleContext,
+  { agent: to, call }: HandoffFrame,
+  text: string,
+): HandoffReturn {
   return { type: "handoff_return", from: agent.name, to, callId: call.part.id, text };
 }
 
 /** The specialist came to no answer within its turns: whoever waits is told, and has a turn left. */
-export function returnEmpty(view: View, frame: Frame): Decision {
+export function returnWithoutAnswer(view: RuleContext, frame: HandoffFrame): Decision {
   const { agent, run } = view;
-  const last = run.round?.message ? run.lastText : "";
+  const last = run.currentTurn?.message ? run.lastText : "";
   const message = `"${agent.name}" came to no answer within its turns.${last && ` Its last words: ${last}`}`;
-  const error = errorData("max_turns", message);
-  return note(`return.${run.turn}`, { ...returnTo(view, frame, message), error });
+  const error = toErrorData("max_turns", message);
+  return decideFacts(`return.${run.turn}`, { ...buildReturn(view, frame, message), error });
 }
 
 /** The words of strangers in the descriptions of its tools have reached whoever reads what the agent says. */
-function foreign({ tools }: Agent): { reads?: readonly ["untrusted"] } {
-  return foreignLabels(tools.values()).untrusted.length > 0 ? { reads: ["untrusted"] } : {};
+function getForeignReads({ tools }: Agent): { reads?: readonly ["untrusted"] } {
+  return collectForeignLabels(tools.values()).untrusted.length > 0 ? { reads: ["untrusted"] } : {};
 }
 
-type Said = Pick<NonNullable<Frame["returned"]>, "text" | "data" | "error"> & {
+type HandoffAnswer = Pick<NonNullable<HandoffFrame["returned"]>, "text" | "data" | "error"> & {
   readonly reads?: readonly ["untrusted"];
 };
 
-function resultOf({ id }: Call["part"], { text, ...rest }: Said): FactBody {
+function buildHandoffResult({ id }: Call["part"], { text, ...rest }: HandoffAnswer): FactBody {
   const status = rest.error ? "error" : "ok";
   const is_error = status === "error";
   return {
@@ -157,10 +167,10 @@ const endedBefore = {
 } as const;
 
 /** The end of a run answers the handoffs that are still open, so that every call has its result. */
-export function closingHandoffs(run: RunState, decision: Decision): Decision {
+export function settleOpenHandoffs(run: RunState, decision: Decision): Decision {
   if (run.handoffs.length === 0 || decision.type !== "effects") return decision;
   const open = run.handoffs.filter(({ call }) => !call.result);
-  const closing = open.map(({ call }) => refusal(call.part, endedBefore));
+  const closing = open.map(({ call }) => buildRefusal(call.part, endedBefore));
   const effects = decision.effects.map((effect) => {
     const end = effect.type === "note" ? effect.facts.at(-1) : undefined;
     if (effect.type !== "note" || end?.type !== "done") return effect;
@@ -170,10 +180,10 @@ export function closingHandoffs(run: RunState, decision: Decision): Decision {
 }
 
 /** So often the same two may pass the conversation to and fro with nothing new in between. */
-const mostPasses = 3;
+const maxPasses = 3;
 
 /** A log of an earlier version has a policy without it. */
-export function handoffPolicy({ policy }: Pick<RunState, "policy">): HandoffPolicy {
+export function getHandoffPolicy({ policy }: Pick<RunState, "policy">): HandoffPolicy {
   return policy.handoff ?? defaultPolicy.handoff;
 }
 
@@ -183,44 +193,47 @@ export function isHandoff(agent: Agent, { part, check, handedTo }: Call): boolea
   return part.name === handoffName && !check?.error && (agent.handoffs?.().length ?? 0) > 0;
 }
 
-export function targetOf({ part }: Call): string {
+export function getTarget({ part }: Call): string {
   return String(part.input.agent);
 }
 
 /** The call gives the conversation back to the agent that waits for it. */
-export function isBack(run: RunState, call: Call): boolean {
-  return run.handoffs.at(-1)?.agent === targetOf(call);
+export function isHandback(run: RunState, call: Call): boolean {
+  return run.handoffs.at(-1)?.agent === getTarget(call);
 }
 
 /** Why the call may not hand over; nothing when it may. Only the list of the agent in charge counts. */
-export function denialOf({ agent, run }: View, call: Call): string | undefined {
-  const to = targetOf(call);
-  const allowed = othersOf(agent);
+export function findDenial({ agent, run }: RuleContext, call: Call): string | undefined {
+  const to = getTarget(call);
+  const allowed = listTargets(agent);
   const quoted = JSON.stringify(to.slice(0, 128));
   const list = allowed.length > 0 ? `: ${allowed.join(", ")}.` : " nobody: answer.";
   if (!allowed.includes(to))
     return `"${agent.name}" cannot hand over to ${quoted}. It may hand over to${list}`;
-  const { passing } = run;
-  const isReturned = passing?.from === to && passing.to === agent.name && passing.begun === run.begun;
-  if (isReturned && passing.count >= mostPasses)
+  const { lastHandoff: passing } = run;
+  const isReturned =
+    passing?.from === to && passing.to === agent.name && passing.startedCalls === run.startedCalls;
+  if (isReturned && passing.count >= maxPasses)
     return `"${agent.name}" and "${to}" have handed over to each other ${passing.count} times with nothing new in between. Use a tool, or answer.`;
-  if (isBack(run, call)) return undefined;
-  return roomFor(run);
+  if (isHandback(run, call)) return undefined;
+  return findHandoffLimit(run);
 }
 
-function othersOf(agent: Agent): readonly string[] {
+function listTargets(agent: Agent): readonly string[] {
   return (agent.handoffs?.() ?? []).map(({ name }) => name).filter((name) => name !== agent.name);
 }
 
 /** Whom the agent in charge can hand over to now. The one that waits for it can always be handed back to. */
-export function openTargets(agent: Agent, run: RunState): readonly string[] {
-  const others = othersOf(agent);
-  return roomFor(run) === undefined ? others : others.filter((name) => name === run.handoffs.at(-1)?.agent);
+export function listOpenTargets(agent: Agent, run: RunState): readonly string[] {
+  const others = listTargets(agent);
+  return findHandoffLimit(run) === undefined
+    ? others
+    : others.filter((name) => name === run.handoffs.at(-1)?.agent);
 }
 
 /** Why there is no room for another handoff, whoever it is to. */
-function roomFor(run: RunState): string | undefined {
-  const { mode, maxDepth } = handoffPolicy(run);
+function findHandoffLimit(run: RunState): string | undefined {
+  const { mode, maxDepth } = getHandoffPolicy(run);
   const depth = run.handoffs.length;
   if (mode === "return" && depth >= maxDepth)
     return `${depth} ${depth === 1 ? "agent waits" : "agents wait"} for an answer already, which is the most there may be. Answer yourself.`;
@@ -233,7 +246,7 @@ function roomFor(run: RunState): string | undefined {
 const strictness = { gate: ["off", "default", "strict"], approvals: ["allow", "ask", "deny"] } as const;
 
 /** A specialist never has more rights than the run, and never more than it was given itself. */
-export function rightsOf(
+export function resolveRights(
   run: RunState,
   target: Agent | undefined,
 ): Partial<Pick<Policy, "gate" | "approvals">> {

@@ -3,12 +3,12 @@ import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { RunState, ToolCallRecord } from "../state/state.ts";
 import { isRepeatable } from "../tool.ts";
-import { refusal, unfinished } from "./refusals.ts";
-import { type Decision, done, note, type Rule, type View } from "./rule.ts";
-import { toolEffect } from "./tool-calls.ts";
+import { buildRefusal, interruptedByCrash } from "./refusals.ts";
+import { buildDone, type Decision, decideFacts, type Rule, type RuleContext } from "./rule.ts";
+import { buildToolEffect } from "./tool-calls.ts";
 
 /** A limit never ends in silence: the policy's answers are tried in order, and the best effort always works. */
-export const onLimit: Rule = (view) => {
+export const answerOnLimit: Rule = (view) => {
   const { run } = view;
   if (!run.limit) return undefined;
   const { code, message } = run.limit;
@@ -16,44 +16,44 @@ export const onLimit: Rule = (view) => {
   for (const choice of run.policy.onLimit) {
     if (choice === "fail") {
       const text = code === "max_turns" ? "Maximum tool iterations reached" : message;
-      return note(
+      return decideFacts(
         "limit-answer",
         { type: "error", code, message, retryable: false },
-        done(run, { status: "failed", text, error }),
+        buildDone(run, { status: "failed", text, error }),
       );
     }
     if (choice === "fallback-tool") {
-      const answer = fallbackTool(view, message);
+      const answer = runFallbackTool(view, message);
       if (answer.type === "run") return answer.decision;
       if (answer.type === "text")
-        return note("limit-answer", done(run, { status: "limit", text: answer.text, error }));
+        return decideFacts("limit-answer", buildDone(run, { status: "limit", text: answer.text, error }));
       continue;
     }
-    const text = textFor(choice, view);
-    if (text) return note("limit-answer", done(run, { status: "limit", text, error }));
+    const text = buildLimitText(choice, view);
+    if (text) return decideFacts("limit-answer", buildDone(run, { status: "limit", text, error }));
   }
-  return note("limit-answer", done(run, { status: "limit", text: bestEffort(run), error }));
+  return decideFacts("limit-answer", buildDone(run, { status: "limit", text: buildBestEffort(run), error }));
 };
 
-function textFor(choice: "clarify" | "best-effort" | "last-text", { run }: View): string {
+function buildLimitText(choice: "clarify" | "best-effort" | "last-text", { run }: RuleContext): string {
   switch (choice) {
     case "clarify":
-      return clarification(run);
+      return buildClarification(run);
     case "best-effort":
-      return bestEffort(run);
+      return buildBestEffort(run);
     case "last-text":
       return run.lastText;
   }
 }
 
-const longestPreview = 100;
-const mostListed = 50;
+const maxPreviewLength = 100;
+const maxListedCalls = 50;
 
 /** What a person gets when the run had to stop: why, what was found, and what they can do. */
-export function bestEffort(run: RunState): string {
+export function buildBestEffort(run: RunState): string {
   const paragraphs = [
     `I could not finish this: ${run.limit?.message ?? "a limit was reached."}`,
-    ...triedSoFar(run),
+    ...listToolsTried(run),
   ];
   if (run.lastText) paragraphs.push(`My last note was: ${run.lastText}`);
   const found = run.toolCalls.some((call) => call.status === "ok");
@@ -66,22 +66,24 @@ export function bestEffort(run: RunState): string {
 }
 
 /** One line for each tool used; no paragraph at all when there was none. */
-export function triedSoFar(run: RunState): string[] {
+export function listToolsTried(run: RunState): string[] {
   const used = run.toolCalls.filter((call) => call.status === "ok" || call.status === "error");
   if (used.length === 0) return [];
   const lines = used
-    .slice(0, mostListed)
-    .map((call) => `- Used ${call.name}${call.status === "error" ? " (failed)" : ""}: ${preview(call)}`);
-  if (used.length > mostListed) lines.push(`- and ${used.length - mostListed} more`);
+    .slice(0, maxListedCalls)
+    .map(
+      (call) => `- Used ${call.name}${call.status === "error" ? " (failed)" : ""}: ${formatPreview(call)}`,
+    );
+  if (used.length > maxListedCalls) lines.push(`- and ${used.length - maxListedCalls} more`);
   return [`What I found so far:\n${lines.join("\n")}`];
 }
 
-export function preview(call: ToolCallRecord): string {
+export function formatPreview(call: ToolCallRecord): string {
   const text = toPlainText(call.result).replace(/\s+/g, " ").trim();
-  return text.length > longestPreview ? `${text.slice(0, longestPreview).toWellFormed()}…` : text;
+  return text.length > maxPreviewLength ? `${text.slice(0, maxPreviewLength).toWellFormed()}…` : text;
 }
 
-export function clarification(run: RunState): string {
+export function buildClarification(run: RunState): string {
   const tools = [...new Set(run.toolCalls.map((call) => call.name))];
   const tried = tools.length > 0 ? ` I tried ${tools.join(", ")}, but that did not settle it.` : "";
   return `I'm sorry, I could not find a good answer yet.${tried} Could you tell me a little more about what you are looking for?`;
@@ -93,7 +95,7 @@ type FallbackAnswer =
   | { readonly type: "none" };
 
 /** The agent's last resort, run at most once: it is told what was asked and what was tried, and gives the answer. */
-export function fallbackTool({ agent, run }: View, reason: string): FallbackAnswer {
+export function runFallbackTool({ agent, run }: RuleContext, reason: string): FallbackAnswer {
   const tool = agent.fallbackTool;
   if (!tool) return { type: "none" };
   if (run.fallback?.result) {
@@ -106,13 +108,16 @@ export function fallbackTool({ agent, run }: View, reason: string): FallbackAnsw
   if (begun > 0 && !isRepeatable(tool)) {
     return {
       type: "run",
-      decision: note("fallback-interrupted", refusal({ id: callId, name: tool.name }, unfinished)),
+      decision: decideFacts(
+        "fallback-interrupted",
+        buildRefusal({ id: callId, name: tool.name }, interruptedByCrash),
+      ),
     };
   }
   const tried = run.toolCalls.map((call) => ({
     tool: call.name,
     status: call.status,
-    preview: preview(call),
+    preview: formatPreview(call),
   }));
   const input: FallbackInput = { reason, query: run.query, tried };
   const call = { callId, name: tool.name, input: input as unknown as Json };
@@ -120,7 +125,7 @@ export function fallbackTool({ agent, run }: View, reason: string): FallbackAnsw
     type: "run",
     decision: {
       type: "effects",
-      effects: [{ ...toolEffect(run, tool, call), attempt: begun + 1, isFallback: true }],
+      effects: [{ ...buildToolEffect(run, tool, call), attempt: begun + 1, isFallback: true }],
     },
   };
 }

@@ -7,7 +7,7 @@ import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { bestEffort, clarification, preview, triedSoFar } from "./limit-answers.ts";
+import { buildBestEffort, buildClarification, formatPreview, listToolsTried } from "./limit-answers.ts";
 
 /** The state of a run whose only tool gives the `result` it is asked for, or fails with its `error`. */
 async function stateAfter(script: Script): Promise<RunState> {
@@ -33,7 +33,7 @@ const saying = (...inputs: { result?: string; error?: string }[]) => ({
 describe("the best effort", () => {
   it("says why it stopped, lists each tool with its result, and ends with what to do (S4-20, D-18)", async () => {
     const state = await stateAfter([saying({ result: "Oslo: 4 °C" }), saying({ error: "No such city." })]);
-    expect(bestEffort(state)).toMatchInlineSnapshot(`
+    expect(buildBestEffort(state)).toMatchInlineSnapshot(`
       "I could not finish this: The limit of 2 turns was reached.
 
       What I found so far:
@@ -49,18 +49,18 @@ describe("the best effort", () => {
       { ...saying({ result: "A" }), text: "Oslo is first." },
       saying({ result: "B" }),
     ]);
-    expect(bestEffort(state)).toContain("\n\nMy last note was: Oslo is first.\n\n");
+    expect(buildBestEffort(state)).toContain("\n\nMy last note was: Oslo is first.\n\n");
   });
 
   it("says that there is nothing to build on when every call failed (S4-20)", async () => {
     const state = await stateAfter(() => saying({ error: "Down." }));
-    expect(bestEffort(state)).toMatch(/\n\nI have no results to build an answer on; please narrow/);
+    expect(buildBestEffort(state)).toMatch(/\n\nI have no results to build an answer on; please narrow/);
   });
 
   it("shows the first 100 characters of a result, on one line (S4-20)", async () => {
     const long = `Title\n\n  ${"x".repeat(200)}`;
     const state = await stateAfter([saying({ result: long }, { result: "y".repeat(100) }), { text: "-" }]);
-    expect(triedSoFar(state)).toEqual([
+    expect(listToolsTried(state)).toEqual([
       `What I found so far:\n- Used say: Title ${"x".repeat(94)}…\n- Used say: ${"y".repeat(100)}`,
     ]);
   });
@@ -68,12 +68,12 @@ describe("the best effort", () => {
   it("does not cut a character in two", async () => {
     const state = await stateAfter([saying({ result: `x${"😀".repeat(100)}` }), { text: "-" }]);
     const [call] = state.toolCalls;
-    expect(call && preview(call).isWellFormed()).toBe(true);
+    expect(call && formatPreview(call).isWellFormed()).toBe(true);
   });
 
   it("lists 50 calls and counts the rest", async () => {
     const calls = Array.from({ length: 60 }, (_, n) => ({ result: String(n) }));
-    const [listed] = triedSoFar(await stateAfter([saying(...calls), { text: "-" }]));
+    const [listed] = listToolsTried(await stateAfter([saying(...calls), { text: "-" }]));
     const lines = listed?.split("\n") ?? [];
     expect(lines).toHaveLength(1 + 50 + 1);
     expect(lines.at(-1)).toBe("- and 10 more");
@@ -81,16 +81,16 @@ describe("the best effort", () => {
 
   it.each(["skipped", "denied", "interrupted"] as const)("leaves out a call that was %s", async (status) => {
     const state = await stateAfter([saying({ result: "A" }), { text: "-" }]);
-    expect(triedSoFar(state)).toEqual(["What I found so far:\n- Used say: A"]);
+    expect(listToolsTried(state)).toEqual(["What I found so far:\n- Used say: A"]);
     const toolCalls = state.toolCalls.map((call) => ({ ...call, status }));
-    expect(triedSoFar({ ...state, toolCalls })).toEqual([]);
+    expect(listToolsTried({ ...state, toolCalls })).toEqual([]);
   });
 
   it("shows what is not text by its kind", async () => {
     const state = await stateAfter([{ text: "-" }]);
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
     const call = { id: "c", name: "draw", input: {}, status: "ok", attempts: 1, ms: 0 } as const;
-    expect(triedSoFar({ ...state, toolCalls: [{ ...call, result: [image] }] })).toEqual([
+    expect(listToolsTried({ ...state, toolCalls: [{ ...call, result: [image] }] })).toEqual([
       "What I found so far:\n- Used draw: [image image/png]",
     ]);
   });
@@ -98,13 +98,13 @@ describe("the best effort", () => {
 
 describe("the clarification", () => {
   it("names each tool once and asks for more (S0-08, S0-15)", async () => {
-    expect(clarification(await stateAfter(() => saying({ result: "A" })))).toMatchInlineSnapshot(
+    expect(buildClarification(await stateAfter(() => saying({ result: "A" })))).toMatchInlineSnapshot(
       `"I'm sorry, I could not find a good answer yet. I tried say, but that did not settle it. Could you tell me a little more about what you are looking for?"`,
     );
   });
 
   it("names no tools when none were used (S0-15)", async () => {
-    expect(clarification(await stateAfter([{ text: "-" }]))).toBe(
+    expect(buildClarification(await stateAfter([{ text: "-" }]))).toBe(
       "I'm sorry, I could not find a good answer yet. Could you tell me a little more about what you are looking for?",
     );
   });

@@ -1,12 +1,12 @@
 import type { ErrorCode } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { Budget, Retry } from "../policy.ts";
-import { lineage } from "../state/nested-state.ts";
-import { elapsedMs, type RunState } from "../state/state.ts";
-import { note, type Rule } from "./rule.ts";
+import { listAncestors } from "../state/nested-state.ts";
+import { computeElapsedMs, type RunState } from "../state/state.ts";
+import { decideFacts, type Rule } from "./rule.ts";
 
 /** From this share of a budget on, people and the model are warned. */
-const nearAt = 0.8;
+const warningShare = 0.8;
 
 const kinds: readonly {
   kind: keyof Budget;
@@ -21,19 +21,24 @@ const kinds: readonly {
     unit: "tokens",
   },
   { kind: "cost", code: "budget_cost", spent: ({ usage }) => usage.cost ?? 0, unit: "US dollars" },
-  { kind: "seconds", code: "budget_seconds", spent: (run) => elapsedMs(run) / 1000, unit: "seconds" },
-  { kind: "toolCalls", code: "budget_tool_calls", spent: ({ begun }) => begun, unit: "tool calls" },
+  { kind: "seconds", code: "budget_seconds", spent: (run) => computeElapsedMs(run) / 1000, unit: "seconds" },
+  {
+    kind: "toolCalls",
+    code: "budget_tool_calls",
+    spent: ({ startedCalls: begun }) => begun,
+    unit: "tool calls",
+  },
 ];
 
 /** A spent budget ends the run. Spent tool calls end it only when the model has not used its turn without tools to answer. */
-export const budget: Rule = ({ run }) => {
-  const spent = spentBudget(run) ?? unansweredWithoutTools(run);
-  return spent && note("limit", { type: "limit_reached", ...spent, turns: run.turn });
+export const stopAtBudget: Rule = ({ run }) => {
+  const spent = findSpentBudget(run) ?? findSpentToolCalls(run);
+  return spent && decideFacts("limit", { type: "limit_reached", ...spent, turns: run.turn });
 };
 
 /** Also of a run that this one is nested in: what it spends, both spend. */
-export function spentBudget(nested: RunState): { code: ErrorCode; message: string } | undefined {
-  for (const run of lineage(nested)) {
+export function findSpentBudget(nested: RunState): { code: ErrorCode; message: string } | undefined {
+  for (const run of listAncestors(nested)) {
     for (const { kind, code, spent, unit } of kinds) {
       const limit = run.policy.budget[kind];
       if (kind === "toolCalls" || limit === "unlimited" || spent(run) < limit) continue;
@@ -43,20 +48,25 @@ export function spentBudget(nested: RunState): { code: ErrorCode; message: strin
   return undefined;
 }
 
-function unansweredWithoutTools(run: RunState): { code: ErrorCode; message: string } | undefined {
-  if (!toolCallsAreSpent(run) || run.round?.tools !== "withdrawn") return undefined;
+function findSpentToolCalls(run: RunState): { code: ErrorCode; message: string } | undefined {
+  if (!hasSpentToolCalls(run) || run.currentTurn?.tools !== "withdrawn") return undefined;
   return {
     code: "budget_tool_calls",
-    message: `The budget of ${toolCallBudget(run).limit} tool calls is used up.`,
+    message: `The budget of ${computeToolCallBudget(run).limit} tool calls is used up.`,
   };
 }
 
 /** One warning per budget, before it ends. */
-export function budgetWarnings(run: RunState): FactBody[] {
+export function buildBudgetWarnings(run: RunState): FactBody[] {
   const warnings: FactBody[] = [];
   for (const { kind, code, spent, unit } of kinds) {
     const limit = run.policy.budget[kind];
-    if (limit === "unlimited" || limit === 0 || run.warned.has(`${code}_near`) || spent(run) < limit * nearAt)
+    if (
+      limit === "unlimited" ||
+      limit === 0 ||
+      run.warned.has(`${code}_near`) ||
+      spent(run) < limit * warningShare
+    )
       continue;
     const share = Math.min(100, Math.round((100 * spent(run)) / limit));
     warnings.push({
@@ -68,14 +78,14 @@ export function budgetWarnings(run: RunState): FactBody[] {
   return warnings;
 }
 
-export function toolCallsAreSpent(run: RunState): boolean {
-  return toolCallBudget(run).left <= 0;
+export function hasSpentToolCalls(run: RunState): boolean {
+  return computeToolCallBudget(run).left <= 0;
 }
 
 /** The tightest budget of tool calls, of this run and those it is nested in. */
-export function toolCallBudget(nested: RunState): { readonly limit: number; readonly left: number } {
+export function computeToolCallBudget(nested: RunState): { readonly limit: number; readonly left: number } {
   let tightest = { limit: Number.POSITIVE_INFINITY, left: Number.POSITIVE_INFINITY };
-  for (const { policy, begun } of lineage(nested)) {
+  for (const { policy, startedCalls: begun } of listAncestors(nested)) {
     const limit = policy.budget.toolCalls;
     if (limit !== "unlimited" && limit - begun < tightest.left) tightest = { limit, left: limit - begun };
   }
@@ -86,7 +96,7 @@ export const spentCallsNote: string =
   "You have no tool calls left. Give your answer now from what you have found.";
 
 /** What the model is told once a budget is nearly used up. */
-export function budgetNote(run: RunState): string | undefined {
+export function buildBudgetNote(run: RunState): string | undefined {
   const near = kinds.filter(({ code }) => run.warned.has(`${code}_near`)).map(({ unit }) => unit);
   return near.length > 0
     ? `Note: the budget of ${near.join(" and ")} is nearly used up. Answer now with what you have.`
@@ -94,7 +104,7 @@ export function budgetNote(run: RunState): string | undefined {
 }
 
 /** A whole model call, with all its bytes, takes no longer than this. */
-export const longestCallMs = 600_000;
+export const maxCallMs = 600_000;
 
 export const modelRetry: Retry = {
   maxAttempts: 3,
@@ -105,30 +115,30 @@ export const modelRetry: Retry = {
 };
 
 /** Time left of the budget: no single effect may outlast it. */
-export function remainingMs(nested: RunState): number {
+export function computeRemainingMs(nested: RunState): number {
   let left = Number.MAX_SAFE_INTEGER;
-  for (const run of lineage(nested)) {
+  for (const run of listAncestors(nested)) {
     const { seconds } = run.policy.budget;
-    if (seconds !== "unlimited") left = Math.min(left, Math.max(1, seconds * 1000 - elapsedMs(run)));
+    if (seconds !== "unlimited") left = Math.min(left, Math.max(1, seconds * 1000 - computeElapsedMs(run)));
   }
   return left;
 }
 
-type Counted = Pick<RunState, "policy"> & Partial<Pick<RunState, "handoffs">>;
+type TurnCount = Pick<RunState, "policy"> & Partial<Pick<RunState, "handoffs">>;
 
 /** The last turn that the agent in charge may take: each agent that waits for it keeps one for its own answer. */
-function lastTurn({ policy, handoffs = [] }: Counted): number {
+function computeLastTurn({ policy, handoffs = [] }: TurnCount): number {
   return policy.maxTurns === "unlimited" ? Number.POSITIVE_INFINITY : policy.maxTurns - handoffs.length;
 }
 
-export function isLastTurn(run: Counted, turn: number): boolean {
-  return turn >= lastTurn(run);
+export function isLastTurn(run: TurnCount, turn: number): boolean {
+  return turn >= computeLastTurn(run);
 }
 
 /** What is added to the instructions as the limit comes near: first a request to come to an end, then a demand. */
-export function wrapUpNote(run: Counted, turn: number): string | undefined {
+export function buildWrapUpNote(run: TurnCount, turn: number): string | undefined {
   const { policy } = run;
-  const left = lastTurn(run) - turn;
+  const left = computeLastTurn(run) - turn;
   if (left <= 0) return policy.finalTurn === "no-tools" ? lastTurnNote : undefined;
   if (left > policy.wrapUpAt) return undefined;
   return (
@@ -141,27 +151,27 @@ export const lastTurnNote: string =
   "You have no turns left and no tools. Give your final answer now from what you know. " +
   "If you cannot answer, say which information is missing.";
 
-const mostUnknownTools = 3;
+const maxUnknownTools = 3;
 
 /** The same call with the same result again and again, or one invented tool after the other: the run is stuck. */
-export const repetition: Rule = ({ run }) => {
-  const repeated = run.round?.repeated;
+export const stopOnRepetition: Rule = ({ run }) => {
+  const repeated = run.currentTurn?.repeated;
   const { nudgeAt, stopAt } = run.policy.repetition;
   let message: string | undefined;
   // Never before the model could be told: it may have said the same thing three times in one breath.
   if (repeated && repeated.count >= stopAt && repeated.before >= Math.min(nudgeAt, stopAt - 1)) {
     message = `"${repeated.name}" was called ${repeated.count} times with the same arguments and the same result.`;
-  } else if (run.unknownTools >= mostUnknownTools) {
+  } else if (run.unknownTools >= maxUnknownTools) {
     message = `${run.unknownTools} calls in a row were to tools that do not exist.`;
   }
   return message === undefined
     ? undefined
-    : note("limit", { type: "limit_reached", code: "stuck_loop", message, turns: run.turn });
+    : decideFacts("limit", { type: "limit_reached", code: "stuck_loop", message, turns: run.turn });
 };
 
 /** What the model is told before that. */
-export function repetitionNote(run: RunState): string | undefined {
-  const repeated = run.round?.repeated;
+export function buildRepetitionNote(run: RunState): string | undefined {
+  const repeated = run.currentTurn?.repeated;
   if (!repeated || repeated.count < run.policy.repetition.nudgeAt) return undefined;
   return (
     `Note: you have called "${repeated.name}" ${repeated.count} times with the same arguments and got the same result. ` +

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
 import type { ErrorCode } from "../errors.ts";
 import { resume, run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
@@ -124,7 +124,7 @@ describe("after a crash in a model call", () => {
     const { facts } = await collect(run(agentFor(), "Go.", options()));
     const begun = facts.slice(0, 2);
     expect(begun.map(({ type }) => type)).toEqual(["run_start", "turn_start"]);
-    expect(decide(agentsByName(agentFor()), fold("s", begun))).toMatchObject({
+    expect(decide(indexAgents(agentFor()), fold("s", begun))).toMatchObject({
       effects: [
         { type: "model", id: "turn.1.0", turn: 1, candidate: 0, hasMoreRoom: false, tools: "offered" },
       ],
@@ -137,7 +137,7 @@ describe("after a crash in a model call", () => {
       defineAgent({ name: "helper", model: [failing("a"), scriptedModel([{ text: "Yes." }], { id: "b" })] });
     const { facts } = await collect(run(agentFor(), "Go.", options()));
     const given = facts.slice(0, facts.findIndex(({ type }) => type === "model_failed") + 1);
-    expect(decide(agentsByName(agentFor()), fold("s", given))).toMatchObject({
+    expect(decide(indexAgents(agentFor()), fold("s", given))).toMatchObject({
       effects: [{ type: "model", id: "turn.1.1", candidate: 1 }],
     });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AgentDefinition, agentsByName, defineAgent } from "../agent.ts";
+import { type AgentDefinition, defineAgent, indexAgents } from "../agent.ts";
 import type { Fact, ToolOffer } from "../event.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { run } from "../run/run.ts";
@@ -26,7 +26,7 @@ function firstDecision(policy: PolicyOverrides, definition: Partial<AgentDefinit
     timeZone: "UTC",
     ...{ seq: 1, at: 0, id: "x", runId: "r", sessionId: "s", agent: "helper", turn: 0 },
   };
-  return decide(agentsByName(agent), fold("s", [start]));
+  return decide(indexAgents(agent), fold("s", [start]));
 }
 
 describe("the next turn", () => {

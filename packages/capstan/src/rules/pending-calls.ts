@@ -1,12 +1,12 @@
-import { type Agent, type Agents, agentsByName } from "../agent.ts";
-import { toolOf } from "../builtin-tools.ts";
-import { shownInput } from "../escape-text.ts";
+import { type Agent, type Agents, indexAgents } from "../agent.ts";
+import { findTool } from "../builtin-tools.ts";
+import { formatInput } from "../escape-text.ts";
 import type { Json } from "../json.ts";
 import type { Source } from "../labels.ts";
-import { runOfCall } from "../state/nested-state.ts";
+import { findRunByCall } from "../state/nested-state.ts";
 import type { Call, RunState } from "../state/state.ts";
 import type { Question } from "../tool.ts";
-import { awaitsConsent, isWithClient, openQuestion } from "./tool-calls.ts";
+import { awaitsConsent, findOpenQuestion, isWithClient } from "./tool-calls.ts";
 
 /** A call that only a person (`approval`) or a client (`answer`) can move. */
 export type PendingCall = {
@@ -28,21 +28,21 @@ export type PendingCall = {
   readonly question?: Omit<Question, "state">;
 };
 
-export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
+export function listPendingCalls(agents: Agents, run: RunState): PendingCall[] {
   const agent = agents.get(run.agent);
   const pending: PendingCall[] = [];
-  for (const call of run.round?.calls.values() ?? []) {
+  for (const call of run.currentTurn?.calls.values() ?? []) {
     if (call.result || !agent) continue;
     const { id: callId, name, input } = call.part;
     const inside = run.nested.get(callId)?.run;
     if (inside) {
       const { id: runId, agent: nested } = inside;
-      const calls = inside.done ? [] : pendingCalls(nestedAgents(agent, call), inside);
+      const calls = inside.done ? [] : listPendingCalls(resolveNestedAgents(agent, call), inside);
       pending.push(...calls.map((one) => ({ runId, agent: nested, ...one })));
       continue;
     }
-    const about = { callId, name, input, shown: shownInput(input) };
-    const asked = openQuestion(call);
+    const about = { callId, name, input, shown: formatInput(input) };
+    const asked = findOpenQuestion(call);
     if (asked) {
       const { state: _, ...question } = asked.question;
       pending.push({ ...about, needs: "approval", reason: asked.reason, digest: asked.digest, question });
@@ -55,18 +55,19 @@ export function pendingCalls(agents: Agents, run: RunState): PendingCall[] {
 }
 
 /** The agents that the run of an agent that is a tool knows. */
-function nestedAgents(agent: Agent, { part }: Call): Agents {
-  const tool = toolOf(agent, part.name);
-  return tool?.agent ? agentsByName(tool.agent) : new Map();
+function resolveNestedAgents(agent: Agent, { part }: Call): Agents {
+  const tool = findTool(agent, part.name);
+  return tool?.agent ? indexAgents(tool.agent) : new Map();
 }
 
 /** The agent that made a call, in this run or in one that is nested in it. */
-export function agentOfCall(agents: Agents, run: RunState, callId: string): Agent | undefined {
+export function findAgentByCall(agents: Agents, run: RunState, callId: string): Agent | undefined {
   const agent = agents.get(run.agent);
-  if (!agent || run.round?.calls.has(callId)) return agent;
-  for (const call of run.round?.calls.values() ?? []) {
+  if (!agent || run.currentTurn?.calls.has(callId)) return agent;
+  for (const call of run.currentTurn?.calls.values() ?? []) {
     const inside = run.nested.get(call.part.id)?.run;
-    if (inside && runOfCall(inside, callId)) return agentOfCall(nestedAgents(agent, call), inside, callId);
+    if (inside && findRunByCall(inside, callId))
+      return findAgentByCall(resolveNestedAgents(agent, call), inside, callId);
   }
   return undefined;
 }

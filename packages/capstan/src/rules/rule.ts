@@ -5,7 +5,7 @@ import type { Json } from "../json.ts";
 import type { RunState, State } from "../state/state.ts";
 
 /** What a rule looks at. */
-export type View = { readonly agent: Agent; readonly state: State; readonly run: RunState };
+export type RuleContext = { readonly agent: Agent; readonly state: State; readonly run: RunState };
 
 export type Decision =
   | { readonly type: "effects"; readonly effects: readonly Effect[] }
@@ -13,15 +13,15 @@ export type Decision =
   | { readonly type: "stop"; readonly reason: "done" | "waiting"; readonly until?: number };
 
 /** A pure rule: what must happen now, or nothing when it has no say. The first rule with an answer decides. */
-export type Rule = (view: View) => Decision | undefined;
+export type Rule = (view: RuleContext) => Decision | undefined;
 
 /** Decides that something be said. `place` makes the ids of its facts unique in the run. */
-export function note(place: string, ...facts: readonly FactBody[]): Decision {
+export function decideFacts(place: string, ...facts: readonly FactBody[]): Decision {
   return { type: "effects", effects: [{ type: "note", id: place, facts }] };
 }
 
 /** The last fact of a run. */
-export function done(
+export function buildDone(
   run: RunState,
   end: {
     status: RunStatus;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentsByName, defineAgent } from "../agent.ts";
+import { defineAgent, indexAgents } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import type { Fact } from "../event.ts";
 import type { Model } from "../model.ts";
@@ -13,7 +13,7 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool, type Effects, type Tool } from "../tool.ts";
 import { decide } from "./decide.ts";
-import { toolEffect } from "./tool-calls.ts";
+import { buildToolEffect } from "./tool-calls.ts";
 
 const input = { type: "object" } as const;
 
@@ -197,8 +197,8 @@ describe("a tool's own settings", () => {
 
   it("win over the policy: timeoutMs (C-07)", () => {
     const state = start({ toolTimeoutMs: 5000 });
-    expect(toolEffect(state, toolWith({}), call).timeoutMs).toBe(5000);
-    expect(toolEffect(state, toolWith({ timeoutMs: 70_000 }), call).timeoutMs).toBe(70_000);
+    expect(buildToolEffect(state, toolWith({}), call).timeoutMs).toBe(5000);
+    expect(buildToolEffect(state, toolWith({ timeoutMs: 70_000 }), call).timeoutMs).toBe(70_000);
   });
 
   it.each<[keyof Retry, Retry[keyof Retry]]>([
@@ -209,23 +209,27 @@ describe("a tool's own settings", () => {
     ["jitter", 0.5],
   ])("win over the policy: retry.%s, and leave the other fields alone (C-07)", (field, value) => {
     const policy = { maxAttempts: 3, baseMs: 200, factor: "linear", maxMs: 400, jitter: 0.1 } as const;
-    const { retry } = toolEffect(start({ retry: policy }), toolWith({ retry: { [field]: value } }), call);
+    const { retry } = buildToolEffect(
+      start({ retry: policy }),
+      toolWith({ retry: { [field]: value } }),
+      call,
+    );
     expect(retry).toEqual({ ...policy, [field]: value });
   });
 
   it("that are undefined leave the policy's (C-07)", () => {
     const retry = { maxAttempts: undefined } as unknown as Partial<Retry>;
-    expect(toolEffect(start({}), toolWith({ retry }), call).retry.maxAttempts).toBe(2);
+    expect(buildToolEffect(start({}), toolWith({ retry }), call).retry.maxAttempts).toBe(2);
   });
 
   it("do not make a tool that must not run twice run twice (C-07)", () => {
     const tool = toolWith({ effects: "send", retry: { maxAttempts: 5 } });
-    expect(toolEffect(start({}), tool, call).retry.maxAttempts).toBe(1);
+    expect(buildToolEffect(start({}), tool, call).retry.maxAttempts).toBe(1);
   });
 
   it("do not outlast the budget of time", () => {
     const state = start({ budget: { seconds: 2 } });
-    expect(toolEffect(state, toolWith({ timeoutMs: 70_000 }), call).deadlineMs).toBe(2000);
+    expect(buildToolEffect(state, toolWith({ timeoutMs: 70_000 }), call).deadlineMs).toBe(2000);
   });
 });
 
@@ -251,7 +255,7 @@ describe("after a crash in the middle of a call", () => {
     ["is idempotent", { effects: "send", idempotent: true }],
   ])("a tool that %s runs again", async (_what, settings) => {
     const { begun, agent } = await crashed(settings);
-    expect(decide(agentsByName(agent), fold("s", begun))).toMatchObject({
+    expect(decide(indexAgents(agent), fold("s", begun))).toMatchObject({
       type: "effects",
       effects: [{ type: "tool", callId: "c1", attempt: 2 }],
     });

@@ -2,62 +2,62 @@ import type { ModelEffect } from "../effect.ts";
 import type { ModelChain, ToolOffer } from "../event.ts";
 import { toPlainText } from "../history.ts";
 import type { RunState } from "../state/state.ts";
-import { makeRoom } from "./compaction.ts";
-import { isHandingOver, returnEmpty } from "./handoffs.ts";
+import { compactHistory } from "./compaction.ts";
+import { isHandingOver, returnWithoutAnswer } from "./handoffs.ts";
 import {
-  budgetNote,
-  budgetWarnings,
+  buildBudgetNote,
+  buildBudgetWarnings,
+  buildRepetitionNote,
+  buildWrapUpNote,
+  computeRemainingMs,
+  hasSpentToolCalls,
   isLastTurn,
-  longestCallMs,
+  maxCallMs,
   modelRetry,
-  remainingMs,
-  repetitionNote,
   spentCallsNote,
-  toolCallsAreSpent,
-  wrapUpNote,
 } from "./limits.ts";
-import { type Decision, hasActed, note, type Rule, type View } from "./rule.ts";
+import { type Decision, decideFacts, hasActed, type Rule, type RuleContext } from "./rule.ts";
 
 /** Nothing stands in the way: ask the model. */
-export const nextTurn: Rule = (view) => nextModelCall(view, {});
+export const startNextTurn: Rule = (view) => callNextModel(view, {});
 
 /** No turn after the last one. A specialist without an answer by then gives back to whoever waits for it. */
-export const turnLimit: Rule = (view) => {
+export const stopAtTurnLimit: Rule = (view) => {
   const { run } = view;
   if (run.turn === 0 || !isLastTurn(run, run.turn)) return undefined;
   const frame = run.handoffs.at(-1);
-  if (frame) return returnEmpty(view, frame);
+  if (frame) return returnWithoutAnswer(view, frame);
   const message = `The limit of ${run.policy.maxTurns} ${run.policy.maxTurns === 1 ? "turn" : "turns"} was reached.`;
-  return note("limit", { type: "limit_reached", code: "max_turns", message, turns: run.turn });
+  return decideFacts("limit", { type: "limit_reached", code: "max_turns", message, turns: run.turn });
 };
 
 /** Asks the model, when there is room for its request; if there is not, it is asked for again after room was made. */
-export function nextModelCall(
-  view: View,
+export function callNextModel(
+  view: RuleContext,
   wanted: { tools?: ToolOffer; notes?: readonly string[] },
 ): Decision {
-  const room = makeRoom(view, "budget");
+  const room = compactHistory(view, "budget");
   if (room) return room;
   const { agent, run } = view;
   const turn = run.turn + 1;
-  const tools = wanted.tools ?? offer(view, turn);
-  const chain = run.round && run.round.calls.size > 0 ? "afterTools" : "main";
+  const tools = wanted.tools ?? chooseToolOffer(view, turn);
+  const chain = run.currentTurn && run.currentTurn.calls.size > 0 ? "afterTools" : "main";
   const notes: string[] = [...(wanted.notes ?? [])];
   if (agent.tools.size > 0 || agent.handoffs) {
     const isSpent = tools === "withdrawn" && !isLastTurn(run, turn);
-    const pressure = isSpent ? spentCallsNote : wrapUpNote(run, turn);
-    for (const text of [pressure, repetitionNote(run), budgetNote(run)]) if (text) notes.push(text);
+    const pressure = isSpent ? spentCallsNote : buildWrapUpNote(run, turn);
+    for (const text of [pressure, buildRepetitionNote(run), buildBudgetNote(run)]) if (text) notes.push(text);
   }
-  return { type: "effects", effects: [modelEffect(view, { turn, tools, chain, notes, candidate: 0 })] };
+  return { type: "effects", effects: [buildModelEffect(view, { turn, tools, chain, notes, candidate: 0 })] };
 }
 
-function offer({ agent, run }: View, turn: number): ToolOffer {
+function chooseToolOffer({ agent, run }: RuleContext, turn: number): ToolOffer {
   if (isLastTurn(run, turn) && run.policy.finalTurn === "no-tools") return "withdrawn";
-  if (toolCallsAreSpent(run)) return "withdrawn";
+  if (hasSpentToolCalls(run)) return "withdrawn";
   return run.policy.requireToolFirst && agent.tools.size > 0 && !hasActed(run) ? "required" : "offered";
 }
 
-type Turn = {
+type TurnPlan = {
   readonly turn: number;
   readonly tools: ToolOffer;
   readonly chain: ModelChain;
@@ -68,9 +68,9 @@ type Turn = {
   readonly isCompacted?: boolean;
 };
 
-export function modelEffect(
-  { state, run }: View,
-  { turn, tools, chain, notes, candidate, hasMoreRoom = false, isCompacted = false }: Turn,
+export function buildModelEffect(
+  { state, run }: RuleContext,
+  { turn, tools, chain, notes, candidate, hasMoreRoom = false, isCompacted = false }: TurnPlan,
 ): ModelEffect {
   return {
     type: "model",
@@ -85,19 +85,19 @@ export function modelEffect(
     tools,
     notes,
     thinking: wantsThinking(run),
-    timeoutMs: longestCallMs,
-    deadlineMs: remainingMs(run),
+    timeoutMs: maxCallMs,
+    deadlineMs: computeRemainingMs(run),
     retry: modelRetry,
   };
 }
 
 const deliberate =
   /\b(analy[sz]e|compare|evaluate|explain why|prove|reason|step[- ]by[- ]step|think (hard|carefully)|trade-?offs?)\b/i;
-const mostRead = 2000;
+const maxCharactersRead = 2000;
 
 /**
  * Under `auto` the model thinks when the question asks for deliberation, when somebody has just added something that does,
- * when a call of the last turn failed, and when it goes round in circles.
+ * when a call of the last turn failed, and when it goes turn in circles.
  */
 export function wantsThinking(run: RunState): boolean {
   if (run.policy.thinking !== "auto") return run.policy.thinking === "on";
@@ -107,33 +107,34 @@ export function wantsThinking(run: RunState): boolean {
 }
 
 function isDeliberate(text: string): boolean {
-  return deliberate.test(text.slice(0, mostRead));
+  return deliberate.test(text.slice(0, maxCharactersRead));
 }
 
-function hasTrouble({ round, policy }: RunState): boolean {
-  if (!round) return false;
-  if (round.repeated && round.repeated.count >= policy.repetition.nudgeAt) return true;
-  for (const { result } of round.calls.values()) if (result?.status === "error") return true;
+function hasTrouble({ currentTurn, policy }: RunState): boolean {
+  if (!currentTurn) return false;
+  if (currentTurn.repeated && currentTurn.repeated.count >= policy.repetition.nudgeAt) return true;
+  for (const { result } of currentTurn.calls.values()) if (result?.status === "error") return true;
   return false;
 }
 
 /** A turn ends when the model has spoken and each of its calls has a result; one that hands over gets it later. */
-export const turnEnd: Rule = (view) => {
+export const endTurn: Rule = (view) => {
   const { run } = view;
-  const { round } = run;
-  if (!round?.message || round.ended) return undefined;
-  if (round.unsettled > 0 && !isHandingOver(view)) return undefined;
-  const { turn, usage } = round;
-  return note(`end.${turn}`, { type: "turn_end", turn, usage }, ...budgetWarnings(run));
+  const { currentTurn } = run;
+  if (!currentTurn?.message || currentTurn.ended) return undefined;
+  if (currentTurn.unsettled > 0 && !isHandingOver(view)) return undefined;
+  const { turn, usage } = currentTurn;
+  return decideFacts(`end.${turn}`, { type: "turn_end", turn, usage }, ...buildBudgetWarnings(run));
 };
 
-const longestSummaryMs = 30_000;
+const maxSummaryMs = 30_000;
 
 /** After each turn, where it is wanted, a model says for people what was done. Nothing of it goes back to the agent. */
-export const turnSummary: Rule = ({ run }) => {
-  const { round } = run;
-  if (!run.policy.summaries || !round?.message || !round.ended || round.isSummarised) return undefined;
-  const { turn } = round;
+export const summarizeTurn: Rule = ({ run }) => {
+  const { currentTurn } = run;
+  if (!run.policy.summaries || !currentTurn?.message || !currentTurn.ended || currentTurn.isSummarised)
+    return undefined;
+  const { turn } = currentTurn;
   return {
     type: "effects",
     effects: [
@@ -142,8 +143,8 @@ export const turnSummary: Rule = ({ run }) => {
         id: `summary.${turn}`,
         agent: run.agent,
         turn,
-        timeoutMs: longestSummaryMs,
-        deadlineMs: Math.min(longestSummaryMs, remainingMs(run)),
+        timeoutMs: maxSummaryMs,
+        deadlineMs: Math.min(maxSummaryMs, computeRemainingMs(run)),
         retry: { ...modelRetry, maxAttempts: 1 },
       },
     ],

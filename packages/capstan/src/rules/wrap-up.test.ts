@@ -5,7 +5,7 @@ import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
-import { isLastTurn, lastTurnNote, wrapUpNote } from "./limits.ts";
+import { buildWrapUpNote, isLastTurn, lastTurnNote } from "./limits.ts";
 
 const twoLeft =
   "Note: you have 2 turns left. Give an answer first. " +
@@ -95,7 +95,7 @@ describe("wrapUpNote", () => {
   const policy = resolvePolicy({ maxTurns: 10, wrapUpAt: 2 });
 
   it("is a pure function of the policy and the turn (S0-22)", () => {
-    const notes = Array.from({ length: 11 }, (_, index) => wrapUpNote({ policy }, index + 1));
+    const notes = Array.from({ length: 11 }, (_, index) => buildWrapUpNote({ policy }, index + 1));
     expect(notes).toEqual([...Array(7).fill(undefined), twoLeft, oneLeft, lastTurnNote, lastTurnNote]);
   });
 

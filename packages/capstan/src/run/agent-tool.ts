@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import { checkFields } from "../definition.ts";
 import { AgentError } from "../errors.ts";
-import { agentRequest } from "../perform/call-agent.ts";
+import { createAgentRequest } from "../perform/call-agent.ts";
 import { checkPolicy } from "../policy.ts";
 import { defineTool, type Tool } from "../tool.ts";
 
@@ -52,7 +52,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     reads: [],
     retry: { maxAttempts: 1 },
     timeoutMs,
-    execute: ({ prompt }) => agentRequest({ agent, prompt, policy: { maxTurns } }),
+    execute: ({ prompt }) => createAgentRequest({ agent, prompt, policy: { maxTurns } }),
   });
   return { ...(tool as Tool), agent };
 }

@@ -1,4 +1,4 @@
-import { type Agents, agentsByName, type ModelChoice } from "../agent.ts";
+import { type Agents, indexAgents, type ModelChoice } from "../agent.ts";
 import type { Clock } from "../clock.ts";
 import type { Effect, Engine, Step } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
@@ -13,14 +13,14 @@ import type { Model } from "../model.ts";
 import { namedModel } from "../models/named-model.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import type { CallHooks, Io } from "../perform/io.ts";
-import { liveTools } from "../perform/live-tools.ts";
+import { createDynamicTools } from "../perform/live-tools.ts";
 import { perform } from "../perform/perform.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
-import { cancellation } from "../rules/end-run.ts";
+import { buildCancellation } from "../rules/end-run.ts";
 import type { Masking } from "../secrets/mask.ts";
 import { maskedIo } from "../secrets/masked-io.ts";
 import { maskedLog } from "../secrets/masked-log.ts";
-import { outermost } from "../state/nested-state.ts";
+import { getRootState } from "../state/nested-state.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 
@@ -57,7 +57,7 @@ export function engineFor(shop: Workshop, work: Work): Engine {
   }
   return {
     all(effects) {
-      // A cancelled run still has something to say. One that lost its lease or its store has not, and would go round for ever.
+      // A cancelled run still has something to say. One that lost its lease or its store has not, and would go turn for ever.
       if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
       return state.run?.nested.size ? endingNested(effects) : engine.all(effects);
     },
@@ -78,9 +78,19 @@ function stepsFor(shop: Workshop, { agents, state, log, canPark }: Work): Step {
     put: (blob) => store.putBlob(sessionId, blob),
     get: (handle) => store.getBlob(sessionId, handle),
   };
-  const nested: Io["nested"] = (request, callId, signal) =>
+  const nested: Io["runNested"] = (request, callId, signal) =>
     runNested(shop, state, { request, callId, signal });
-  const plain: Io = { agents, state, clock, context, hooks, blobs, emit: log.emit, modelOf, nested };
+  const plain: Io = {
+    agents,
+    state,
+    clock,
+    context,
+    hooks,
+    blobs,
+    emit: log.emit,
+    resolveModel: modelOf,
+    runNested: nested,
+  };
   const io = masking ? maskedIo(plain, masking) : plain;
   const act: Step = (effect, signal) =>
     held.isFresh() ? perform(effect, io, signal) : held.renew().then(() => perform(effect, io, signal));
@@ -119,8 +129,8 @@ async function runNested(
   };
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const given = agentsByName(agent);
-  const tools = liveTools(given);
+  const given = indexAgents(agent);
+  const tools = createDynamicTools(given);
   const agents = tools?.agents ?? given;
   try {
     const engine = engineFor(shop, { agents, state, log, signal: controller.signal, canPark: false });
@@ -147,7 +157,7 @@ async function runNested(
 function logFor(shop: Workshop, parent: State, { callId, agent }: { callId: string; agent: string }): Log {
   const known = parent.run?.nested.get(callId)?.run;
   const log = shop.log.nested({
-    runId: known?.id ?? `${outermost(parent).run?.id}~${callId}`,
+    runId: known?.id ?? `${getRootState(parent).run?.id}~${callId}`,
     agent,
     parentRunId: parent.run?.id ?? "",
     parentCallId: callId,
@@ -188,7 +198,7 @@ async function endNested(shop: Workshop, parent: State, callId: string): Promise
   const child = parent.run?.nested.get(callId);
   if (!child?.run || child.run.done) return;
   for (const inner of child.run.nested.keys()) await endNested(shop, child, inner);
-  const reason = outermost(parent).run?.cancelReason ?? "The call that it answers has ended.";
+  const reason = getRootState(parent).run?.cancelReason ?? "The call that it answers has ended.";
   const log = logFor(shop, parent, { callId, agent: child.run.agent });
-  await log.append([{ type: "cancel_requested", reason }, ...cancellation(child.run, reason)], "end");
+  await log.append([{ type: "cancel_requested", reason }, ...buildCancellation(child.run, reason)], "end");
 }

@@ -1,9 +1,9 @@
 import type { Agents } from "../agent.ts";
-import { toolOf } from "../builtin-tools.ts";
+import { findTool } from "../builtin-tools.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import { type Event, type FactBody, isFact } from "../event.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import type { EventStream } from "../loop/event-stream.ts";
 import type { Inbox } from "../loop/inbox.ts";
 import { openMailbox } from "../loop/inbox-sync.ts";
@@ -11,15 +11,15 @@ import { type HeldLease, holdLease } from "../loop/lease.ts";
 import { type Log, openLog, type SessionLog } from "../loop/log.ts";
 import { runUntilRest } from "../loop/loop.ts";
 import { environment } from "../models/environment.ts";
-import { fitAnswer } from "../perform/fit-answer.ts";
+import { truncateAnswer } from "../perform/fit-answer.ts";
 import type { CallHooks } from "../perform/io.ts";
-import { type LiveTools, liveTools } from "../perform/live-tools.ts";
-import { agentOfCall } from "../rules/pending-calls.ts";
+import { createDynamicTools, type DynamicTools } from "../perform/live-tools.ts";
+import { findAgentByCall } from "../rules/pending-calls.ts";
 import { knownSecrets, type Masking, maskingOf } from "../secrets/mask.ts";
 import { maskedError } from "../secrets/mask-error.ts";
 import { maskedLog } from "../secrets/masked-log.ts";
 import { apply } from "../state/apply.ts";
-import { newState, type State } from "../state/state.ts";
+import { createState, type State } from "../state/state.ts";
 import type { Lease, Store } from "../store.ts";
 import { engineFor, type Workshop } from "./nested-run.ts";
 import { type Result, resultOf } from "./result.ts";
@@ -76,7 +76,7 @@ export type Shared = {
 /** Opens a run on a store: wires the loop to its engine, its log, its inbox and its listeners. */
 export function openRun(opening: Opening): Run {
   const { runId, signal } = opening;
-  const tools = liveTools(opening.agents);
+  const tools = createDynamicTools(opening.agents);
   const agents = tools?.agents ?? opening.agents;
   let state: State | undefined;
   let controller = new AbortController();
@@ -93,7 +93,7 @@ export function openRun(opening: Opening): Run {
       if (signal?.aborted) cancel();
       const masking = maskingOf(knownSecrets(opening.secrets ?? [], environment));
       try {
-        state ??= newState(await opening.find());
+        state ??= createState(await opening.find());
         return await walk({ opening, agents, tools, masking, state, stream, inbox, controller, rest });
       } catch (thrown) {
         throw masking ? maskedError(thrown, masking) : thrown;
@@ -127,7 +127,7 @@ export function openRun(opening: Opening): Run {
 type Walk = {
   readonly opening: Opening;
   readonly agents: Agents;
-  readonly tools: LiveTools | undefined;
+  readonly tools: DynamicTools | undefined;
   /** Undefined without secrets: then nothing is looked at. */
   readonly masking: Masking | undefined;
   readonly state: State;
@@ -161,7 +161,7 @@ async function stretch(walking: Walk): Promise<void> {
   const { opening, agents, tools, state, stream, inbox, controller, rest } = walking;
   const { runId, store, shared } = opening;
   const { sessionId } = state;
-  const owner = shared ? newId(shared.owner, "/") : newId(runId, ".");
+  const owner = shared ? createId(shared.owner, "/") : createId(runId, ".");
   const onLost = (error: AgentError) => controller.abort(error);
   const held = await holdLease({
     store,
@@ -211,9 +211,9 @@ async function stretch(walking: Walk): Promise<void> {
 async function fitted({ opening, agents, masking, state }: Walk, fact: FactBody): Promise<FactBody> {
   const { run, sessionId } = state;
   if (fact.type !== "tool_call_result" || !run) return fact;
-  const agent = agentOfCall(agents, run, fact.id);
-  return fitAnswer(masking ? masking.fact(fact) : fact, {
-    tool: agent && toolOf(agent, fact.name),
+  const agent = findAgentByCall(agents, run, fact.id);
+  return truncateAnswer(masking ? masking.fact(fact) : fact, {
+    tool: agent && findTool(agent, fact.name),
     policy: run.policy,
     blobs: { put: (blob) => opening.store.putBlob(sessionId, blob) },
   });

@@ -1,11 +1,11 @@
 import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { toPlainText } from "../history.ts";
-import { labelsOf } from "../labels.ts";
+import { getLabels } from "../labels.ts";
 import type { Model } from "../model.ts";
-import { gather } from "../perform/gather.ts";
-import { outcomeOf } from "../perform/outcome.ts";
-import { questionOf } from "../perform/question.ts";
+import { readToolOutput } from "../perform/gather.ts";
+import { toOutcome } from "../perform/outcome.ts";
+import { asQuestion } from "../perform/question.ts";
 import { assertClosed } from "../safety/closed-schema.ts";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 import { memory } from "../stores/memory.ts";
@@ -55,7 +55,7 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     name,
     description: options.description ?? `${tool.description}. Gives only the answer to: ${question}`,
     outputSchema: schema,
-    reads: labelsOf(tool).filter((label) => label !== "untrusted"),
+    reads: getLabels(tool).filter((label) => label !== "untrusted"),
     async execute(input, context) {
       const text = await untrustedText(() => execute.call(tool, input, context), context);
       if (text === undefined) return failure(tool, "failed");
@@ -69,8 +69,10 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
 async function untrustedText(call: () => unknown, { signal }: ToolContext): Promise<string | undefined> {
   try {
     const returned = await call();
-    if (questionOf(returned)) return undefined; // a stranger's words are not put before a person either
-    const outcome = outcomeOf(await gather(returned, { signal, mostCharacters, mostBytes }));
+    if (asQuestion(returned)) return undefined; // a stranger's words are not put before a person either
+    const outcome = toOutcome(
+      await readToolOutput(returned, { signal, maxCharacters: mostCharacters, maxBytes: mostBytes }),
+    );
     return outcome.status === "ok" ? toPlainText(outcome.content) : undefined;
   } catch {
     return undefined;

@@ -4,8 +4,8 @@ import type { RunStatus } from "../event.ts";
 import type { Citation, Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Usage } from "../model.ts";
-import { type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
-import { requestTokens } from "../state/context-size.ts";
+import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
+import { estimateRequestTokens } from "../state/context-size.ts";
 import type { RunState, State, ToolCallRecord } from "../state/state.ts";
 
 export interface Result {
@@ -43,12 +43,12 @@ export interface Result {
 
 export function resultOf(agents: Agents, state: State, run: RunState): Result {
   const { done } = run;
-  const pending = done ? [] : pendingCalls(agents, run);
+  const pending = done ? [] : listPendingCalls(agents, run);
   const result: Result = {
     status: done?.status ?? "waiting",
     text: done?.text ?? waitingText(pending, run.wakeAt),
     // Also of the last words that a limit's answer repeats.
-    citations: done?.text.includes(run.lastText) ? run.cited : [],
+    citations: done?.text.includes(run.lastText) ? run.citations : [],
     history: [...state.history],
     turns: run.turn,
     toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
@@ -75,14 +75,14 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
 
 function contextOf(state: State, { policy, steering }: RunState): Result["context"] {
   const { contextBudget } = policy;
-  const tokens = requestTokens(state, steering);
+  const tokens = estimateRequestTokens(state, steering);
   return { tokens, ...(typeof contextBudget === "number" && { budget: contextBudget }) };
 }
 
 /** Of a turn that is not over: what its calls have given so far. */
-function openRecords({ round }: RunState): ToolCallRecord[] {
-  if (!round || round.unsettled === 0) return [];
-  return [...round.calls.values()].flatMap(({ record }) => record ?? []);
+function openRecords({ currentTurn }: RunState): ToolCallRecord[] {
+  if (!currentTurn || currentTurn.unsettled === 0) return [];
+  return [...currentTurn.calls.values()].flatMap(({ record }) => record ?? []);
 }
 
 function toError({ status, text, error }: Result): AgentError {

@@ -15,7 +15,7 @@ import {
   steering,
 } from "../loop/inbox.ts";
 import { toJson } from "../perform/serialise.ts";
-import { runOfCall } from "../state/nested-state.ts";
+import { findRunByCall } from "../state/nested-state.ts";
 import type { RunState } from "../state/state.ts";
 import type { Result } from "./result.ts";
 
@@ -84,7 +84,7 @@ export function runHandle(parts: RunParts): Run {
   const decided = new Map<string, CallDecision>();
   function resolve(callId: string, decision: CallDecision): Run {
     const run = parts.state();
-    const asking = run && runOfCall(run, callId)?.round?.calls.get(callId);
+    const asking = run && findRunByCall(run, callId)?.currentTurn?.calls.get(callId);
     const key = `${callId}#${asking?.questions.length ?? 0}`;
     const earlier = decided.get(key);
     if (earlier && isContrary(earlier, decision)) throw contrary(callId, earlier);

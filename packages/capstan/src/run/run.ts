@@ -1,8 +1,8 @@
-import { type Agent, agentsByName } from "../agent.ts";
+import { type Agent, indexAgents } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
-import { newId } from "../ids.ts";
-import { canonical, type Json } from "../json.ts";
+import { createId } from "../ids.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
 import { environment } from "../models/environment.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import { knownSecrets, maskingOf } from "../secrets/mask.ts";
@@ -33,12 +33,12 @@ let machineTimeZone: string | undefined;
 
 /** Starts a run at once. Await it for its result, or iterate it for its events. */
 export function run(agent: Agent, input: RunInput, options: RunOptions & WithShared = {}): Run {
-  const { session = newId("ses_"), runId = newId("run_") } = options;
+  const { session = createId("ses_"), runId = createId("run_") } = options;
   processStore ??= memory();
   const { store = processStore } = options;
   return openRun({
     ...options,
-    agents: agentsByName(agent),
+    agents: indexAgents(agent),
     runId,
     store,
     async find() {
@@ -68,7 +68,7 @@ async function assertSame({ runId, session, store, input }: Named, secrets: read
   const asked = maskingOf(knownSecrets(secrets, environment))?.fact(said) ?? said;
   const isSame =
     start?.type === "run_start" &&
-    canonical(start.input as unknown as Json) === canonical(asked.input as unknown as Json);
+    toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(asked.input as unknown as Json);
   if (known === session && isSame) return;
   const message = `There is another run "${runId}" already, in the session "${known}": give this one an id of its own, or none.`;
   throw new AgentError("invalid_input", message);
@@ -114,7 +114,7 @@ export function resume(
   const { store, runId, find } = "store" in from ? stored(from.store, from.runId) : seeded(from);
   return openRun({
     ...options,
-    agents: agentsByName(agents),
+    agents: indexAgents(agents),
     store,
     runId,
     find,

@@ -9,8 +9,8 @@ type Blob = { readonly mediaType: string; readonly data: string | Uint8Array };
 
 /** What performing an effect reaches the world with. */
 type Reach<Call> = {
-  modelOf(choice: ModelChoice): Model;
-  masked?<Body extends object>(body: Body): Body;
+  resolveModel(choice: ModelChoice): Model;
+  mask?<Body extends object>(body: Body): Body;
   readonly hooks: {
     onAfterTool?(call: Call, outcome: Outcome): Outcome | undefined | Promise<Outcome | undefined>;
   };
@@ -22,11 +22,11 @@ type Reach<Call> = {
  * is cut to its size, or kept as a blob. Tools and hooks themselves get what they always get.
  */
 export function maskedIo<Call, Io extends Reach<Call>>(io: Io, masking: Masking): Io {
-  const { modelOf, hooks, blobs } = io;
+  const { resolveModel, hooks, blobs } = io;
   return {
     ...io,
-    modelOf: (choice: ModelChoice) => maskedModel(modelOf(choice), masking),
-    masked: masking.fact,
+    resolveModel: (choice: ModelChoice) => maskedModel(resolveModel(choice), masking),
+    mask: masking.fact,
     hooks: {
       ...hooks,
       async onAfterTool(call: Call, outcome: Outcome): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import type { Blob, Store } from "../store.ts";
 import { parked } from "./parked.ts";
 import { renamedFact } from "./renamed-fact.ts";
@@ -19,7 +19,7 @@ const leaseMs = 60_000;
 /** Writes a session that does not exist yet, all of it or nothing. A run that is not finished comes to rest. */
 export async function writeCopy(store: Store, copy: Copy): Promise<void> {
   const { id, title } = copy;
-  const lease = await store.lease(id, newId("copy_"), leaseMs);
+  const lease = await store.lease(id, createId("copy_"), leaseMs);
   if (!lease) throw new AgentError("session_busy", `The session "${id}" is in use: choose another id.`);
   try {
     await assertFree(store, id);

@@ -1,4 +1,4 @@
-import { seen } from "../escape-text.ts";
+import { escapeControls } from "../escape-text.ts";
 import type { Json } from "../json.ts";
 import type { LineChange } from "./diff-lines.ts";
 import type { CallDifference, Difference, Pair, TurnDifference } from "./difference.ts";
@@ -30,10 +30,10 @@ function turnLines({ turn, type, text, calls }: TurnDifference): string[] {
 }
 
 function callLines({ type, name, names, input, status, result }: CallDifference): string[] {
-  const title = `  ${seen(names ? `${names.left} → ${names.right}` : name)}`;
+  const title = `  ${escapeControls(names ? `${names.left} → ${names.right}` : name)}`;
   if (type === "same") return [`${title}: same`];
   if (type !== "changed") return [`${title}: ${sides[type]}`];
-  const shown = (value: Json) => seen(JSON.stringify(value));
+  const shown = (value: Json) => escapeControls(JSON.stringify(value));
   return [
     title,
     ...(input ? [`  - ${shown(input.left)}`, `  + ${shown(input.right)}`] : []),
@@ -48,7 +48,7 @@ const signs = { same: " ", left: "-", right: "+" };
 function changed(lines: readonly LineChange[]): string[] {
   return lines.flatMap(({ type, line }, index) => {
     const isNear = [index - 1, index, index + 1].some((at) => (lines[at]?.type ?? "same") !== "same");
-    return isNear ? [`  ${signs[type]} ${seen(line)}`] : [];
+    return isNear ? [`  ${signs[type]} ${escapeControls(line)}`] : [];
   });
 }
 

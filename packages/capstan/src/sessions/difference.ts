@@ -1,6 +1,6 @@
 import type { Fact } from "../event.ts";
 import { getText, toPlainText } from "../history.ts";
-import { canonical, type Json } from "../json.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
 import { diffLines, type LineChange } from "./diff-lines.ts";
 import { isNested } from "./stored-facts.ts";
 import { type RunSummary, runSummary } from "./summary.ts";
@@ -139,7 +139,7 @@ function callDifference(left: SideCall, right: SideCall): CallDifference {
   const result = changedLines(left.result, right.result);
   const changes = {
     ...(left.name !== right.name && { names: { left: left.name, right: right.name } }),
-    ...(canonical(left.input) !== canonical(right.input) && {
+    ...(toCanonicalJson(left.input) !== toCanonicalJson(right.input) && {
       input: { left: left.input, right: right.input },
     }),
     ...(left.status !== right.status && { status: { left: left.status, right: right.status } }),

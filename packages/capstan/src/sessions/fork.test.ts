@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
-import { identityOf } from "../ids.ts";
+import { identifyFact } from "../ids.ts";
 import { resume, run } from "../run/run.ts";
 import { fold } from "../state/apply.ts";
 import type { Store } from "../store.ts";
@@ -59,7 +59,7 @@ describe("a fork", () => {
       expect(result.status).toBe("done");
       for (const { history } of model.requests)
         expect(new Set(history.map((entry) => JSON.stringify(entry))).size).toBe(history.length);
-      const ids = (await copy.facts()).map(identityOf);
+      const ids = (await copy.facts()).map(identifyFact);
       expect(new Set(ids).size).toBe(ids.length);
     }
     expect(deeds.length).toBeGreaterThan(1);

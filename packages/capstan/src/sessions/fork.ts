@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import type { Store } from "../store.ts";
 import { runIdsFor, writeCopy } from "./copy-session.ts";
 import { withoutOpenCalls } from "./parked.ts";
@@ -19,7 +19,7 @@ export type ForkOptions = {
 export async function fork(
   store: Store,
   sessionId: string,
-  { at, id = newId("ses_"), title }: ForkOptions & { readonly at: number },
+  { at, id = createId("ses_"), title }: ForkOptions & { readonly at: number },
 ): Promise<string> {
   const facts = await storedFacts(store, sessionId);
   assertPosition(facts, at);

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import { resolvePolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { runIdsFor, withNested, writeCopy } from "./copy-session.ts";
@@ -18,7 +18,7 @@ import { isNested } from "./stored-facts.ts";
 export async function importSession(store: Store, written: string, given?: string): Promise<string> {
   const { id: asked, title = "", facts, blobs } = readSessionFile(written);
   for (const fact of facts) assertUsage(fact);
-  const id = given ?? ((await store.getSession(asked)) ? newId("ses_") : asked);
+  const id = given ?? ((await store.getSession(asked)) ? createId("ses_") : asked);
   await writeCopy(store, {
     id,
     title,
@@ -60,7 +60,7 @@ async function freeRunIds(store: Store, facts: readonly Fact[]): Promise<Map<str
     const { runId } = fact;
     if (runIds.has(runId) || isNested(fact)) continue;
     const isTaken = (await store.findSession(runId)) !== undefined;
-    runIds.set(runId, isTaken ? newId("run_") : runId);
+    runIds.set(runId, isTaken ? createId("run_") : runId);
   }
   return withNested(facts, runIds, (runId) => runId);
 }

@@ -1,6 +1,6 @@
-import { errorData } from "../errors.ts";
+import { toErrorData } from "../errors.ts";
 import type { Fact, FactBody } from "../event.ts";
-import { factId } from "../ids.ts";
+import { createFactId } from "../ids.ts";
 import { fold } from "../state/apply.ts";
 import type { Call, RunState } from "../state/state.ts";
 import { isNested } from "./stored-facts.ts";
@@ -21,7 +21,7 @@ export function parked(facts: readonly Fact[]): readonly Fact[] {
   const rest: Fact = {
     ...body,
     ...{ runId, sessionId, agent, turn, at },
-    id: factId(body, runId, String(waits)),
+    id: createFactId(body, runId, String(waits)),
     seq: seq + 1,
   };
   return [...facts, rest];
@@ -52,11 +52,11 @@ function withoutOpenCallsOf(
   facts: readonly Fact[],
   mustAskAgain: (call: Call) => boolean,
 ): readonly Fact[] {
-  const calls = [...(run.round?.calls.values() ?? [])];
+  const calls = [...(run.currentTurn?.calls.values() ?? [])];
   const open = calls.filter((call) => !call.result && !call.check?.error && mustAskAgain(call));
   if (open.length === 0) return facts;
   const said = facts.findLastIndex((fact) => fact.type === "message" && fact.runId === run.id);
-  const refused = open.map(({ part }) => [part.id, { error: errorData("approval_mismatch", refusal) }]);
+  const refused = open.map(({ part }) => [part.id, { error: toErrorData("approval_mismatch", refusal) }]);
   return facts.map((fact, index) =>
     index === said && fact.type === "message"
       ? { ...fact, checks: { ...fact.checks, ...Object.fromEntries(refused) } }

@@ -1,6 +1,6 @@
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { identityOf } from "../ids.ts";
+import { identifyFact } from "../ids.ts";
 import { isRecord } from "../json.ts";
 import { checkPolicy } from "../policy.ts";
 import { fold } from "../state/apply.ts";
@@ -82,8 +82,8 @@ function checkFacts(facts: readonly Fact[]): void {
     if (problem) throw refuse(problem);
     if (fact.seq !== index + 1) throw refuse(`its seq is ${fact.seq}, so there is a gap`);
     if (fact.sessionId !== facts[0]?.sessionId) throw refuse("it belongs to another session");
-    if (identities.has(identityOf(fact))) throw refuse("it is there twice");
-    identities.add(identityOf(fact));
+    if (identities.has(identifyFact(fact))) throw refuse("it is there twice");
+    identities.add(identifyFact(fact));
     if (isNested(fact)) {
       const isKnown = fact.type === "run_start" ? !runs.has(fact.runId) : inner.has(fact.runId);
       const parent = fact.parentRunId ?? "";

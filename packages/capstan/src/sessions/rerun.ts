@@ -2,7 +2,7 @@ import type { Agent, ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import type { Part } from "../history.ts";
-import { newId } from "../ids.ts";
+import { createId } from "../ids.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import type { ChatMessage, RunInput } from "../run/input.ts";
 import type { ResumeOptions, Shared } from "../run/open-run.ts";
@@ -41,7 +41,7 @@ type ByEngine = { readonly shared?: Shared; begun?(run: Run): unknown };
 
 /** Forks a session before a run or a turn and runs from there again. The old session stays as it is. */
 export async function rerun(store: Store, options: RerunOptions & ByEngine): Promise<Rerun> {
-  const { session, id = newId("ses_") } = options;
+  const { session, id = createId("ses_") } = options;
   const facts = await storedFacts(store, session);
   const { start, before } = placeOf(facts, options.at);
   if (before >= start.seq && options.edit !== undefined) {

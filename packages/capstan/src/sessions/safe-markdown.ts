@@ -1,8 +1,8 @@
-import { seen } from "../escape-text.ts";
+import { escapeControls } from "../escape-text.ts";
 
 /** One line of text in which nothing is Markdown or HTML. */
 export function unmarked(text: string): string {
-  return entities(seen(text).replaceAll(/\s+/g, " ").trim());
+  return entities(escapeControls(text).replaceAll(/\s+/g, " ").trim());
 }
 
 // Entities, not backslashes: they are inert also inside HTML.
@@ -17,7 +17,7 @@ function entities(text: string): string {
  */
 export function safeMarkdown(text: string): string {
   let fence: string | undefined;
-  const lines = seen(text).split("\n");
+  const lines = escapeControls(text).split("\n");
   const safe = lines.map((line) => {
     if (fence !== undefined) {
       if (isClosing(line, fence)) fence = undefined;

@@ -4,7 +4,7 @@
 // Facts stand as they are in the store. `title` is there when a person gave one.
 import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
-import { canonical, type Json } from "../json.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
 import type { Blob, Store } from "../store.ts";
 
 /** Tells such a file from all others. */
@@ -37,14 +37,14 @@ export async function toFile(
     `${member("version", fileVersion)},`,
     `${member("id", id)},`,
     ...(title ? [`${member("title", title)},`] : []),
-    `"facts":[\n${facts.map((fact) => canonical(plain(fact))).join(",\n")}\n],`,
+    `"facts":[\n${facts.map((fact) => toCanonicalJson(plain(fact))).join(",\n")}\n],`,
     `"blobs":{${blobs.length > 0 ? `\n${blobs.join(",\n")}\n` : ""}}`,
     "}\n",
   ].join("\n");
 }
 
 function member(key: string, value: Json): string {
-  return `${JSON.stringify(key)}:${canonical(value)}`;
+  return `${JSON.stringify(key)}:${toCanonicalJson(value)}`;
 }
 
 /** Without what JSON leaves out. */

@@ -1,4 +1,4 @@
-import { seen } from "../escape-text.ts";
+import { escapeControls } from "../escape-text.ts";
 import type { Fact } from "../event.ts";
 import { toPlainText } from "../history.ts";
 
@@ -7,7 +7,7 @@ const longestName = 200;
 
 /** What a session is called: by the person who named it, else by the first words that were said in it. */
 export function titleOf(facts: readonly Fact[], given: string | undefined): string {
-  if (given) return seen(given).replaceAll(/\s+/g, " ").slice(0, longestName).toWellFormed();
+  if (given) return escapeControls(given).replaceAll(/\s+/g, " ").slice(0, longestName).toWellFormed();
   const start = facts.find((fact) => fact.type === "run_start");
   return firstWords(start ? askedIn(start) : "") || "Untitled";
 }
@@ -24,7 +24,7 @@ export function askedIn({ input }: Extract<Fact, { type: "run_start" }>): string
 
 /** The beginning of a text, in one line and cut at a word. */
 export function firstWords(text: string, most: number = longestTitle): string {
-  const line = seen(text.slice(0, most * 8))
+  const line = escapeControls(text.slice(0, most * 8))
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line.length <= most) return line;

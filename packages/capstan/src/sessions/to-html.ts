@@ -1,4 +1,4 @@
-import { seen } from "../escape-text.ts";
+import { escapeControls } from "../escape-text.ts";
 import type { Part } from "../history.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
 import { shownJson } from "./to-markdown.ts";
@@ -36,7 +36,7 @@ ${runs.map(runSection).join("\n")}
 
 /** Text as HTML, with everything visible; safe between tags and in quoted attributes. */
 export function escaped(text: string): string {
-  return seen(text).replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return escapeControls(text).replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function runSection(run: ToldRun): string {

@@ -1,4 +1,4 @@
-import { seen } from "../escape-text.ts";
+import { escapeControls } from "../escape-text.ts";
 import { toPlainText } from "../history.ts";
 import type { Json } from "../json.ts";
 import { safeMarkdown, unmarked } from "./safe-markdown.ts";
@@ -52,12 +52,12 @@ function callTitle({ name, result, approval }: ToldCall): string {
 
 function callBody({ input, result }: ToldCall): string {
   const given = fenced(shownJson(input), typeof input === "string" ? "" : "json");
-  return result ? `${given}\n\n${fenced(seen(result.text), "")}` : given;
+  return result ? `${given}\n\n${fenced(escapeControls(result.text), "")}` : given;
 }
 
 /** A value as people read it. */
 export function shownJson(value: Json): string {
-  return seen(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
+  return escapeControls(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 
 function folded(title: string, body: string): string {

@@ -1,8 +1,8 @@
 import type { Fact } from "../event.ts";
 import { getCalls } from "../history.ts";
-import { identityOf } from "../ids.ts";
+import { identifyFact } from "../ids.ts";
 import { apply } from "../state/apply.ts";
-import { newState, type State } from "../state/state.ts";
+import { createState, type State } from "../state/state.ts";
 import type { World } from "./world.ts";
 
 /** What the log says of one call. */
@@ -44,7 +44,7 @@ export function factAudit(world: World): FactAudit {
   function sessionOf(sessionId: string): AuditedSession {
     const known = sessions.get(sessionId);
     if (known) return known;
-    const session = { facts: [], state: newState(sessionId), open: undefined };
+    const session = { facts: [], state: createState(sessionId), open: undefined };
     sessions.set(sessionId, session);
     return session;
   }
@@ -91,7 +91,7 @@ export function factAudit(world: World): FactAudit {
         const known = session.facts[fact.seq - 1];
         if (!known && fact.seq !== session.facts.length + 1)
           world.violate("facts are numbered without a gap", described(fact));
-        if (known && identityOf(known) !== identityOf(fact))
+        if (known && identifyFact(known) !== identifyFact(fact))
           world.violate("a stored fact stays as it is", described(fact));
         if (known) continue;
         session.facts.push(fact);

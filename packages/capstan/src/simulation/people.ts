@@ -1,6 +1,6 @@
-import { agentsByName } from "../agent.ts";
+import { indexAgents } from "../agent.ts";
 import { describeThrown } from "../errors.ts";
-import { type PendingCall, pendingCalls } from "../rules/pending-calls.ts";
+import { listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
 import type { Run } from "../run/run-handle.ts";
 import type { RunMessage } from "../store.ts";
 import type { AuditedStore } from "./audited-store.ts";
@@ -97,7 +97,7 @@ function isWaiting({ audited }: Town, { session, runId }: PlannedRun): boolean {
 function pendingOf({ audited, fleet }: Town, { session, runId }: PlannedRun): readonly PendingCall[] {
   const { run } = audited.facts.sessionOf(session).state;
   const [member] = fleet.alive();
-  return run?.id === runId && member ? pendingCalls(agentsByName(member.agent), run) : [];
+  return run?.id === runId && member ? listPendingCalls(indexAgents(member.agent), run) : [];
 }
 
 type Reply = RunMessage extends infer Message

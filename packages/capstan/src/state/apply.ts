@@ -2,13 +2,13 @@ import type { CallCheck, Fact } from "../event.ts";
 import { type CallPart, getCalls, getText } from "../history.ts";
 import { addLabels } from "../labels.ts";
 import type { Reply } from "../tool.ts";
-import { endHandoffs, handBack, handOver, settleHandoff } from "./apply-handoff.ts";
+import { applyHandoff, applyHandoffReturn, endHandoffs, settleHandoff } from "./apply-handoff.ts";
 import { applyCompaction } from "./compact.ts";
-import { callKey, closeRound, recordOf, resultEntry } from "./complete-turn.ts";
-import { correct, measure } from "./context-size.ts";
-import { applyNested, passTime } from "./nested-state.ts";
+import { completeTurn, toCallKey, toCallRecord, toResultEntry } from "./complete-turn.ts";
+import { correctEstimate, measureHistory } from "./context-size.ts";
+import { applyNested, updateWaitedTime } from "./nested-state.ts";
 import { startRun } from "./start-run.ts";
-import { addUsage, type Call, newState, noUsage, type RunState, type State } from "./state.ts";
+import { addUsage, type Call, createState, noUsage, type RunState, type State } from "./state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -19,15 +19,15 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 export function apply(state: State, fact: Fact): State {
   if (fact.seq <= state.seq) return state;
   state.seq = fact.seq;
-  if (fact.parentRunId === undefined) applyOwn(state, fact);
-  else applyNested(state, fact, applyOwn);
+  if (fact.parentRunId === undefined) applyToRun(state, fact);
+  else applyNested(state, fact, applyToRun);
   return state;
 }
 
-function applyOwn(state: State, fact: Fact): void {
+function applyToRun(state: State, fact: Fact): void {
   if (fact.type === "run_start") state.run = startRun(state, fact);
   else if (state.run?.id === fact.runId) {
-    passTime(state.run, fact);
+    updateWaitedTime(state.run, fact);
     // A table of functions is not known to fit the fact it is asked for.
     (folds[fact.type] as (state: State, run: RunState, fact: Fact) => void)(state, state.run, fact);
   }
@@ -35,7 +35,7 @@ function applyOwn(state: State, fact: Fact): void {
 
 /** The state after these facts. To resume is to fold and go on; to fork is to fold a prefix. */
 export function fold(sessionId: string, facts: readonly Fact[]): State {
-  return facts.reduce(apply, newState(sessionId));
+  return facts.reduce(apply, createState(sessionId));
 }
 
 type Folds = {
@@ -59,16 +59,16 @@ const folds: Folds = {
   tool_call_result: settleCall,
   approval_required: markAsked,
   approval_resolved: resolveApproval,
-  waiting: rest,
-  woken: wake,
-  handoff: handOver,
+  waiting: suspendRun,
+  woken: wakeRun,
+  handoff: applyHandoff,
   handoff_denied(_, run, { reason }) {
     if (run.policy.handoff?.onDenied === "fail") run.denied = reason;
   },
-  handoff_return: handBack,
+  handoff_return: applyHandoffReturn,
   steered(_, run, { entry }) {
     run.steering.push(entry);
-    run.passing = undefined;
+    run.lastHandoff = undefined;
   },
   cancel_requested(_, run, { reason }) {
     run.cancelReason ??= reason;
@@ -76,11 +76,11 @@ const folds: Folds = {
   recovered(_, run) {
     run.recoveries += 1;
   },
-  turn_end(_, { round }) {
-    if (round) round.ended = true;
+  turn_end(_, { currentTurn }) {
+    if (currentTurn) currentTurn.ended = true;
   },
   turn_summary(_, run, { usage }) {
-    if (run.round) run.round.isSummarised = true;
+    if (run.currentTurn) run.currentTurn.isSummarised = true;
     if (usage) run.usage = addUsage(run.usage, usage);
   },
   limit_reached(_, run, { code, message }) {
@@ -95,20 +95,20 @@ const folds: Folds = {
   done: endRun,
 };
 
-function rest(_: State, run: RunState, { until }: FactOf<"waiting">): void {
+function suspendRun(_: State, run: RunState, { until }: FactOf<"waiting">): void {
   run.waiting = true;
   run.waits += 1;
   run.wakeAt = until;
 }
 
-function wake(_: State, run: RunState): void {
+function wakeRun(_: State, run: RunState): void {
   run.wakeAt = undefined;
-  if (run.round) run.round.failure = undefined;
+  if (run.currentTurn) run.currentTurn.failure = undefined;
 }
 
 function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: FactOf<"turn_start">): void {
   run.turn = turn;
-  run.round = {
+  run.currentTurn = {
     turn,
     tools,
     chain,
@@ -125,67 +125,68 @@ function startTurn(state: State, run: RunState, { turn, tools, chain, notes }: F
     ended: false,
     isSummarised: false,
   };
-  hearSteering(state, run);
-  if (typeof run.policy.contextBudget === "number") measure(state, state.history.length);
+  addSteering(state, run);
+  if (typeof run.policy.contextBudget === "number") measureHistory(state, state.history.length);
 }
 
 function failModel(_: State, run: RunState, fact: FactOf<"model_failed">): void {
   const { candidate, hadMoreRoom, error } = fact;
-  const { round, compactions } = run;
+  const { currentTurn, compactions } = run;
   if (fact.compaction !== undefined) {
     if (compactions.open) compactions.open = { ...compactions.open, candidate: candidate + 1 };
-  } else if (round) {
+  } else if (currentTurn) {
     // One model of the chain that may be asked again later is enough to wait for.
-    const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : round.failure?.retryAt;
-    round.failure = { candidate, hadMoreRoom, error, ...(retryAt !== undefined && { retryAt }) };
-    if (error.code === "context_overflow") round.overflows += 1;
+    const retryAt = fact.isParked ? fact.at + (error.retryAfterMs ?? 0) : currentTurn.failure?.retryAt;
+    currentTurn.failure = { candidate, hadMoreRoom, error, ...(retryAt !== undefined && { retryAt }) };
+    if (error.code === "context_overflow") currentTurn.overflows += 1;
   }
 }
 
-function hearSteering(state: State, run: RunState): void {
+function addSteering(state: State, run: RunState): void {
   state.history.push(...run.steering);
   run.steering = [];
 }
 
 function addMessage(state: State, run: RunState, fact: FactOf<"message">): void {
-  const { round } = run;
-  if (!round) return;
-  correct(state, fact.usage);
+  const { currentTurn } = run;
+  if (!currentTurn) return;
+  correctEstimate(state, fact.usage);
   run.recoveries = 0;
   run.usage = addUsage(run.usage, fact.usage);
-  round.usage = addUsage(round.usage, fact.usage);
-  round.message = fact.entry;
-  round.finish = fact.finish;
-  round.output = fact.output;
-  if (fact.output && "issues" in fact.output) run.formless += 1;
+  currentTurn.usage = addUsage(currentTurn.usage, fact.usage);
+  currentTurn.message = fact.entry;
+  currentTurn.finish = fact.finish;
+  currentTurn.output = fact.output;
+  if (fact.output && "issues" in fact.output) run.invalidOutputs += 1;
   for (const part of getCalls(fact.entry)) {
     state.callIds.add(part.id);
-    round.calls.set(part.id, newCall(part, checkOf(fact, part.id)));
+    currentTurn.calls.set(part.id, createCall(part, getCheck(fact, part.id)));
   }
-  round.unsettled = round.calls.size;
+  currentTurn.unsettled = currentTurn.calls.size;
   const text = getText(fact.entry).trim();
   if (text) {
     run.lastText = text;
-    run.cited = fact.citations ?? [];
+    run.citations = fact.citations ?? [];
   }
   for (const part of fact.entry.parts) {
-    if (part.type === "reasoning" && part.text) run.reasoning.push({ turn: round.turn, text: part.text });
+    if (part.type === "reasoning" && part.text)
+      run.reasoning.push({ turn: currentTurn.turn, text: part.text });
   }
-  if (round.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
+  if (currentTurn.unsettled === 0 && fact.entry.parts.length > 0) state.history.push(fact.entry);
 }
 
 /** Only an own key: a provider may call a call `toString`. */
-function checkOf({ checks }: FactOf<"message">, callId: string): CallCheck | undefined {
+function getCheck({ checks }: FactOf<"message">, callId: string): CallCheck | undefined {
   return checks && Object.hasOwn(checks, callId) ? checks[callId] : undefined;
 }
 
 const noQuestions: Call["questions"] = [];
 
-function newCall(part: CallPart, check: CallCheck | undefined): Call {
+function createCall(part: CallPart, check: CallCheck | undefined): Call {
   return {
     part,
     check,
-    asked: false,
+    approvalRequested: false,
     approval: undefined,
     questions: noQuestions,
     attempt: 0,
@@ -195,8 +196,8 @@ function newCall(part: CallPart, check: CallCheck | undefined): Call {
 }
 
 function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">): void {
-  const call = run.round?.calls.get(fact.id);
-  if (fact.attempt === 1 && !call?.check?.error) run.begun += 1;
+  const call = run.currentTurn?.calls.get(fact.id);
+  if (fact.attempt === 1 && !call?.check?.error) run.startedCalls += 1;
   if (call) call.attempt = fact.attempt;
   else {
     // Not asked for by the model: the fallback tool of a limit.
@@ -206,19 +207,19 @@ function startCall(state: State, run: RunState, fact: FactOf<"tool_call_start">)
 }
 
 function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result">): void {
-  const { round } = run;
+  const { currentTurn } = run;
   const frame = run.handoffs.findLast(({ call }) => call.part.id === fact.id);
   if (frame) {
     settleHandoff(state, run, { frame, fact });
     return;
   }
-  const call = round?.calls.get(fact.id);
+  const call = currentTurn?.calls.get(fact.id);
   if (fact.reads && !call?.result) {
     const input = call?.part.input ?? run.fallback?.input ?? {};
     addLabels(state.labels, fact.reads, { tool: fact.name, turn: run.turn, input });
   }
-  if (!round || !call) {
-    const record = recordOf(fact, run.fallback?.input ?? {});
+  if (!currentTurn || !call) {
+    const record = toCallRecord(fact, run.fallback?.input ?? {});
     run.toolCalls.push(record);
     if (run.fallback) run.fallback.result = record;
     return;
@@ -226,11 +227,11 @@ function settleCall(state: State, run: RunState, fact: FactOf<"tool_call_result"
   if (call.result) return;
   run.recoveries = 0;
   state.hasHandles ||= fact.handle !== undefined;
-  if (fact.cacheUntil !== undefined) state.cache.set(callKey(call.part), fact);
-  call.result = resultEntry(fact);
-  call.record = recordOf(fact, call.part.input);
-  round.unsettled -= 1;
-  if (round.unsettled === 0) closeRound(state, run, round);
+  if (fact.cacheUntil !== undefined) state.cache.set(toCallKey(call.part), fact);
+  call.result = toResultEntry(fact);
+  call.record = toCallRecord(fact, call.part.input);
+  currentTurn.unsettled -= 1;
+  if (currentTurn.unsettled === 0) completeTurn(state, run, currentTurn);
 }
 
 function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
@@ -241,15 +242,15 @@ function endRun(state: State, run: RunState, fact: FactOf<"done">): void {
     state.history.push({ type: "assistant", parts: [{ type: "text", text }] });
   }
   endHandoffs(state, run);
-  hearSteering(state, run);
+  addSteering(state, run);
 }
 
 function markAsked(state: State, run: RunState, fact: FactOf<"approval_required">): void {
-  const call = run.round?.calls.get(fact.callId);
+  const call = run.currentTurn?.calls.get(fact.callId);
   if (!call) return;
   const { question, reason, digest, reads } = fact;
   if (!question) {
-    call.asked = true;
+    call.approvalRequested = true;
     return;
   }
   if (reads && call.questions.length === 0)
@@ -259,7 +260,7 @@ function markAsked(state: State, run: RunState, fact: FactOf<"approval_required"
 
 function resolveApproval(_: State, run: RunState, fact: FactOf<"approval_resolved">): void {
   const { callId, approved, reason, number, value = null } = fact;
-  const call = run.round?.calls.get(callId);
+  const call = run.currentTurn?.calls.get(callId);
   const reply: Reply = approved ? { approved, value } : { approved, ...(reason !== undefined && { reason }) };
   if (number !== undefined) {
     const asked = call?.questions[number - 1];

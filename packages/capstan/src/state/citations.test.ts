@@ -11,7 +11,7 @@ import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { openAiChatEncoder } from "../testing/wire-encoders.ts";
 import { defineTool } from "../tool.ts";
-import { citedNumbers } from "./citations.ts";
+import { parseCitedNumbers } from "./citations.ts";
 
 /** Finds what it is asked for: `a b` are two fragments, `a=x` is one with other content. */
 const find = defineTool({
@@ -54,11 +54,11 @@ async function ask(
 
 describe("citedNumbers", () => {
   it("reads numbers, lists and ranges, each number once", () => {
-    expect(citedNumbers("1")).toEqual([1]);
-    expect(citedNumbers("3, 1,2;1")).toEqual([3, 1, 2]);
-    expect(citedNumbers("1, 3 - 5")).toEqual([1, 3, 4, 5]);
+    expect(parseCitedNumbers("1")).toEqual([1]);
+    expect(parseCitedNumbers("3, 1,2;1")).toEqual([3, 1, 2]);
+    expect(parseCitedNumbers("1, 3 - 5")).toEqual([1, 3, 4, 5]);
     for (const other of ["", "a", "1 2", "01", "5-3", "1-21", "1234567", "1,,2"])
-      expect(citedNumbers(other)).toBeUndefined();
+      expect(parseCitedNumbers(other)).toBeUndefined();
   });
 });
 

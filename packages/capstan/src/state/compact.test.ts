@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Entry, getCalls, type ResultEntry } from "../history.ts";
-import { lastRoundsFrom, shortened, withinLimit } from "./compact.ts";
+import { findRecentTurnsStart, shortenResult, trimHistory } from "./compact.ts";
 
 const user = (content = "?"): Entry => ({ type: "user", content });
 const said = (text = "."): Entry => ({ type: "assistant", parts: [{ type: "text", text }] });
@@ -28,11 +28,11 @@ describe("a history within its limit", () => {
     ["nothing that begins between a call and its results", 6, three.slice(2)],
     ["the last exchange whole, though it is longer", 1, three.slice(2)],
   ])("keeps %s (S2-32, S2-49, C-11)", (_, limit, kept) => {
-    expect(withinLimit(three, limit)).toEqual(kept);
+    expect(trimHistory(three, limit)).toEqual(kept);
   });
 
   it("keeps summaries at the front, and does not count them", () => {
-    expect(withinLimit([summary, ...three], 5)).toEqual([summary, ...three.slice(2)]);
+    expect(trimHistory([summary, ...three], 5)).toEqual([summary, ...three.slice(2)]);
   });
 
   it("begins at what a person said and has each call with its results, for any history and limit (S2-32, S2-49, C-11)", () => {
@@ -46,7 +46,7 @@ describe("a history within its limit", () => {
           ),
           user("now"),
         ];
-        const kept = withinLimit(history, limit);
+        const kept = trimHistory(history, limit);
         expect(kept[0]?.type).toBe("user");
         expect(history.slice(-kept.length)).toEqual(kept);
         expectWhole(kept);
@@ -77,7 +77,7 @@ describe("the last two rounds", () => {
     ["have their calls and results", [user(), ...round("a"), ...round("b"), ...round("c")], 4],
     ["have what was said to them", [user(), said(), user(), user(), said(), user(), said(), user()], 2],
   ])("%s", (_, history, from) => {
-    expect(lastRoundsFrom(history)).toBe(from);
+    expect(findRecentTurnsStart(history)).toBe(from);
   });
 });
 
@@ -100,16 +100,21 @@ describe("a result in short", () => {
     ],
     ["itself when that is shorter", { content: "Seen." }, "Seen."],
   ])("is %s (S2-31)", (_, more, content) => {
-    expect(shortened(result("a", more))).toMatchObject({ callId: "a", name: "look", status: "ok", content });
+    expect(shortenResult(result("a", more))).toMatchObject({
+      callId: "a",
+      name: "look",
+      status: "ok",
+      content,
+    });
   });
 
   it("is no shorter the second time, and cuts no character in two", () => {
-    const once = shortened(result("a", { content: `${"x".repeat(199)}😀${"y".repeat(100)}` }));
-    expect(shortened(once)).toBe(once);
+    const once = shortenResult(result("a", { content: `${"x".repeat(199)}😀${"y".repeat(100)}` }));
+    expect(shortenResult(once)).toBe(once);
     expect(JSON.stringify(once)).not.toContain("\\ud83d");
   });
 
   it("leaves what people and the model said as it is", () => {
-    for (const entry of [user(long), said(long), summary]) expect(shortened(entry)).toBe(entry);
+    for (const entry of [user(long), said(long), summary]) expect(shortenResult(entry)).toBe(entry);
   });
 });

@@ -1,61 +1,61 @@
 import type { Fact } from "../event.ts";
 import { type CallPart, type ResultEntry, toPlainText } from "../history.ts";
-import { canonical, type Json } from "../json.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
 import { addFragment } from "./citations.ts";
-import { adoptNested } from "./nested-state.ts";
-import type { Call, Round, RunState, State, ToolCallRecord } from "./state.ts";
+import { mergeNestedRun } from "./nested-state.ts";
+import type { Call, RunState, State, ToolCallRecord, TurnState } from "./state.ts";
 
 /** Only when each call has its result, and in call order: what a run has found does not depend on which tool was faster. */
-export function closeRound(state: State, run: RunState, round: Round): void {
-  if (round.message) state.history.push(round.message);
-  for (const call of round.calls.values()) {
+export function completeTurn(state: State, run: RunState, turnState: TurnState): void {
+  if (turnState.message) state.history.push(turnState.message);
+  for (const call of turnState.calls.values()) {
     if (call.result) state.history.push(call.result);
-    noteCall(state, run, { round, call });
+    recordCall(state, run, { turnState, call });
   }
 }
 
 /** What a finished call leaves behind beside its result in the history. */
-export function noteCall(
+export function recordCall(
   state: State,
   run: RunState,
-  { round, call }: { readonly round: Round; readonly call: Call },
+  { turnState, call }: { readonly turnState: TurnState; readonly call: Call },
 ): void {
   const { result, record } = call;
   if (!result || !record) return;
-  adoptNested(state, run, call);
+  mergeNestedRun(state, run, call);
   run.toolCalls.push(record);
   if (result.affected !== undefined) run.affected.push(result.affected);
   for (const fragment of result.contexts ?? []) addFragment(state, fragment);
   run.unknownTools = result.error?.code === "unknown_tool" ? run.unknownTools + 1 : 0;
-  countRepeat(run, round, call);
+  countRepeat(run, turnState, call);
 }
 
 /** Two calls are the same when they name the same tool and their arguments are equal. */
-export function callKey({ name, input, raw }: CallPart): string {
-  return `${name} ${raw ?? canonical(input)}`;
+export function toCallKey({ name, input, raw }: CallPart): string {
+  return `${name} ${raw ?? toCanonicalJson(input)}`;
 }
 
-function countRepeat(run: RunState, round: Round, { part, result }: Call): void {
-  const key = callKey(part);
+function countRepeat(run: RunState, turnState: TurnState, { part, result }: Call): void {
+  const key = toCallKey(part);
   const content = result ? `${result.status} ${toPlainText(result.content)}` : "";
   const seen = run.repeats.get(key);
   const isSame = seen?.content === content;
   const count = isSame ? seen.count + 1 : 1;
-  const before = isSame ? (seen.turn === round.turn ? seen.before : seen.count) : 0;
-  run.repeats.set(key, { content, count, turn: round.turn, before });
-  if (count > (round.repeated?.count ?? 0)) round.repeated = { name: part.name, count, before };
+  const before = isSame ? (seen.turn === turnState.turn ? seen.before : seen.count) : 0;
+  run.repeats.set(key, { content, count, turn: turnState.turn, before });
+  if (count > (turnState.repeated?.count ?? 0)) turnState.repeated = { name: part.name, count, before };
 }
 
 type ResultFact = Extract<Fact, { type: "tool_call_result" }>;
 
 /** What a result of a run tells about its call. */
-export function recordOf(fact: ResultFact, input: Json): ToolCallRecord {
+export function toCallRecord(fact: ResultFact, input: Json): ToolCallRecord {
   const { id, name, result, status, attempts, ms } = fact;
   return { id, name, input, result, status, attempts, ms };
 }
 
 /** What of a result joins the history. */
-export function resultEntry(fact: ResultFact): ResultEntry {
+export function toResultEntry(fact: ResultFact): ResultEntry {
   const { id, name, status, result, data, error, ui, contexts, affected, message, handle } = fact;
   return {
     type: "result",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../history.ts";
 import {
-  correct,
-  entryTokens,
-  measure,
-  noContext,
-  requestTokens,
-  textTokens,
-  tokensOf,
+  correctEstimate,
+  createContextSize,
+  estimateEntryTokens,
+  estimateRequestTokens,
+  estimateTextTokens,
+  estimateTokens,
+  measureHistory,
 } from "./context-size.ts";
 
 const said = (content: string): Entry => ({ type: "user", content });
@@ -23,7 +23,7 @@ describe("the estimate of tokens", () => {
     ["Korean", "빠른 여우", 5],
     ["an emoji", "😀", 2],
   ])("of %s", (_, text, tokens) => {
-    expect(textTokens(text)).toBe(tokens);
+    expect(estimateTextTokens(text)).toBe(tokens);
   });
 
   it("counts an image and a file as a constant, whatever their bytes", () => {
@@ -31,10 +31,10 @@ describe("the estimate of tokens", () => {
       type: "user",
       content: [{ type: "image", mediaType: "image/png", data }],
     });
-    expect(entryTokens(image("a"))).toBe(entryTokens(image("a".repeat(1_000_000))));
-    expect(entryTokens({ type: "user", content: [{ type: "file", mediaType: "application/pdf" }] })).toBe(
-      5004,
-    );
+    expect(estimateEntryTokens(image("a"))).toBe(estimateEntryTokens(image("a".repeat(1_000_000))));
+    expect(
+      estimateEntryTokens({ type: "user", content: [{ type: "file", mediaType: "application/pdf" }] }),
+    ).toBe(5004);
   });
 
   it("counts words, thoughts, calls and what the provider wants back", () => {
@@ -45,31 +45,31 @@ describe("the estimate of tokens", () => {
       { type: "call", id: "1", name: "look", input: { text } },
       { type: "opaque", data: text },
     ] as const;
-    const sizes = parts.map((part) => entryTokens({ type: "assistant", parts: [part] }));
+    const sizes = parts.map((part) => estimateEntryTokens({ type: "assistant", parts: [part] }));
     expect(sizes).toEqual([14, 25, 18, 15]);
-    expect(entryTokens({ type: "assistant", parts })).toBe(14 + 25 + 18 + 15 - 3 * 4);
-    expect(entryTokens({ type: "summary", text })).toBe(14);
+    expect(estimateEntryTokens({ type: "assistant", parts })).toBe(14 + 25 + 18 + 15 - 3 * 4);
+    expect(estimateEntryTokens({ type: "summary", text })).toBe(14);
   });
 });
 
 describe("the size of a context", () => {
   it("is what the provider counted last, and an estimate of what came since", () => {
     const history = [said("a".repeat(400)), said("b".repeat(40))];
-    const state = { history, context: noContext() };
-    expect(requestTokens(state)).toBe(tokensOf(history));
-    measure(state, 2);
-    correct(state, { inputTokens: 900, outputTokens: 5 });
+    const state = { history, context: createContextSize() };
+    expect(estimateRequestTokens(state)).toBe(estimateTokens(history));
+    measureHistory(state, 2);
+    correctEstimate(state, { inputTokens: 900, outputTokens: 5 });
     history.push(said("c".repeat(40)));
-    expect(requestTokens(state, [said("d".repeat(40))])).toBe(900 + 14 + 14);
+    expect(estimateRequestTokens(state, [said("d".repeat(40))])).toBe(900 + 14 + 14);
   });
 
   it.each([
     ["estimated by us", { inputTokens: 9, outputTokens: 1, estimated: true }, 1004],
     ["too low to be true", { inputTokens: 9, outputTokens: 1 }, 251],
   ])("does not believe a figure that is %s", (_, usage, tokens) => {
-    const state = { history: [said("a".repeat(4000))], context: noContext() };
-    measure(state, 1);
-    correct(state, usage);
-    expect(requestTokens(state)).toBe(tokens);
+    const state = { history: [said("a".repeat(4000))], context: createContextSize() };
+    measureHistory(state, 1);
+    correctEstimate(state, usage);
+    expect(estimateRequestTokens(state)).toBe(tokens);
   });
 });

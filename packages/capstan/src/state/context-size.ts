@@ -13,20 +13,20 @@ export type ContextSize = {
   shortened: number;
 };
 
-export function noContext(): ContextSize {
+export function createContextSize(): ContextSize {
   return { entries: 0, estimated: 0, tokens: 0, shortened: 0 };
 }
 
 const charactersPerToken = 4;
 /** What an entry costs beside its words. */
-const perEntry = 4;
-const perImage = 1500;
-const perFile = 5000;
+const tokensPerEntry = 4;
+const tokensPerImage = 1500;
+const tokensPerFile = 5000;
 /** No tokenizer packs text so much better than the estimate: a lower figure is a provider's mistake. */
-const leastShare = 0.25;
+const minShare = 0.25;
 
 /** About how many tokens a text has: four letters of a Latin script are one, two of most others, one of East Asia's. */
-export function textTokens(text: string): number {
+export function estimateTextTokens(text: string): number {
   let quarters = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -36,57 +36,60 @@ export function textTokens(text: string): number {
 }
 
 /** About how many tokens an entry has when it is sent. */
-export function entryTokens(entry: Entry): number {
+export function estimateEntryTokens(entry: Entry): number {
   switch (entry.type) {
     case "user":
     case "result":
-      return perEntry + contentTokens(entry.content);
+      return tokensPerEntry + estimateContentTokens(entry.content);
     case "summary":
-      return perEntry + textTokens(entry.text);
+      return tokensPerEntry + estimateTextTokens(entry.text);
     case "assistant":
-      return entry.parts.reduce((sum, part) => sum + partTokens(part), perEntry);
+      return entry.parts.reduce((sum, part) => sum + estimatePartTokens(part), tokensPerEntry);
   }
 }
 
-export function tokensOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, entry) => sum + entryTokens(entry), 0);
+export function estimateTokens(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
 }
 
-function contentTokens(content: string | readonly Part[]): number {
-  if (typeof content === "string") return textTokens(content);
+function estimateContentTokens(content: string | readonly Part[]): number {
+  if (typeof content === "string") return estimateTextTokens(content);
   const sizes = content.map((part) => {
-    if (part.type === "text") return textTokens(part.text);
-    return part.type === "image" ? perImage : perFile;
+    if (part.type === "text") return estimateTextTokens(part.text);
+    return part.type === "image" ? tokensPerImage : tokensPerFile;
   });
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function partTokens(part: AssistantPart): number {
-  if (part.type === "opaque") return textTokens(JSON.stringify(part.data));
-  const opaque = part.opaque === undefined ? 0 : textTokens(JSON.stringify(part.opaque));
-  if (part.type !== "call") return opaque + textTokens(part.text);
-  return opaque + textTokens(part.name) + textTokens(part.raw ?? JSON.stringify(part.input));
+function estimatePartTokens(part: AssistantPart): number {
+  if (part.type === "opaque") return estimateTextTokens(JSON.stringify(part.data));
+  const opaque = part.opaque === undefined ? 0 : estimateTextTokens(JSON.stringify(part.opaque));
+  if (part.type !== "call") return opaque + estimateTextTokens(part.text);
+  return opaque + estimateTextTokens(part.name) + estimateTextTokens(part.raw ?? JSON.stringify(part.input));
 }
 
-type Measured = { readonly history: readonly Entry[]; readonly context: ContextSize };
+type MeasuredHistory = { readonly history: readonly Entry[]; readonly context: ContextSize };
 
 /** About how many tokens a request with this history will have; what is measured is only what is new in it. */
-export function requestTokens({ history, context }: Measured, more: readonly Entry[] = []): number {
-  return context.tokens + tokensOf(history.slice(context.entries)) + tokensOf(more);
+export function estimateRequestTokens(
+  { history, context }: MeasuredHistory,
+  more: readonly Entry[] = [],
+): number {
+  return context.tokens + estimateTokens(history.slice(context.entries)) + estimateTokens(more);
 }
 
 /** Takes the entries up to `until` into the figures. */
-export function measure({ history, context }: Measured, until: number): void {
+export function measureHistory({ history, context }: MeasuredHistory, until: number): void {
   if (until <= context.entries) return;
-  const added = tokensOf(history.slice(context.entries, until));
+  const added = estimateTokens(history.slice(context.entries, until));
   context.estimated += added;
   context.tokens += added;
   context.entries = until;
 }
 
 /** Takes over what the provider counted in a request that had the whole history. */
-export function correct({ history, context }: Measured, usage: Usage): void {
+export function correctEstimate({ history, context }: MeasuredHistory, usage: Usage): void {
   if (usage.estimated) return;
-  context.tokens = Math.max(usage.inputTokens, Math.ceil(context.estimated * leastShare));
+  context.tokens = Math.max(usage.inputTokens, Math.ceil(context.estimated * minShare));
   context.entries = history.length;
 }

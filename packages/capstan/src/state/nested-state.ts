@@ -3,46 +3,46 @@ import { addLabels, type Labels } from "../labels.ts";
 import type { Usage } from "../model.ts";
 import type { Reads } from "../tool.ts";
 import { addFragment } from "./citations.ts";
-import { addUsage, type Call, newState, type RunState, type State } from "./state.ts";
+import { addUsage, type Call, createState, type RunState, type State } from "./state.ts";
 
 /** The run and those it is nested in, from the inside out. */
-export function* lineage(run: RunState): Generator<RunState> {
-  for (let next: RunState | undefined = run; next; next = next.above?.state.run) yield next;
+export function* listAncestors(run: RunState): Generator<RunState> {
+  for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
 }
 
 /** The state that the person talks to: of the run that is nested in no other. */
-export function outermost(state: State): State {
+export function getRootState(state: State): State {
   let outer = state;
-  while (outer.run?.above) outer = outer.run.above.state;
+  while (outer.run?.parent) outer = outer.run.parent.state;
   return outer;
 }
 
 /** The state of a run, or of one that is nested in it and not over yet. */
-export function stateOfRun(state: State, runId: string): State | undefined {
+export function findRunState(state: State, runId: string): State | undefined {
   if (state.run?.id === runId) return state;
   for (const child of state.run?.nested.values() ?? []) {
-    const found = stateOfRun(child, runId);
+    const found = findRunState(child, runId);
     if (found) return found;
   }
   return undefined;
 }
 
 /** The run, among this one and those nested in it, whose turn has the call. */
-export function runOfCall(run: RunState, callId: string): RunState | undefined {
-  if (run.round?.calls.has(callId)) return run;
+export function findRunByCall(run: RunState, callId: string): RunState | undefined {
+  if (run.currentTurn?.calls.has(callId)) return run;
   for (const child of run.nested.values()) {
-    const found = child.run && runOfCall(child.run, callId);
+    const found = child.run && findRunByCall(child.run, callId);
     if (found) return found;
   }
   return undefined;
 }
 
 /** Whether the call is in the hands of a nested run that only an answer from outside can move. */
-export function waitsInside(run: RunState, callId: string): boolean {
+export function isNestedRunWaiting(run: RunState, callId: string): boolean {
   const child = run.nested.get(callId)?.run;
   if (!child?.waiting || child.done) return false;
   // Of a copy of a session, open calls may be refused: then there is nothing to wait for.
-  return [...(child.round?.calls.values() ?? [])].some((call) => !call.result && !call.check?.error);
+  return [...(child.currentTurn?.calls.values() ?? [])].some((call) => !call.result && !call.check?.error);
 }
 
 /**
@@ -50,24 +50,24 @@ export function waitsInside(run: RunState, callId: string): boolean {
  * and what people said to its calls.
  */
 export function applyNested(state: State, fact: Fact, fold: (state: State, fact: Fact) => void): void {
-  const parent = stateOfRun(state, fact.parentRunId ?? "");
+  const parent = findRunState(state, fact.parentRunId ?? "");
   const callId = fact.parentCallId;
   if (!parent?.run || callId === undefined) return;
   const known = parent.run.nested.get(callId);
   if (!known && fact.type !== "run_start") return;
-  const child = known ?? nestedState(parent);
+  const child = known ?? createNestedState(parent);
   if (!known) parent.run.nested.set(callId, child);
-  const begun = child.run?.begun ?? 0;
+  const begun = child.run?.startedCalls ?? 0;
   child.seq = fact.seq;
   fold(child, fact);
   if (!child.run) return;
-  child.run.above ??= { state: parent, callId };
-  const calls = child.run.begun - begun;
+  child.run.parent ??= { state: parent, callId };
+  const calls = child.run.startedCalls - begun;
   const reply = fact.type === "approval_resolved" ? child.run.approvals.get(fact.callId) : undefined;
-  const usage = spentBy(fact);
-  for (const run of lineage(parent.run)) {
-    passTime(run, fact);
-    run.begun += calls;
+  const usage = getUsage(fact);
+  for (const run of listAncestors(parent.run)) {
+    updateWaitedTime(run, fact);
+    run.startedCalls += calls;
     if (usage) run.usage = addUsage(run.usage, usage);
     if (fact.type === "message" || fact.type === "tool_call_result") run.recoveries = 0;
     if (fact.type === "approval_resolved" && reply) run.approvals.set(fact.callId, reply);
@@ -75,21 +75,21 @@ export function applyNested(state: State, fact: Fact, fold: (state: State, fact:
 }
 
 /** An empty history, and what the caller knows is not to be trusted: its words come from there. */
-function nestedState({ sessionId, callIds, numbers, labels }: State): State {
+function createNestedState({ sessionId, callIds, numbers, labels }: State): State {
   return {
-    ...newState(sessionId),
+    ...createState(sessionId),
     callIds,
     numbers,
     labels: { untrusted: [...labels.untrusted], private: [...labels.private] },
   };
 }
 
-function spentBy(fact: Fact): Usage | undefined {
+function getUsage(fact: Fact): Usage | undefined {
   if (fact.type === "message" || fact.type === "compacted" || fact.type === "turn_summary") return fact.usage;
   return undefined;
 }
 
-export function passTime(run: RunState, fact: Fact): void {
+export function updateWaitedTime(run: RunState, fact: Fact): void {
   // An approval is heard when nothing is under way: what passed before it was a person's time.
   if (run.waiting || fact.type === "approval_resolved") run.waitedMs += fact.at - run.lastAt;
   run.waiting = false;
@@ -97,17 +97,17 @@ export function passTime(run: RunState, fact: Fact): void {
 }
 
 /** The call is over: what its nested run found and changed is the caller's too, and what it read taints the caller. */
-export function adoptNested(state: State, run: RunState, { part }: Call): void {
+export function mergeNestedRun(state: State, run: RunState, { part }: Call): void {
   const child = run.nested.get(part.id);
   if (!child) return;
   run.nested.delete(part.id);
   for (const fragment of child.fragments.values()) addFragment(state, fragment);
   run.affected.push(...(child.run?.affected ?? []));
-  const missing = readsIn(child.labels).filter((label) => state.labels[label].length === 0);
+  const missing = listReads(child.labels).filter((label) => state.labels[label].length === 0);
   addLabels(state.labels, missing, { tool: part.name, turn: run.turn, input: part.input });
 }
 
 /** The kinds of labels that there are. */
-export function readsIn(labels: Labels): readonly Exclude<Reads, "public">[] {
+export function listReads(labels: Labels): readonly Exclude<Reads, "public">[] {
   return (["untrusted", "private"] as const).filter((label) => labels[label].length > 0);
 }

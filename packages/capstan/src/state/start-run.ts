@@ -1,15 +1,15 @@
 import type { Fact } from "../event.ts";
 import { getCalls, toPlainText } from "../history.ts";
-import { addLabels, joinedLabels, noLabels } from "../labels.ts";
+import { addLabels, createLabels, mergeLabels } from "../labels.ts";
 import type { Policy } from "../policy.ts";
 import { addFragment } from "./citations.ts";
-import { limitHistory } from "./compact.ts";
-import { noContext } from "./context-size.ts";
+import { applyHistoryLimit } from "./compact.ts";
+import { createContextSize } from "./context-size.ts";
 import { noUsage, type RunState, type State } from "./state.ts";
 
 /** The state of a run that begins: nothing has happened yet, and the session remembers what the policy says. */
 export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }>): RunState {
-  recall(state, fact.policy.memory);
+  restoreMemory(state, fact.policy.memory);
   for (const entry of fact.input) {
     state.history.push(entry);
     if (entry.type === "assistant") for (const call of getCalls(entry)) state.callIds.add(call.id);
@@ -20,7 +20,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     }
     if (entry.type === "result") for (const fragment of entry.contexts ?? []) addFragment(state, fragment);
   }
-  limitHistory(state, fact.policy.historyLimit);
+  applyHistoryLimit(state, fact.policy.historyLimit);
   const asked = fact.input.findLast((entry) => entry.type === "user");
   return {
     id: fact.runId,
@@ -29,13 +29,13 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     timeZone: fact.timeZone,
     instructions: fact.instructions,
     handoffs: [],
-    passing: undefined,
+    lastHandoff: undefined,
     denied: undefined,
     handoffCalls: new Set(),
     question: asked,
     query: asked ? toPlainText(asked.content) : "",
     turn: 0,
-    round: undefined,
+    currentTurn: undefined,
     usage: noUsage,
     startedAt: fact.at,
     lastAt: fact.at,
@@ -45,7 +45,7 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     steering: [],
     approvals: new Map(),
     nested: new Map(),
-    above: undefined,
+    parent: undefined,
     waiting: false,
     wakeAt: undefined,
     cancelReason: undefined,
@@ -54,34 +54,34 @@ export function startRun(state: State, fact: Extract<Fact, { type: "run_start" }
     warned: new Set(),
     repeats: new Map(),
     unknownTools: 0,
-    begun: 0,
+    startedCalls: 0,
     toolCalls: [],
     affected: [],
     reasoning: [],
     lastText: "",
-    cited: [],
-    formless: 0,
+    citations: [],
+    invalidOutputs: 0,
     compactions: { count: 0, open: undefined, shortenedAt: undefined, summarisedAt: undefined },
     done: undefined,
   };
 }
 
 /** A run that does not look at the session's memory leaves it as it was, but for what a run of its own adds. */
-function recall(state: State, memory: Policy["memory"]): void {
-  const { aside, run } = state;
+function restoreMemory(state: State, memory: Policy["memory"]): void {
+  const { sessionMemory: aside, run } = state;
   if (aside) {
     const added = run?.policy.memory === "run" ? state.history : [];
     state.history = [...aside.history, ...added];
     // What the session found first stays, as within a run.
     state.fragments = new Map([...aside.fragments, ...state.fragments, ...aside.fragments]);
-    state.labels = joinedLabels(aside.labels, state.labels);
-    state.context = noContext();
-    state.aside = undefined;
+    state.labels = mergeLabels(aside.labels, state.labels);
+    state.context = createContextSize();
+    state.sessionMemory = undefined;
   }
   if (memory === "session") return;
-  state.aside = { history: state.history, fragments: state.fragments, labels: state.labels };
+  state.sessionMemory = { history: state.history, fragments: state.fragments, labels: state.labels };
   state.history = [];
-  state.context = noContext();
-  state.labels = noLabels();
+  state.context = createContextSize();
+  state.labels = createLabels();
   state.fragments = new Map();
 }

@@ -10,11 +10,11 @@ import type {
   UserEntry,
 } from "../history.ts";
 import type { Json } from "../json.ts";
-import { type Labels, noLabels } from "../labels.ts";
+import { createLabels, type Labels } from "../labels.ts";
 import type { Finish, Usage } from "../model.ts";
 import type { Policy } from "../policy.ts";
 import type { Question, Reply } from "../tool.ts";
-import { type ContextSize, noContext } from "./context-size.ts";
+import { type ContextSize, createContextSize } from "./context-size.ts";
 
 /**
  * Everything the runtime knows, folded from the facts of a session and from nothing else. The fold updates it in
@@ -25,7 +25,7 @@ export type State = {
   readonly sessionId: string;
   /** The position of the last fact folded in. */
   seq: number;
-  /** Whole rounds only: an answer joins it when each of its calls has a result, so it is valid at every instant. */
+  /** Whole turns only: an answer joins it when each of its calls has a result, so it is valid at every instant. */
   history: Entry[];
   context: ContextSize;
   readonly callIds: Set<string>;
@@ -34,7 +34,7 @@ export type State = {
   /** The number of every fragment that the session ever found, by id. It is never set aside, so that no number is given twice. */
   readonly numbers: Map<string, number>;
   /** What the session remembers while a run does not look at it. */
-  aside: Pick<State, "history" | "fragments" | "labels"> | undefined;
+  sessionMemory: Pick<State, "history" | "fragments" | "labels"> | undefined;
   /** What of the history is not to be trusted, and what is not for everybody. */
   labels: Labels;
   /** Whether results were cut, so that there is something to read with a handle. */
@@ -57,9 +57,11 @@ export type RunState = {
   /** In place of those of the agent that the run began with. */
   instructions: string | undefined;
   /** The agents that wait for an answer: the last one for that of the agent in charge. */
-  handoffs: Frame[];
+  handoffs: HandoffFrame[];
   /** The last handoff, and how often the same two have passed the conversation to and fro. */
-  passing: { readonly from: string; readonly to: string; readonly begun: number; count: number } | undefined;
+  lastHandoff:
+    | { readonly from: string; readonly to: string; readonly startedCalls: number; count: number }
+    | undefined;
   /** Of a handoff that was not allowed, under a policy that then ends the run. */
   denied: string | undefined;
   /** The calls that handed over or back. */
@@ -68,7 +70,7 @@ export type RunState = {
   readonly question: UserEntry | undefined;
   readonly query: string;
   turn: number;
-  round: Round | undefined;
+  currentTurn: TurnState | undefined;
   usage: Usage;
   readonly startedAt: number;
   lastAt: number;
@@ -83,7 +85,7 @@ export type RunState = {
   /** The runs of agents that are tools, by the call they answer, until its turn is over. */
   readonly nested: Map<string, State>;
   /** Of a nested run: the state it is nested in, and the call it answers. */
-  above: { readonly state: State; readonly callId: string } | undefined;
+  parent: { readonly state: State; readonly callId: string } | undefined;
   waiting: boolean;
   /** When it goes on by itself. */
   wakeAt: number | undefined;
@@ -93,19 +95,19 @@ export type RunState = {
   /** Budgets that have been warned about. */
   readonly warned: Set<string>;
   /** By tool and input: the last result, and how often in a row it was the same. */
-  readonly repeats: Map<string, Repeat>;
+  readonly repeats: Map<string, RepeatedCall>;
   /** Calls to tools that do not exist, in a row. */
   unknownTools: number;
   /** Calls that were begun: what the budget counts. */
-  begun: number;
+  startedCalls: number;
   readonly toolCalls: ToolCallRecord[];
   readonly affected: Json[];
   readonly reasoning: { readonly turn: number; readonly text: string }[];
   lastText: string;
   /** What that text cites. */
-  cited: readonly Citation[];
+  citations: readonly Citation[];
   /** Answers that did not have the form they must have. */
-  formless: number;
+  invalidOutputs: number;
   readonly compactions: Compactions;
   done:
     | {
@@ -119,18 +121,18 @@ export type RunState = {
 };
 
 /** An agent that handed over and waits, as it was then. */
-export type Frame = {
+export type HandoffFrame = {
   readonly agent: string;
   /** The call that handed over; its result is the answer. */
   readonly call: Call;
-  readonly round: Round;
-  /** How many entries the history had before that round. */
+  readonly turnState: TurnState;
+  /** How many entries the history had before that turn. */
   base: number;
   readonly context: ContextSize;
   readonly compactions: number;
   readonly instructions: string | undefined;
   readonly policy: Policy;
-  readonly formless: number;
+  readonly invalidOutputs: number;
   /** What the specialist gives back: it is the result of the call. */
   returned: { readonly text: string; readonly data?: Json; readonly error?: ErrorData } | undefined;
 };
@@ -146,7 +148,7 @@ export type Compactions = {
 };
 
 /** One turn: what the model was offered, what it said, and what became of its calls. */
-export type Round = {
+export type TurnState = {
   readonly turn: number;
   readonly tools: ToolOffer;
   readonly chain: ModelChain;
@@ -157,7 +159,7 @@ export type Round = {
   /** By id, in the order the model made them. */
   readonly calls: Map<string, Call>;
   unsettled: number;
-  failure: Failure | undefined;
+  failure: ModelFailure | undefined;
   /** How often the request was too long for the model. */
   overflows: number;
   usage: Usage;
@@ -167,7 +169,7 @@ export type Round = {
   isSummarised: boolean;
 };
 
-export type Failure = {
+export type ModelFailure = {
   readonly candidate: number;
   readonly hadMoreRoom: boolean;
   readonly error: ErrorData;
@@ -178,10 +180,10 @@ export type Failure = {
 export type Call = {
   readonly part: CallPart;
   readonly check: CallCheck | undefined;
-  asked: boolean;
+  approvalRequested: boolean;
   approval: { readonly approved: boolean; readonly reason?: string } | undefined;
   /** What the tool has asked in the middle of the call. Only the last one may be without a reply. */
-  questions: readonly Asked[];
+  questions: readonly AskedQuestion[];
   /** Begins so far: above that of the last question without a result, the process died, or a client is at work on it. */
   attempt: number;
   result: ResultEntry | undefined;
@@ -190,7 +192,7 @@ export type Call = {
   handedTo?: string;
 };
 
-export type Asked = {
+export type AskedQuestion = {
   readonly question: Question;
   readonly reason: string;
   readonly digest: string;
@@ -199,7 +201,7 @@ export type Asked = {
   reply: Reply | undefined;
 };
 
-export type Repeat = {
+export type RepeatedCall = {
   readonly content: string;
   readonly count: number;
   readonly turn: number;
@@ -220,15 +222,15 @@ export type ToolCallRecord = {
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
-type Open<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
-const sometimes = ["cachedTokens", "reasoningTokens", "cost"] as const;
+type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
+const optionalCounts = ["cachedTokens", "reasoningTokens", "cost"] as const;
 
 export function addUsage(left: Usage, right: Usage): Usage {
-  const sum: Open<Usage> = {
+  const sum: Mutable<Usage> = {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
   };
-  for (const field of sometimes) {
+  for (const field of optionalCounts) {
     if (left[field] !== undefined || right[field] !== undefined)
       sum[field] = (left[field] ?? 0) + (right[field] ?? 0);
   }
@@ -236,17 +238,17 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
-export function newState(sessionId: string): State {
+export function createState(sessionId: string): State {
   return {
     sessionId,
     seq: 0,
     history: [],
-    context: noContext(),
+    context: createContextSize(),
     callIds: new Set(),
     fragments: new Map(),
     numbers: new Map(),
-    aside: undefined,
-    labels: noLabels(),
+    sessionMemory: undefined,
+    labels: createLabels(),
     hasHandles: false,
     cache: new Map(),
     run: undefined,
@@ -254,6 +256,6 @@ export function newState(sessionId: string): State {
 }
 
 /** Time at work: what was spent waiting for a person does not count. */
-export function elapsedMs(run: RunState): number {
+export function computeElapsedMs(run: RunState): number {
   return run.lastAt - run.startedAt - run.waitedMs;
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Fact, UnplacedFact } from "../event.ts";
-import { identityOf } from "../ids.ts";
+import { identifyFact } from "../ids.ts";
 import {
   type Blob,
   getScope,
@@ -65,7 +65,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
     ...catalogue(sessions, runs, isHeld),
     async append(facts, { expected, lease, acknowledged: heard = [] }) {
       assertHeld(lease);
-      const identified = facts.map((fact) => ({ fact, identity: identityOf(fact) }));
+      const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
       const known = sessions.get(lease.sessionId);
       const length = known?.facts.length ?? 0;
       if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {

@@ -271,7 +271,7 @@ function expectSameEnd(whole: Result, resumed: Result): void {
   }
 }
 
-/** The same log with the results of each batch of parallel calls the other way round. */
+/** The same log with the results of each batch of parallel calls the other way turn. */
 function reordered(facts: readonly Fact[]): Fact[] {
   const order: Fact[] = [];
   let batch: Fact[] = [];
@@ -287,5 +287,5 @@ function reordered(facts: readonly Fact[]): Fact[] {
 
 function summary(facts: readonly Fact[]): unknown {
   const { history, fragments, callIds, run } = fold(session, facts);
-  return { history, fragments, callIds, run: { ...run, round: undefined, lastAt: 0, waitedMs: 0 } };
+  return { history, fragments, callIds, run: { ...run, currentTurn: undefined, lastAt: 0, waitedMs: 0 } };
 }

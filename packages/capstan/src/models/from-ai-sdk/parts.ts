@@ -1,5 +1,5 @@
 import { AgentError } from "../../errors.ts";
-import { canonical, isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
 import type { Chunk } from "../../model.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 import { ownedBy } from "./ai-sdk-prompt.ts";
@@ -147,7 +147,7 @@ function wholeCall(reading: Reading, part: AiSdkCall & Metadata): readonly Chunk
 
 function isSame(left: string, right: string): boolean {
   try {
-    return canonical(JSON.parse(left) as Json) === canonical(JSON.parse(right) as Json);
+    return toCanonicalJson(JSON.parse(left) as Json) === toCanonicalJson(JSON.parse(right) as Json);
   } catch {
     return false; // half a JSON text is the same as no other
   }

@@ -1,5 +1,5 @@
 import { type CallPart, type Entry, getCalls, type ResultEntry, toPlainText } from "../../history.ts";
-import { canonical } from "../../json.ts";
+import { toCanonicalJson } from "../../json.ts";
 import type { Input } from "./fill-arguments.ts";
 import { lastSaid } from "./understand.ts";
 
@@ -36,7 +36,7 @@ export function isCorrection(failed: Done, later: Done): boolean {
     ([key, value]) => typeof value === "string" && later.call.input[key] === value,
   );
   const changed = Object.entries(later.call.input).filter(
-    ([key, value]) => canonical(input[key] ?? null) !== canonical(value),
+    ([key, value]) => toCanonicalJson(input[key] ?? null) !== toCanonicalJson(value),
   );
   const isTold = changed.every(
     ([key, value]) =>
@@ -47,4 +47,4 @@ export function isCorrection(failed: Done, later: Done): boolean {
 
 /** No such call has been made yet. */
 export const isNew = ({ name, input }: Call, calls: readonly Pick<CallPart, "name" | "input">[]): boolean =>
-  calls.every((call) => call.name !== name || canonical(call.input) !== canonical(input));
+  calls.every((call) => call.name !== name || toCanonicalJson(call.input) !== toCanonicalJson(input));

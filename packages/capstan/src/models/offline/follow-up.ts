@@ -1,5 +1,5 @@
 import { type Entry, getCalls, getText } from "../../history.ts";
-import { canonical } from "../../json.ts";
+import { toCanonicalJson } from "../../json.ts";
 import type { ModelRequest } from "../../model.ts";
 import { type Continued, correctionIn } from "./correction.ts";
 import type { Input } from "./fill-arguments.ts";
@@ -141,7 +141,7 @@ function callsBefore(history: readonly Entry[]): ReadonlySet<string> {
   const past = history
     .slice(-mostPast)
     .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
-  return new Set(past.map(({ name, input }) => canonical([name, input])));
+  return new Set(past.map(({ name, input }) => toCanonicalJson([name, input])));
 }
 
 /** The previous sentence with the new words in the place of some of its own, where that makes sense. */
@@ -165,7 +165,7 @@ function goneOn(more: Continued, previous: Meaning, { history, tools }: Talk): M
       const { input, missing } = fill(wish, scene);
       // "And b.txt with hello" is never about the file that was named before.
       const isNamed = addresses.every((address) => Object.values(input).includes(address));
-      const isDone = done.has(canonical([wish.match.tool.name, input]));
+      const isDone = done.has(toCanonicalJson([wish.match.tool.name, input]));
       return missing.length === 0 && isNamed && !isDone && !isNonsense(wish, fresh, scene);
     });
     if (wishes.length === 0 || closenessOf(wishes) < closenessOf(previous.wishes) - 1) continue;

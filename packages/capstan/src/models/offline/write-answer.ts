@@ -1,5 +1,5 @@
 import { type CallPart, type ResultEntry, toPlainText } from "../../history.ts";
-import { canonical, isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json, toCanonicalJson } from "../../json.ts";
 import type { ModelRequest, ToolSpec } from "../../model.ts";
 import { citeSources, sourcesIn, sourcesOf } from "./cite-sources.ts";
 import { describeData, describeItem } from "./describe-data.ts";
@@ -86,7 +86,9 @@ const isPreparation = ({ name, input }: CallPart, later: readonly Told[]): boole
       call.name !== name &&
       result.status === "ok" &&
       Object.keys(call.input).length > Object.keys(input).length &&
-      Object.entries(input).every(([key, value]) => canonical(call.input[key] ?? null) === canonical(value)),
+      Object.entries(input).every(
+        ([key, value]) => toCanonicalJson(call.input[key] ?? null) === toCanonicalJson(value),
+      ),
   );
 
 /** The things whose ids are in the input of a call. */

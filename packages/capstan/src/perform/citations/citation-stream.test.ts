@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { citationStream } from "./citation-stream.ts";
+import { createCitationStream } from "./citation-stream.ts";
 
 type Read = { readonly text: string; readonly cited: number[]; readonly unknown: number[] };
 
 /** Reads the pieces as a stream, in a session that has found `known` sources. */
 function read(pieces: readonly string[], known = 3): Read {
   const [cited, unknown]: [number[], number[]] = [[], []];
-  const stream = citationStream({
+  const stream = createCitationStream({
     isKnown: (n) => n >= 1 && n <= known,
     onCited: (n) => cited.push(n),
     onUnknown: (n) => unknown.push(n),
@@ -87,7 +87,7 @@ describe("a citation", () => {
   });
 
   it("is held back only as long as a bracket may become one, and let go at the end", () => {
-    const stream = citationStream({ isKnown: () => true, onCited: () => {}, onUnknown: () => {} });
+    const stream = createCitationStream({ isKnown: () => true, onCited: () => {}, onUnknown: () => {} });
     expect(["So [", "1", "]", ". A", " [x", "] b [2"].map((piece) => stream.push(piece))).toEqual([
       "So",
       "",

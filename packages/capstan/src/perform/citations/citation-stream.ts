@@ -1,5 +1,5 @@
-import { citedNumbers } from "../../state/citations.ts";
-import { codeWatch } from "./markdown-code.ts";
+import { parseCitedNumbers } from "../../state/citations.ts";
+import { createCodeDetector } from "./markdown-code.ts";
 
 /** What a stream of text tells while it is read. */
 export type CitationReader = {
@@ -18,11 +18,11 @@ export type CitationStream = {
 };
 
 /** Numbers above this are years and the like, unless there are so many sources. */
-const mostUnknown = 999;
-const longestGroup = 64;
+const maxUnknownNumber = 999;
+const maxGroupLength = 64;
 
 /** A bracket that may become a citation, with the space before it. */
-type Held = {
+type HeldBracket = {
   readonly space: string;
   readonly isLineStart: boolean;
   readonly isLineHead: boolean;
@@ -36,10 +36,10 @@ type Held = {
  * alone: what is in code spans and fenced code, an index (`items_a[1]`), a link (`[1](…)`), a definition at the start of
  * a line (`[1]: …`), an escaped bracket.
  */
-export function citationStream(reader: CitationReader): CitationStream {
-  const code = codeWatch();
-  const index = indexWatch();
-  let held: Held | undefined;
+export function createCitationStream(reader: CitationReader): CitationStream {
+  const code = createCodeDetector();
+  const index = createIndexDetector();
+  let held: HeldBracket | undefined;
   /** A space that goes with the citation it precedes. */
   let space = "";
   /** Something was just taken out; at the head of a line no space was before it. */
@@ -50,14 +50,14 @@ export function citationStream(reader: CitationReader): CitationStream {
     if (held.numbers) return settle(held, character) + takeFree(character);
     const isFirst = held.text.length === 1;
     if (character === "]" && !isFirst) {
-      held.numbers = citedNumbers(held.text.slice(1));
+      held.numbers = parseCitedNumbers(held.text.slice(1));
       if (held.numbers) {
-        code.see(character);
+        code.feed(character);
         held.text += character;
         return "";
       }
-    } else if ((isFirst ? /\d/ : /[\d ,;–-]/).test(character) && held.text.length < longestGroup) {
-      code.see(character);
+    } else if ((isFirst ? /\d/ : /[\d ,;–-]/).test(character) && held.text.length < maxGroupLength) {
+      code.feed(character);
       held.text += character;
       return "";
     }
@@ -66,9 +66,9 @@ export function citationStream(reader: CitationReader): CitationStream {
 
   function takeFree(character: string): string {
     const isLineStart = code.isLineStart();
-    code.see(character);
+    code.feed(character);
     const isCode = code.isCode();
-    const isIndex = index.see(character);
+    const isIndex = index.feed(character);
     if (gap !== "none") {
       if (character === " " && (space || gap === "line-head")) return "";
       if (/[\s.,;:!?)\]}]/.test(character)) space = "";
@@ -85,12 +85,12 @@ export function citationStream(reader: CitationReader): CitationStream {
     return space ? before : before + character;
   }
 
-  function release({ space: before, text }: Held): string {
+  function release({ space: before, text }: HeldBracket): string {
     held = undefined;
     return before + text;
   }
 
-  function settle(citation: Held, next: string | undefined): string {
+  function settle(citation: HeldBracket, next: string | undefined): string {
     const { known, unknown, shown } = readGroup(citation, next, reader);
     known.forEach(reader.onCited);
     unknown.forEach(reader.onUnknown);
@@ -125,37 +125,37 @@ type Group = {
 };
 
 function readGroup(
-  { text, numbers = [], isLineStart }: Held,
+  { text, numbers = [], isLineStart }: HeldBracket,
   next: string | undefined,
   { isKnown }: CitationReader,
 ): Group {
   const known = numbers.filter((n) => isKnown(n));
   const unknown = numbers.filter((n) => !isKnown(n));
   const isLink = next === "(" || (next === ":" && isLineStart);
-  if (isLink || (known.length === 0 && unknown.every((n) => n > mostUnknown)))
+  if (isLink || (known.length === 0 && unknown.every((n) => n > maxUnknownNumber)))
     return { known: [], unknown: [], shown: text };
   if (unknown.length === 0) return { known, unknown, shown: text };
   return { known, unknown, shown: known.length > 0 ? `[${known.join(", ")}]` : "" };
 }
 
-const longestWord = 64;
+const maxWordLength = 64;
 /** How variables look and words do not: one small letter, an underscore or dollar sign, camelCase, or a usual short name. */
 const variable =
   /^(?:[a-z]|.*[_$].*|[a-z]{2,}[A-Z][a-z].*|arr|args|argv|buf|elem|idx|obj|ptr|str|tmp|val|vec)$/;
 
 /** Tells whether a bracket is an index: after a variable, or after another index. */
-function indexWatch(): { see(character: string): boolean } {
+function createIndexDetector(): { feed(character: string): boolean } {
   let word = "";
   let last = "";
   let place: "outside" | "inside" | "after" = "outside";
   return {
-    see(character) {
+    feed(character) {
       const isIndex =
         character === "[" && (last === "\\" || place === "after" || (word !== "" && variable.test(word)));
       if (isIndex) place = "inside";
       else if (place === "inside" && character === "]") place = "after";
       else if (place === "after" || character === "\n") place = "outside";
-      word = /[\w$]|[^\0-\x7f]/.test(character) && word.length < longestWord ? word + character : "";
+      word = /[\w$]|[^\0-\x7f]/.test(character) && word.length < maxWordLength ? word + character : "";
       last = character;
       return isIndex;
     },

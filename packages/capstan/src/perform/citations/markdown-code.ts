@@ -1,6 +1,6 @@
 /** Tells where a Markdown text that comes character by character is code. */
-export type CodeWatch = {
-  see(character: string): void;
+export type CodeDetector = {
+  feed(character: string): void;
   /** Whether the next character is code. */
   isCode(): boolean;
   /** Whether the line has nothing so far but space and marks of lists and quotes. */
@@ -9,28 +9,28 @@ export type CodeWatch = {
 
 type Fence = { readonly mark: string; readonly length: number };
 
-type Place =
+type TextMode =
   | { readonly type: "prose" }
   /** Between the marks of a fence and the end of their line. */
   | { readonly type: "fence_head"; readonly fence: Fence }
   | { readonly type: "fence"; readonly fence: Fence }
   | { readonly type: "span"; readonly length: number };
 
-const prose: Place = { type: "prose" };
+const prose: TextMode = { type: "prose" };
 
 /**
  * Fenced blocks and code spans, by the rules of CommonMark as far as a stream allows: a span that is not closed ends with
  * its paragraph, a block that is not closed with the text. Indented text is prose, for lists indent too.
  */
-export function codeWatch(): CodeWatch {
-  let place: Place = prose;
+export function createCodeDetector(): CodeDetector {
+  let place: TextMode = prose;
   let run: Fence & { readonly isFirst: boolean } = { mark: "", length: 0, isFirst: false };
   let isLineStart = true;
   let isBlankLine = true;
   /** The line may turn out to close the block. */
   let mayClose = false;
 
-  function endRun(): void {
+  function endBackticks(): void {
     const { mark, length, isFirst } = run;
     if (place.type === "fence_head") {
       // Marks after a head of backticks: it was a span on one line.
@@ -57,13 +57,13 @@ export function codeWatch(): CodeWatch {
   }
 
   return {
-    see(character) {
+    feed(character) {
       if (run.length > 0) {
         if (character === run.mark) {
           run = { ...run, length: run.length + 1 };
           return;
         }
-        endRun();
+        endBackticks();
       }
       if (character === "\n") endLine();
       else if (character === "`" || character === "~") {

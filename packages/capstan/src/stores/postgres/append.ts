@@ -1,6 +1,6 @@
 import { AgentError } from "../../errors.ts";
 import type { Fact, UnplacedFact } from "../../event.ts";
-import { identityOf } from "../../ids.ts";
+import { identifyFact } from "../../ids.ts";
 import type { Store } from "../../store.ts";
 import { searchableText } from "../search-text.ts";
 import { startsRun, stateAfter } from "../store-rules.ts";
@@ -104,7 +104,7 @@ export function openAppends(
 function distinct(facts: readonly UnplacedFact[]): { sent: Identified[]; places: number[] } {
   const sent = new Map<string, Identified & { readonly place: number }>();
   const places = facts.map((fact) => {
-    const identity = identityOf(fact);
+    const identity = identifyFact(fact);
     const known = sent.get(identity);
     if (!known) sent.set(identity, { fact, identity, place: sent.size });
     return known?.place ?? sent.size - 1;

@@ -1,4 +1,4 @@
-import { AgentError, describeThrown, type ErrorCode, shortened } from "../../errors.ts";
+import { AgentError, describeThrown, type ErrorCode, truncateMessage } from "../../errors.ts";
 
 type Trouble = {
   readonly codes?: RegExp;
@@ -100,7 +100,9 @@ export function storeFailure(what: string, cause: unknown): AgentError {
   if (cause instanceof AgentError) return cause;
   const code = codeOf(cause);
   const trouble = troubleOf(cause);
-  const said = shortened([code, describeThrown(cause, "store_failed").message].filter(Boolean).join(" "));
+  const said = truncateMessage(
+    [code, describeThrown(cause, "store_failed").message].filter(Boolean).join(" "),
+  );
   const message = trouble
     ? `The Postgres store could not ${what}: ${trouble.what} (${said}).`
     : `The Postgres store could not ${what}: ${said}.`;

@@ -1,6 +1,6 @@
 import { AgentError } from "../../errors.ts";
 import type { Fact, UnplacedFact } from "../../event.ts";
-import { identityOf } from "../../ids.ts";
+import { identifyFact } from "../../ids.ts";
 import type { Lease, Store } from "../../store.ts";
 import { searchableText, wordsOf } from "../search-text.ts";
 import { startsRun, stateAfter } from "../store-rules.ts";
@@ -28,7 +28,7 @@ export function sqliteLog(
   function place(session: number, facts: readonly UnplacedFact[], position: number): Fact[] {
     let seq = position;
     return facts.map((fact) => {
-      const identity = toStored(identityOf(fact));
+      const identity = toStored(identifyFact(fact));
       const before = known(session, identity);
       if (before) return before;
       seq += 1;
@@ -51,7 +51,7 @@ export function sqliteLog(
         const position = session?.facts ?? 0;
         if (
           position !== expected &&
-          facts.some((fact) => !known(session?.number, toStored(identityOf(fact))))
+          facts.some((fact) => !known(session?.number, toStored(identifyFact(fact))))
         )
           throw conflict(lease.sessionId, position, expected);
         if (facts.length === 0) return [];

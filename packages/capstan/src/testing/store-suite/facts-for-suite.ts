@@ -1,5 +1,5 @@
 import type { FactBody, UnplacedFact } from "../../event.ts";
-import { factId } from "../../ids.ts";
+import { createFactId } from "../../ids.ts";
 import { defaultPolicy } from "../../policy.ts";
 import type { Lease, PositionedDelta, RunMessage, Store } from "../../store.ts";
 
@@ -13,7 +13,7 @@ export async function held(store: Store, sessionId: string, owner = "owner", ms 
 /** A fact of a run. */
 export function fact(sessionId: string, runId: string, body: FactBody, at = 0): UnplacedFact {
   const place = body.type === "warning" ? body.code : "0";
-  return { ...body, id: factId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
+  return { ...body, id: createFactId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
 }
 
 /** Something that a model said. */
@@ -21,7 +21,7 @@ export function said(sessionId: string, runId: string, text: string): UnplacedFa
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   const usage = { inputTokens: 0, outputTokens: 0 };
   const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" };
-  return { ...fact(sessionId, runId, body), id: factId(body, runId, text.slice(0, 100)) };
+  return { ...fact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
 }
 
 /** What a tool gave. */
@@ -39,7 +39,7 @@ export function result(sessionId: string, runId: string, text: string): Unplaced
 /** A rest. */
 export function waiting(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
   const body: FactBody = { type: "waiting", callIds: ["c"] };
-  return { ...fact(sessionId, runId, body, at), id: factId(body, runId, place) };
+  return { ...fact(sessionId, runId, body, at), id: createFactId(body, runId, place) };
 }
 
 /** The end of a run. */
