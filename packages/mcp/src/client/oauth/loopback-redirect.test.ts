@@ -17,7 +17,7 @@ type Waiting = {
 async function waiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting> {
   const port = await freePort();
   const shown = Promise.withResolvers<void>();
-  const redirect = loopbackRedirect({ port, timeoutMs: 5000, open: () => shown.resolve(), ...options });
+  const redirect = loopbackRedirect({ port, timeoutMs: 60_000, open: () => shown.resolve(), ...options });
   const answer = redirect.authorize({ server: "notes", url, state, signal: new AbortController().signal });
   answer.catch(() => undefined);
   if (!options.open) await shown.promise;
