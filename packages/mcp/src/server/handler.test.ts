@@ -123,8 +123,12 @@ describe("a session of the 2025 era (A59)", () => {
   it("ends when nobody has used it for long, or its client says so", async () => {
     const handler = marked({ sessionIdleMs: 500 });
     const session = await begin(handler);
-    const status = async () => (await post(handler, callWho, { session })).status;
-    await expect.poll(status, { interval: 1_000 }).toBe(404); // each look uses it
+    const use = async () => {
+      const answer = await post(handler, callWho, { session });
+      await answer.text();
+      return answer.status;
+    };
+    await expect.poll(use, { interval: 1_000 }).toBe(404);
 
     const other = marked();
     const ended = await begin(other);

@@ -92,6 +92,7 @@ describe("another process that holds the file", () => {
     const store = sqlite(file, { busyTimeoutMs: 300 });
     const lease = await held(store, "s1");
     await store.append([note("s1", 0)], { expected: 0, lease });
+    const patient = sqlite(file, { busyTimeoutMs: 30_000 });
     const other = new DatabaseSync(file);
     other.exec("BEGIN IMMEDIATE");
     let ticks = 0;
@@ -106,7 +107,6 @@ describe("another process that holds the file", () => {
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(0);
     expect(await codes(store, "s1")).toEqual(["0"]);
-    const patient = sqlite(file, { busyTimeoutMs: 30_000 });
     const waiting = patient.append([note("s1", 1)], { expected: 1, lease });
     await new Promise((resolve) => setTimeout(resolve, 50));
     other.exec("ROLLBACK");
