@@ -89,7 +89,7 @@ async function withFlaky<Value>(
 ): Promise<Value> {
   const args = [join(import.meta.dirname, "testing", "flaky-server.ts"), String(failures)];
   const flaky = await mcpTools({
-    mcpServers: { gauge: { command: process.execPath, args, effects: "none" } },
+    mcpServers: { gauge: { command: process.execPath, args, effects: "none", startTimeout: 60_000 } },
   });
   try {
     return await action(flaky);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   mcp = await mcpTools({
     mcpServers: {
       // A server that only reads: the user says so.
-      every: { command: process.execPath, args: [everything], effects: "none", startTimeout: 30_000 },
+      every: { command: process.execPath, args: [everything], effects: "none", startTimeout: 60_000 },
       broken: { command: process.execPath, args: ["-e", "process.exit(1)"] },
     },
   });

@@ -14,7 +14,7 @@ function servers(folder: string) {
   const entries = Array.from({ length: count }, (_, index) => {
     const hangs = doesHang(index);
     const args = [script, folder, hangs ? "hangs" : "answers"];
-    return [`s${index}`, { command: "sh", args, startTimeout: hangs ? 2_000 : 30_000 }] as const;
+    return [`s${index}`, { command: "sh", args, startTimeout: hangs ? 2_000 : 60_000 }] as const;
   });
   return Object.fromEntries(entries);
 }

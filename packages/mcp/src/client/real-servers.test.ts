@@ -30,7 +30,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "capstan-mcp-"));
   await writeFile(join(folder, "poem.txt"), "The sea, the sea.\n");
   const [everything, filesystem] = [programOf("server-everything"), programOf("server-filesystem")];
-  const common = { command: process.execPath, effects: "none" } as const;
+  const common = { command: process.execPath, effects: "none", startTimeout: 60_000 } as const;
   servers.everything = { ...common, args: [everything] };
   servers.filesystem = { ...common, args: [filesystem, folder] };
   const env = { MEMORY_FILE_PATH: join(folder, "memory.jsonl") };

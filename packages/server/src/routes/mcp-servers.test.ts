@@ -30,7 +30,7 @@ beforeAll(async () => {
   await writeFile(file, JSON.stringify([note]));
   mcp = await mcpTools({
     mcpServers: {
-      notes: { command: process.execPath, args: [script, file] },
+      notes: { command: process.execPath, args: [script, file], startTimeout: 60_000 },
       broken: { command: join(folder, "nothing-here") },
     },
   });

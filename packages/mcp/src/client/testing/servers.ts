@@ -24,17 +24,21 @@ export const script = (name: string): string => fileURLToPath(new URL(`./${name}
 
 /** `hostile-server.ts`, beginning in one of its manners. */
 export function hostile(manner: string, file?: string): StdioConfig {
-  return { command: process.execPath, args: [script("hostile-server"), manner, ...(file ? [file] : [])] };
+  return nodeServer(script("hostile-server"), manner, ...(file ? [file] : []));
 }
 
 /** `listed-server.ts`, with its file. */
 export function listed(file: string): StdioConfig {
-  return { command: process.execPath, args: [script("listed-server"), file] };
+  return nodeServer(script("listed-server"), file);
 }
 
 /** `asking-server.ts`, of an era. */
 export function asking(era: "2025" | "2026"): StdioConfig {
-  return { command: process.execPath, args: [script("asking-server"), era] };
+  return nodeServer(script("asking-server"), era);
+}
+
+function nodeServer(...args: string[]): StdioConfig {
+  return { command: process.execPath, args, startTimeout: 60_000 };
 }
 
 /** Starts servers, and ends them whatever happens. */
