@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
-import { tally } from "./scripts/tally.ts";
+import { tally } from "./scripts/tally-reporter.ts";
 
 const long = process.env.CAPSTAN_LONG === "1";
 

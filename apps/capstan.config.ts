@@ -1,25 +1,25 @@
-// The five apps in one studio: `npm start` runs `capstan dev` with it.
+// The five apps in one studio. `npm start` runs `capstan dev` with this file.
 import { type Config, defineConfig } from "@capstan/cli";
 import { defaultModel } from "capstan/models";
 import { about as aboutAirport, airport } from "./airport/agent.ts";
 import { about as aboutFiles, files } from "./files/agent.ts";
 import { about as aboutGraph, graph } from "./graph/agent.ts";
 import { about as aboutKnowledge, knowledge } from "./knowledge/agent.ts";
-import { library } from "./knowledge/library/library.ts";
-import { offeredToAgents } from "./knowledge/stored-agents.ts";
+import { createLibrary } from "./knowledge/library/library.ts";
+import { getStoredAgentOptions } from "./knowledge/stored-agents.ts";
 import { about as aboutBridge, bridge } from "./mcp-bridge/agent.ts";
-import { childServers } from "./mcp-bridge/child-servers.ts";
+import { startChildServers } from "./mcp-bridge/child-servers.ts";
 
 const model = await defaultModel();
-const shelf = library();
+const library = createLibrary();
 const agents = [
   await airport({ model }),
   await files({ model, studio: true }),
   await graph({ model }),
-  ...(await knowledge({ model, library: shelf })),
+  ...(await knowledge({ model, library })),
 ];
-// Last: if something before it fails, there are no processes yet that nobody would end.
-const mcp = await childServers();
+// Start the child processes last, so that a failure above leaves none running.
+const mcp = await startChildServers();
 
 const config: Config = defineConfig({
   agents: [...agents, await bridge({ model, mcp })],
@@ -30,8 +30,8 @@ const config: Config = defineConfig({
     knowledge: aboutKnowledge,
     bridge: aboutBridge,
   },
-  // Agents that people make in the studio search as these do.
-  storedAgents: offeredToAgents(shelf),
+  // Lets agents created in the studio use the same search tools.
+  storedAgents: getStoredAgentOptions(library),
   mcp,
   close: () => mcp.close(),
 });

@@ -1,7 +1,7 @@
 // A setup file of Vitest: no test may leave this machine. One in which something would have left fails, also when it
 // caught the error.
 import { afterAll, afterEach } from "vitest";
-import { takeLeaks } from "./stay-here.ts";
+import { takeLeaks } from "./block-network.ts";
 
 function failOnLeaks(): void {
   const found = takeLeaks();

@@ -14,8 +14,8 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loopbackRegistry } from "../packages/cli/src/testing/loopback-registry.ts";
 import { releaseOrder, releaseProblems } from "./release.ts";
-import { billOf } from "./release-bill.ts";
 import { changelogProblems, contentProblems, manifestProblems, publishProblems } from "./release-checks.ts";
+import { billOf } from "./release-sbom.ts";
 import { packInto } from "./release-tarballs.ts";
 
 const good = { version: "1.2.0", license: "MIT", repository: { url: "git+https://git.example/capstan.git" } };

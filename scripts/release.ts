@@ -5,7 +5,6 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { billOf } from "./release-bill.ts";
 import {
   changelogProblems,
   contentProblems,
@@ -13,6 +12,7 @@ import {
   publishProblems,
   type ReleaseManifest,
 } from "./release-checks.ts";
+import { billOf } from "./release-sbom.ts";
 import {
   filesIn,
   manifestIn,

@@ -15,7 +15,7 @@ it("`npm start` opens a studio in which the five apps answer; nothing leaves the
   const env = {
     PATH: process.env.PATH,
     CAPSTAN_HOME: home,
-    NODE_OPTIONS: `--import=${here("stay-here.ts")}`,
+    NODE_OPTIONS: `--import=${here("block-network.ts")}`,
   };
   const child = spawn(process.execPath, [...flags, "--no-open", "--port", "0"], { env });
   const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { about, files, policy, studioPolicy } from "./agent.ts";
-import { sampleWorkspace } from "./workspace.ts";
+import { ensureSampleWorkspace } from "./workspace.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("the files app", () => {
-  it("has the policy of a loop without an upper bound, whose client keeps the history (S1-03, S1-11, S1-26)", () => {
+  it("has an unbounded loop and leaves the history to the client (S1-03, S1-11, S1-26)", () => {
     expect(policy).toEqual({
       maxTurns: "unlimited",
       wrapUpAt: 0,
@@ -29,12 +29,12 @@ describe("the files app", () => {
     });
   });
 
-  it("in the studio ends after 25 turns and remembers", () => {
+  it("stops after 25 turns and remembers the session in the studio", () => {
     expect(studioPolicy).toEqual({ ...policy, maxTurns: 25, memory: "session" });
   });
 
-  it("offers the five file tools; only reading them asks nobody (S1-23)", async () => {
-    const { tools, policy: own } = await files({ model: scriptedModel([]), root: folder });
+  it("offers the five file tools; only reading needs no approval (S1-23)", async () => {
+    const { tools, policy: agentPolicy } = await files({ model: scriptedModel([]), root: folder });
     expect(
       [...tools.values()].map(({ name, effects, needsApproval }) => [name, effects, !!needsApproval]),
     ).toEqual([
@@ -44,41 +44,41 @@ describe("the files app", () => {
       ["write_file", "state", true],
       ["edit_file", "state", true],
     ]);
-    expect(own).toBe(policy);
+    expect(agentPolicy).toBe(policy);
   });
 
-  it("knows how the files of a language end, for the model too", async () => {
+  it("maps languages to file extensions, also in the schema for the model", async () => {
     const { tools } = await files({ model: scriptedModel([]), root: folder });
     const list = tools.get("list_files");
-    const wanted = { phrase: "list all python files", input: { glob: "*.py" } };
-    expect(list?.examples).toContainEqual(wanted);
-    expect(list?.schema.json.examples).toContainEqual(wanted);
-    // What the tool knows by itself stays.
+    const pythonExample = { phrase: "list all python files", input: { glob: "*.py" } };
+    expect(list?.examples).toContainEqual(pythonExample);
+    expect(list?.schema.json.examples).toContainEqual(pythonExample);
+    // The tool's own examples stay.
     expect(list?.examples).toContainEqual({ phrase: "list the files" });
   });
 
-  it("tells people what to say", () => {
+  it("suggests four prompts", () => {
     expect(about.suggestions).toHaveLength(4);
   });
 });
 
 describe("the workspace", () => {
-  it("is a copy of the sample, which keeps what was changed in it", () => {
-    const copy = sampleWorkspace(folder);
+  it("is a copy of the sample that keeps its changes", () => {
+    const copy = ensureSampleWorkspace(folder);
     expect(readFileSync(join(copy, "example.py"), "utf8")).toContain("def greet(name):\n    config");
     writeFileSync(join(copy, "sample.txt"), "changed");
-    expect(sampleWorkspace(folder)).toBe(copy);
+    expect(ensureSampleWorkspace(folder)).toBe(copy);
     expect(readFileSync(join(copy, "sample.txt"), "utf8")).toBe("changed");
   });
 
-  it("is not made anew where something is already", () => {
+  it("is not copied over an existing folder", () => {
     mkdirSync(join(folder, "files-workspace"));
-    expect(() => readFileSync(join(sampleWorkspace(folder), "sample.txt"))).toThrow(/ENOENT/);
+    expect(() => readFileSync(join(ensureSampleWorkspace(folder), "sample.txt"))).toThrow(/ENOENT/);
   });
 
-  it("is copied for its owner alone, and whole or not at all", () => {
+  it("is copied atomically and readable only by the owner", () => {
     const home = join(folder, "data");
-    expect(statSync(sampleWorkspace(home)).mode & 0o777).toBe(0o700);
+    expect(statSync(ensureSampleWorkspace(home)).mode & 0o777).toBe(0o700);
     expect(statSync(home).mode & 0o777).toBe(0o700);
     expect(readdirSync(home)).toEqual(["files-workspace"]);
   });

@@ -1,24 +1,24 @@
-// A chat about the files of one folder. What it can do comes from `fileTools`; this file only decides where, with which
-// words and under which policy.
+// A chat about the files in a folder. The tools come from `fileTools`; this file sets the folder, the instructions and
+// the policy.
 import { fileTools } from "@capstan/tools";
 import { type Agent, defineAgent, type Model, type PolicyOverrides } from "capstan";
 import { defaultModel } from "capstan/models";
-import { withWords } from "./words.ts";
-import { sampleWorkspace } from "./workspace.ts";
+import { withExamples } from "./tool-examples.ts";
+import { ensureSampleWorkspace } from "./workspace.ts";
 
 export type FilesOptions = {
-  /** By default the first one that is there: see `defaultModel`. */
+  /** Defaults to the first available one, see `defaultModel`. */
   readonly model?: Model | string;
-  /** The folder to work in; by default a copy of the sample. */
+  /** The folder to work in. Defaults to a copy of the sample. */
   readonly root?: string;
-  /** In the studio sessions are kept, and a run that goes astray ends by itself. */
+  /** Remembers the session and limits the number of turns, as the studio needs it. */
   readonly studio?: boolean;
 };
 
 export const about = {
   title: "Files chat",
   description:
-    "Lists, searches and reads the files of a folder, and changes them when you agree to the diff.",
+    "Lists, searches and reads the files in a folder, and changes them after you approve the diff.",
   suggestions: [
     "What files are in the workspace and what's in sample.txt?",
     "Search for config in all files",
@@ -27,7 +27,7 @@ export const about = {
   ],
 } as const;
 
-/** As long as the model wants tools it goes on, and whoever asks brings the history along. */
+/** Runs until the model stops calling tools. The client sends the history with each request. */
 export const policy: PolicyOverrides = {
   maxTurns: "unlimited",
   wrapUpAt: 0,
@@ -42,23 +42,21 @@ export const policy: PolicyOverrides = {
   summaries: false,
 };
 
-/** The same where people sit in front of it. */
 export const studioPolicy: PolicyOverrides = { ...policy, maxTurns: 25, memory: "session" };
 
-const instructions = `You help with the files of one folder, the workspace. All paths are relative to it.
-Look before you answer: list, search or read, and say only what the tools told you, with the paths.
+const instructions = `You help with the files in one folder, the workspace. All paths are relative to it.
+Look before you answer: list, search or read, and report only what the tools returned, with the paths.
 Read a file before you change it. Change a part with edit_file; use write_file for new files.
-A person agrees to every change first. When they do not, leave the file as it is and say so.
-When a tool fails, say why in plain words, and correct the call if that can help. What is outside of the workspace you cannot reach.`;
+The user has to approve every change. If they do not, leave the file as it is and say so.
+When a tool fails, explain why in plain language, and correct the call if that can help. You cannot access anything outside the workspace.`;
 
-/** An agent for the files of one folder. */
 export async function files(options: FilesOptions = {}): Promise<Agent> {
-  const { model = await defaultModel(), root = sampleWorkspace(), studio = false } = options;
+  const { model = await defaultModel(), root = ensureSampleWorkspace(), studio = false } = options;
   return defineAgent({
     name: "files",
     model,
     instructions,
-    tools: fileTools({ root }).map(withWords),
+    tools: fileTools({ root }).map(withExamples),
     policy: studio ? studioPolicy : policy,
   });
 }

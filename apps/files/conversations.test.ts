@@ -5,19 +5,19 @@ import { offline } from "capstan/models";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { files } from "./agent.ts";
-import { talks } from "./conversations.ts";
+import { conversations } from "./conversations.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, "secret"), "canary");
 
-let made = 0;
+let workspaceCount = 0;
 
-/** Each talk has a workspace of its own: some of them write. */
-function make(): ReturnType<typeof files> {
-  const root = join(folder, `workspace-${++made}`);
+/** Each conversation gets its own workspace, because some of them write. */
+function createAgent(): ReturnType<typeof files> {
+  const root = join(folder, `workspace-${++workspaceCount}`);
   cpSync(join(import.meta.dirname, "sample"), root, { recursive: true });
   return files({ model: offline(), root, studio: true });
 }
 
-conversationSuite("the files app", make, talks);
+conversationSuite("the files app", createAgent, conversations);

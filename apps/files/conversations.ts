@@ -1,10 +1,10 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { otherWords } from "./conversations/paraphrases.ts";
+import { paraphrases } from "./conversations/paraphrases.ts";
 
 const config = "data/config.json";
 
-/** What people say to the files app, and what must come of it. Written for the sample workspace. */
-export const talks: readonly Conversation[] = [
+/** Conversations with the files app and the expected calls and answers, written for the sample workspace. */
+export const conversations: readonly Conversation[] = [
   [
     {
       user: "What files are in the workspace and what's in sample.txt?",
@@ -271,5 +271,5 @@ export const talks: readonly Conversation[] = [
   [{ user: "Run example.py", calls: [], answers: [/cannot|can't|no tool/i] }],
   [{ user: "Delete sample.txt", calls: [], answers: [/cannot|can't|no tool/i] }],
   [{ user: "Send sample.txt to ada@example.org", calls: [], answers: [/cannot|can't|no tool/i] }],
-  ...otherWords,
+  ...paraphrases,
 ];

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { createServer, type ListeningServer, listen } from "@capstan/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "./agent.ts";
-import { slowReader } from "./testing/slow-reader.ts";
+import { createSlowReader } from "./testing/slow-reader.ts";
 
 let folder: string;
 let listening: ListeningServer;
-/** The second answer of the model is not given before this is opened. */
+/** Holds back the model's second response until resolved. */
 let gate: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
   cpSync(join(import.meta.dirname, "sample"), folder, { recursive: true });
   gate = Promise.withResolvers();
-  const agent = await files({ model: slowReader(gate.promise), root: folder, studio: true });
+  const agent = await files({ model: createSlowReader(gate.promise), root: folder, studio: true });
   listening = await listen(createServer({ agents: [agent] }), { port: 0 });
 });
 afterEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 type Frame = {
   readonly id?: string;
   readonly event: string;
-  readonly data: { readonly [field: string]: unknown };
+  readonly data: { readonly [readField: string]: unknown };
 };
 
 async function post(path: string, body: object): Promise<{ readonly runId: string }> {
@@ -39,12 +39,16 @@ async function post(path: string, body: object): Promise<{ readonly runId: strin
   return response.json();
 }
 
-/** Reads events behind `after` until one of them is the last wanted, then hangs up. */
-async function read(runId: string, isLast: (frame: Frame) => boolean, after?: string): Promise<Frame[]> {
-  const hangUp = new AbortController();
+/** Reads the events after `after` until `isLast` matches, then disconnects. */
+async function readFrames(
+  runId: string,
+  isLast: (frame: Frame) => boolean,
+  after?: string,
+): Promise<Frame[]> {
+  const disconnect = new AbortController();
   const response = await fetch(`${listening.url}/api/runs/${runId}/events`, {
     headers: after === undefined ? {} : { "last-event-id": after },
-    signal: hangUp.signal,
+    signal: disconnect.signal,
   });
   const frames: Frame[] = [];
   let rest = "";
@@ -54,12 +58,12 @@ async function read(runId: string, isLast: (frame: Frame) => boolean, after?: st
       const pieces = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
       rest = pieces.pop() ?? "";
       for (const piece of pieces.filter((text) => text.includes("data:"))) {
-        const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(piece)?.[1];
-        const id = field("id");
+        const readField = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(piece)?.[1];
+        const id = readField("id");
         const frame = {
           ...(id !== undefined && { id }),
-          event: field("event") ?? "",
-          data: JSON.parse(field("data") ?? "{}"),
+          event: readField("event") ?? "",
+          data: JSON.parse(readField("data") ?? "{}"),
         };
         frames.push(frame);
         if (isLast(frame)) return frames;
@@ -67,24 +71,24 @@ async function read(runId: string, isLast: (frame: Frame) => boolean, after?: st
     }
     return frames;
   } finally {
-    hangUp.abort();
+    disconnect.abort();
   }
 }
 
-const facts = (frames: readonly Frame[]) => frames.filter(({ id }) => id !== undefined);
+const filterFacts = (frames: readonly Frame[]) => frames.filter(({ id }) => id !== undefined);
 const isFirstResult = ({ event, data }: Frame) => event === "tool_call_result" && data.id === "call_a";
 const isDone = ({ event }: Frame) => event === "done";
 
-describe("scenario: a connection that is lost in mid-run", () => {
-  it("is taken up behind Last-Event-ID, and nothing is lost or told twice (S1-34, F81)", async () => {
+describe("scenario: a connection lost mid-run", () => {
+  it("continues after Last-Event-ID without losing or repeating events (S1-34, F81)", async () => {
     const { runId } = await post("/api/runs", { input: "What's in sample.txt?" });
-    const seen = facts(await read(runId, isFirstResult));
+    const seen = filterFacts(await readFrames(runId, isFirstResult));
     gate.resolve();
-    const rest = await read(runId, isDone, seen.at(-1)?.id);
-    const ids = [...seen, ...facts(rest)].map(({ id }) => Number(id));
+    const rest = await readFrames(runId, isDone, seen.at(-1)?.id);
+    const ids = [...seen, ...filterFacts(rest)].map(({ id }) => Number(id));
     expect(ids).toEqual(Array.from({ length: ids.length }, (_, index) => index + 1));
-    const whole = facts(await read(runId, isDone));
-    expect([...seen, ...facts(rest)]).toEqual(whole);
+    const whole = filterFacts(await readFrames(runId, isDone));
+    expect([...seen, ...filterFacts(rest)]).toEqual(whole);
     expect(whole.filter(isDone)).toHaveLength(1);
     expect(whole.map(({ event }) => event).filter((event) => event.startsWith("tool_call"))).toEqual([
       "tool_call_start",
@@ -96,8 +100,8 @@ describe("scenario: a connection that is lost in mid-run", () => {
 
   it("can be stopped on the resumed stream", async () => {
     const { runId } = await post("/api/runs", { input: "What's in sample.txt?" });
-    const seen = facts(await read(runId, isFirstResult));
-    const resumed = read(runId, isDone, seen.at(-1)?.id);
+    const seen = filterFacts(await readFrames(runId, isFirstResult));
+    const resumed = readFrames(runId, isDone, seen.at(-1)?.id);
     await post(`/api/runs/${runId}/cancel`, {});
     const rest = await resumed;
     expect(rest.at(-1)?.data).toMatchObject({ type: "done", status: "cancelled" });

@@ -18,14 +18,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-async function made(script: Script): Promise<{ agent: Agent; model: ScriptedModel }> {
+async function createApp(script: Script): Promise<{ agent: Agent; model: ScriptedModel }> {
   const model = scriptedModel(script);
   return { model, agent: await files({ model, root, studio: true }) };
 }
 
 const question = "What files are in the workspace and what's in sample.txt?";
 
-const twoCalls = (split: ScriptedStep["split"] = 1): ScriptedStep[] => [
+const createTwoCalls = (split: ScriptedStep["split"] = 1): ScriptedStep[] => [
   {
     text: "Let me look.",
     calls: [
@@ -37,8 +37,8 @@ const twoCalls = (split: ScriptedStep["split"] = 1): ScriptedStep[] => [
   { text: "Three entries; the text welcomes you.", split: 9 },
 ];
 
-/** What a card of a call goes through, and the words between. */
-function shown(events: readonly Event[]): string[] {
+/** The states of each call, and the text deltas between them. */
+function summarizeEvents(events: readonly Event[]): string[] {
   return events.flatMap((event) => {
     if (event.type === "tool_call_start") return [`start ${event.id}`];
     if (event.type === "tool_call_result") return [`${event.is_error ? "error" : "result"} ${event.id}`];
@@ -48,13 +48,13 @@ function shown(events: readonly Event[]): string[] {
 }
 
 describe("scenario: two calls in one answer", () => {
-  it("are started and answered one after the other, then come the words, then the end (S1-06, S1-08, S1-11, S1-17)", async () => {
-    const { agent, model } = await made(twoCalls());
+  it("run one after the other, followed by the text and the end (S1-06, S1-08, S1-11, S1-17)", async () => {
+    const { agent, model } = await createApp(createTwoCalls());
     const { events, result } = await collect(run(agent, question, { store: memory() }));
-    const cards = shown(events).filter((step) => step !== "delta");
+    const cards = summarizeEvents(events).filter((step) => step !== "delta");
     expect(cards).toEqual(["start call_a", "result call_a", "start call_b", "result call_b", "done"]);
-    const words = Array.from({ length: 5 }, () => "delta");
-    expect(shown(events).slice(-7)).toEqual(["result call_b", ...words, "done"]);
+    const deltas = Array.from({ length: 5 }, () => "delta");
+    expect(summarizeEvents(events).slice(-7)).toEqual(["result call_b", ...deltas, "done"]);
     expect(result.toolCalls.map(({ result: content }) => content)).toEqual([
       "data/\nexample.py\nsample.txt",
       expect.stringContaining("Welcome to the sample workspace."),
@@ -67,17 +67,21 @@ describe("scenario: two calls in one answer", () => {
     ]);
   });
 
-  it("are the same wherever the stream was cut (S1-07, S1-09)", async () => {
-    const whole = await collect(run((await made(twoCalls(undefined))).agent, question, { store: memory() }));
-    const length = twoCalls()[0]?.calls?.[1]?.arguments?.length ?? 0;
+  it("are the same wherever the stream is split (S1-07, S1-09)", async () => {
+    const whole = await collect(
+      run((await createApp(createTwoCalls(undefined))).agent, question, { store: memory() }),
+    );
+    const length = createTwoCalls()[0]?.calls?.[1]?.arguments?.length ?? 0;
     for (let at = 1; at < length; at++) {
-      const cut = await collect(run((await made(twoCalls([at]))).agent, question, { store: memory() }));
+      const cut = await collect(
+        run((await createApp(createTwoCalls([at]))).agent, question, { store: memory() }),
+      );
       expect(cut.result.history, `cut at ${at}`).toEqual(whole.result.history);
     }
   });
 
-  it("have the bytes of the golden file on the wire of the simple chat (S1-12, S1-13, S1-18, S1-23, S1-25)", async () => {
-    const { agent } = await made(twoCalls([7]));
+  it("produce the bytes of the golden file on the simple chat wire (S1-12, S1-13, S1-18, S1-23, S1-25)", async () => {
+    const { agent } = await createApp(createTwoCalls([7]));
     const server = createServer({ agents: [agent] });
     try {
       const response = await server.fetch(
@@ -96,8 +100,8 @@ describe("scenario: two calls in one answer", () => {
 });
 
 describe("scenario: a search in all files", () => {
-  it("gives path, line and text of each (S1-23)", async () => {
-    const { agent } = await made([
+  it("returns path, line and text of each match (S1-23)", async () => {
+    const { agent } = await createApp([
       { calls: [{ name: "search_files", input: { query: "config" } }] },
       { text: "In two files." },
     ]);
@@ -113,8 +117,8 @@ describe("scenario: a search in all files", () => {
 });
 
 const before = "def greet(name):";
-const after = `${before}\n    """Greets somebody by name."""`;
-const documented: ScriptedStep[] = [
+const after = `${before}\n    """Greets a user by name."""`;
+const docstringScript: ScriptedStep[] = [
   { calls: [{ name: "read_file", input: { path: "example.py" } }] },
   {
     calls: [
@@ -127,12 +131,12 @@ const documented: ScriptedStep[] = [
   },
   { text: "That is that." },
 ];
-const inExample = (): string => readFileSync(join(root, "example.py"), "utf8");
+const readExample = (): string => readFileSync(join(root, "example.py"), "utf8");
 
 describe("scenario: a docstring for greet", () => {
-  it("is asked for, with what would change; agreed to, it is on disk, with a diff (S1-23)", async () => {
-    const { agent } = await made(documented);
-    const old = inExample();
+  it("waits for approval with the pending change; once approved, it is on disk, with a diff (S1-23)", async () => {
+    const { agent } = await createApp(docstringScript);
+    const old = readExample();
     const running = run(agent, "Add a docstring to greet in example.py", { store: memory() });
     const asked = await running;
     expect(asked).toMatchObject({ status: "waiting", toolCalls: [{ name: "read_file", status: "ok" }] });
@@ -145,24 +149,24 @@ describe("scenario: a docstring for greet", () => {
         input: { path: "example.py", edits: [{ find: before, replace: after }] },
       },
     ]);
-    expect(inExample()).toBe(old);
+    expect(readExample()).toBe(old);
     running.approve("edit");
     const { facts, result } = await collect(running);
     expect(result.status).toBe("done");
-    expect(inExample()).toBe(old.replace(before, after));
+    expect(readExample()).toBe(old.replace(before, after));
     const edited = facts.find((fact) => fact.type === "tool_call_result" && fact.id === "edit");
     expect(edited).toMatchObject({
       status: "ok",
       ui: {
         kind: "diff",
-        props: { path: "example.py", diff: expect.stringContaining('+    """Greets somebody by name."""') },
+        props: { path: "example.py", diff: expect.stringContaining('+    """Greets a user by name."""') },
       },
     });
   });
 
-  it("is denied: the model is told why, and the file is as it was (S1-23)", async () => {
-    const { agent, model } = await made(documented);
-    const old = inExample();
+  it("when denied, tells the model why and leaves the file unchanged (S1-23)", async () => {
+    const { agent, model } = await createApp(docstringScript);
+    const old = readExample();
     const running = run(agent, "Add a docstring to greet in example.py", { store: memory() });
     await running;
     running.deny("edit", "I will write it myself.");
@@ -174,39 +178,46 @@ describe("scenario: a docstring for greet", () => {
       status: "denied",
       content: expect.stringContaining("I will write it myself."),
     });
-    expect(inExample()).toBe(old);
+    expect(readExample()).toBe(old);
   });
 });
 
-describe("scenario: a file outside of the workspace", () => {
+describe("scenario: a file outside the workspace", () => {
   it.each([
     "../secret",
     "data/../../secret",
     "/etc/hostname",
-  ])("%s is an error that the model explains", async (path) => {
-    const { agent, model } = await made([
+  ])("%s is an error the model explains", async (path) => {
+    const { agent, model } = await createApp([
       { calls: [{ id: "out", name: "read_file", input: { path } }] },
-      { text: "That lies outside of the workspace, so I cannot read it." },
+      { text: "That is outside the workspace, so I cannot read it." },
     ]);
     const { events, result } = await collect(run(agent, `Read ${path}`, { store: memory() }));
-    expect(shown(events)).toEqual(["start out", "error out", "delta", "done"]);
+    expect(summarizeEvents(events)).toEqual(["start out", "error out", "delta", "done"]);
     expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "error" }] });
-    expect(result.text).toContain("outside of the workspace");
-    const told = JSON.stringify([events, model.requests]);
-    expect(told).not.toContain("canary");
-    expect(told).toContain("leads out of the root");
+    expect(result.text).toContain("outside the workspace");
+    const exposedText = JSON.stringify([events, model.requests]);
+    expect(exposedText).not.toContain("canary");
+    expect(exposedText).toContain("leads out of the root");
   });
 });
 
-describe("scenario: arguments that are no JSON", () => {
-  it("start, end with an error, and are said again; no card hangs (S1-28)", async () => {
-    const { agent, model } = await made([
+describe("scenario: arguments that are not valid JSON", () => {
+  it("fail, are corrected by the model, and leave no call open (S1-28)", async () => {
+    const { agent, model } = await createApp([
       { calls: [{ id: "bad", name: "read_file", arguments: '{"path": "sample.txt' }] },
       { calls: [{ id: "good", name: "read_file", input: { path: "sample.txt" } }] },
       { text: "It welcomes you." },
     ]);
     const { events, result } = await collect(run(agent, "What's in sample.txt?", { store: memory() }));
-    expect(shown(events)).toEqual(["start bad", "error bad", "start good", "result good", "delta", "done"]);
+    expect(summarizeEvents(events)).toEqual([
+      "start bad",
+      "error bad",
+      "start good",
+      "result good",
+      "delta",
+      "done",
+    ]);
     expect(result.toolCalls.map(({ status }) => status)).toEqual(["error", "ok"]);
     expect(model.requests[1]?.history.at(-1)).toMatchObject({
       type: "result",

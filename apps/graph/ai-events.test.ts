@@ -6,12 +6,19 @@ import { memory } from "capstan/stores/memory";
 import { collect, scriptedModel } from "capstan/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { graph } from "./agent.ts";
-import { type AiEvent, type AiState, aiEvents, executionResult, idleAi, nextAiEvents } from "./ai-events.ts";
+import {
+  type AiEvent,
+  type AiState,
+  initialAiState,
+  projectEvent,
+  toAiEvents,
+  toExecutionResult,
+} from "./ai-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "graph-ai-events-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function eventsOfRun(): Promise<Event[]> {
+async function runScript(): Promise<Event[]> {
   const model = scriptedModel([
     {
       calls: [
@@ -26,11 +33,11 @@ async function eventsOfRun(): Promise<Event[]> {
   return (await collect(run(agent, "Make the cats blurple", { store: memory() }))).events;
 }
 
-const withoutStages = (events: readonly AiEvent[]) => events.filter(({ type }) => type !== "ai-stage");
+const omitStages = (events: readonly AiEvent[]) => events.filter(({ type }) => type !== "ai-stage");
 
 describe("the events of an AI controller", () => {
-  it("tell each turn that follows tools, with its number and how much the model reads, and the results (S2-20, S2-21, C-15)", async () => {
-    expect(withoutStages(aiEvents(await eventsOfRun()))).toEqual([
+  it("report each turn after tool calls with its number, message count and results (S2-20, S2-21, C-15)", async () => {
+    expect(omitStages(toAiEvents(await runScript()))).toEqual([
       { type: "ai-turn-start", turnNumber: 2, messageCount: 4 },
       {
         type: "ai-processing-tool-results",
@@ -44,8 +51,8 @@ describe("the events of an AI controller", () => {
     ]);
   });
 
-  it("tell each change of stage, in order and once (S2-18, S2-19, C-15)", async () => {
-    const stages = aiEvents(await eventsOfRun()).flatMap((event) =>
+  it("report each change of stage once, in order (S2-18, S2-19, C-15)", async () => {
+    const stages = toAiEvents(await runScript()).flatMap((event) =>
       event.type === "ai-stage" ? [event.stage] : [],
     );
     expect(stages).toEqual([
@@ -56,27 +63,27 @@ describe("the events of an AI controller", () => {
     ]);
   });
 
-  it("come out the same one at a time, while the run is on (S2-62, C-15)", async () => {
-    const events = await eventsOfRun();
-    let state: AiState = idleAi;
+  it("are the same when projected one at a time during the run (S2-62, C-15)", async () => {
+    const events = await runScript();
+    let state: AiState = initialAiState;
     const told = events.flatMap((event) => {
-      const next = nextAiEvents(state, event);
+      const next = projectEvent(state, event);
       state = next.state;
       return next.events;
     });
-    expect(told).toEqual(aiEvents(events));
+    expect(told).toEqual(toAiEvents(events));
     expect(state.stage).toBe("complete");
   });
 
-  it("say nothing of an agent that works inside a call (C-15)", async () => {
-    const nested = (await eventsOfRun()).map((event): Event => ({ ...event, parentRunId: "run_outer" }));
-    expect(aiEvents(nested)).toEqual([]);
+  it("ignore nested runs (C-15)", async () => {
+    const nested = (await runScript()).map((event): Event => ({ ...event, parentRunId: "run_outer" }));
+    expect(toAiEvents(nested)).toEqual([]);
   });
 
-  it("begin anew with the next run: results of the last one are not told again (S2-21)", async () => {
-    const events = await eventsOfRun();
+  it("start over with the next run, without the results of the previous one (S2-21)", async () => {
+    const events = await runScript();
     const cut = events.findLastIndex(({ type }) => type === "tool_call_result") + 1;
-    const told = withoutStages(aiEvents([...events.slice(0, cut), ...(await eventsOfRun())]));
+    const told = omitStages(toAiEvents([...events.slice(0, cut), ...(await runScript())]));
     expect(told.filter(({ type }) => type === "ai-turn-start")).toHaveLength(3);
   });
 });
@@ -84,8 +91,8 @@ describe("the events of an AI controller", () => {
 describe("the end of a run", () => {
   const ended = { text: "", affected: [] } as Partial<Result>;
 
-  it("has a message even when the model said nothing (S2-12)", () => {
-    expect(executionResult({ ...ended, status: "done" } as Result)).toEqual({
+  it("has a message even if the model returned no text (S2-12)", () => {
+    expect(toExecutionResult({ ...ended, status: "done" } as Result)).toEqual({
       success: true,
       message: "No response",
       llmText: "",
@@ -94,9 +101,9 @@ describe("the end of a run", () => {
     });
   });
 
-  it("names each affected node and edge once (S2-15)", () => {
+  it("lists each affected node and edge once (S2-15)", () => {
     const affected = [{ nodes: ["a", "b"] }, { nodes: ["b"], edges: ["e1"] }, null];
-    const result = executionResult({ status: "failed", text: "No.", affected } as unknown as Result);
+    const result = toExecutionResult({ status: "failed", text: "No.", affected } as unknown as Result);
     expect(result).toEqual({
       success: false,
       message: "No.",

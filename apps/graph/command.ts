@@ -1,4 +1,4 @@
-// Every tool of this app is a command on the graph that is open in its session, and gives the same shape of result.
+// Every tool of this app is a command on the graph that is open in the session. All return the same result shape.
 
 import {
   defineTool,
@@ -9,11 +9,11 @@ import {
   type ToolReturn,
   type UiHint,
 } from "capstan";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Network } from "./network.ts";
-import { type PictureOptions, pictureOf } from "./picture.ts";
+import { createPicture, type PictureOptions } from "./picture.ts";
 import { SelectorError } from "./selector.ts";
-import { plainView, type View, type Views } from "./views.ts";
+import { createView, type View, type Views } from "./views.ts";
 
 export type Facts = { readonly [name: string]: Json };
 
@@ -21,25 +21,25 @@ export type CommandResult = {
   readonly success: boolean;
   readonly message: string;
   readonly data?: Facts;
-  /** Why there is nothing, for whoever reads the data and not the message. */
+  /** Explains an empty result to readers of the data, who do not see the message. */
   readonly note?: string;
   readonly affectedNodes?: readonly string[];
   readonly affectedEdges?: readonly string[];
 };
 
-/** What a command does to the picture; `view` is the new one, when it changed. */
-export type Shown = PictureOptions & { readonly view?: View; readonly network?: Network };
+/** How a command changes the picture. `view` is set if the view changed. */
+export type PictureUpdate = PictureOptions & { readonly view?: View; readonly network?: Network };
 
-/** Where commands find the graphs and keep the views. */
-export type Desk = {
-  readonly catalogue: Catalogue;
+/** Shared context of all commands. */
+export type GraphContext = {
+  readonly catalog: Catalog;
   readonly views: Views;
   readonly reads: "public" | "private";
 };
 
-export type Scene = { readonly network: Network; readonly view: View; readonly signal: AbortSignal };
+export type CommandContext = { readonly network: Network; readonly view: View; readonly signal: AbortSignal };
 
-/** Why a command is not carried out, in words for the model. */
+/** A command that cannot run. The message is for the model. */
 export class Refusal extends Error {}
 
 type Command<Input> = {
@@ -49,52 +49,57 @@ type Command<Input> = {
   readonly required?: readonly string[];
   readonly examples: readonly ToolExample[];
   readonly effects: Effects;
-  carryOut(
+  run(
     input: Input,
-    scene: Scene,
-  ): readonly [CommandResult, Shown?] | Promise<readonly [CommandResult, Shown?]>;
+    context: CommandContext,
+  ): readonly [CommandResult, PictureUpdate?] | Promise<readonly [CommandResult, PictureUpdate?]>;
 };
 
-/** A command as a tool. Colours and layouts are set, not added to: the same call twice does no harm. */
-export function commandTool<Input>(desk: Desk, command: Command<Input>): Tool {
-  const { name, description, input, required = [], examples, effects, carryOut } = command;
+/** Defines a tool from a command. Commands set colors and layouts, so repeating a call is harmless. */
+export function defineCommand<Input>(graphContext: GraphContext, command: Command<Input>): Tool {
+  const { name, description, input, required = [], examples, effects, run } = command;
   return defineTool({
     name,
     description,
     examples,
     effects,
-    reads: [desk.reads],
+    reads: [graphContext.reads],
     idempotent: true,
     input: { type: "object", properties: input, required, additionalProperties: false },
-    async execute(given, { sessionId, signal }): Promise<ToolReturn> {
+    async execute(args, { sessionId, signal }): Promise<ToolReturn> {
       try {
-        const scene = await sceneOf(desk, sessionId, signal);
-        const [result, shown] = await carryOut(given as Input, scene);
-        if (shown?.view) await desk.views.write(sessionId, shown.view);
-        return toolReturn(
+        const context = await loadContext(graphContext, sessionId, signal);
+        const [result, update] = await run(args as Input, context);
+        if (update?.view) await graphContext.views.write(sessionId, update.view);
+        return toToolReturn(
           result,
-          shown && pictureOf(shown.network ?? scene.network, shown.view ?? scene.view, shown),
+          update && createPicture(update.network ?? context.network, update.view ?? context.view, update),
         );
       } catch (error) {
-        if (error instanceof Refusal) return toolReturn({ success: false, message: error.message });
+        if (error instanceof Refusal) return toToolReturn({ success: false, message: error.message });
         if (error instanceof SelectorError)
-          return toolReturn({ success: false, message: `It is not clear what is meant. ${error.message}` });
+          return toToolReturn({ success: false, message: `The selector is unclear. ${error.message}` });
         throw error;
       }
     },
   });
 }
 
-async function sceneOf({ catalogue, views }: Desk, sessionId: string, signal: AbortSignal): Promise<Scene> {
-  const kept = await views.read(sessionId);
-  const view = kept && catalogue.names.includes(kept.graph) ? kept : plainView(catalogue.first);
+async function loadContext(
+  { catalog: catalogue, views }: GraphContext,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<CommandContext> {
+  const storedView = await views.read(sessionId);
+  const view =
+    storedView && catalogue.names.includes(storedView.graph) ? storedView : createView(catalogue.first);
   return { network: await catalogue.get(view.graph, signal), view, signal };
 }
 
-/** The model reads the result as JSON, with counts of what was affected; people see the picture. */
-export function toolReturn(result: CommandResult, ui?: UiHint): ToolReturn {
+/** The model gets the result as JSON with counts of affected elements; the user sees the picture. */
+export function toToolReturn(result: CommandResult, ui?: UiHint): ToolReturn {
   const { success, message, data, note, affectedNodes, affectedEdges } = result;
-  const forModel = {
+  const modelResult = {
     success,
     message,
     ...(data !== undefined && { data }),
@@ -106,7 +111,7 @@ export function toolReturn(result: CommandResult, ui?: UiHint): ToolReturn {
     ...(affectedEdges && { edges: affectedEdges }),
   };
   return {
-    content: JSON.stringify(forModel, null, 2),
+    content: JSON.stringify(modelResult, null, 2),
     message,
     ...(data !== undefined && { data: { ...(note !== undefined && { note }), ...data } }),
     ...((affectedNodes || affectedEdges) && { affected }),

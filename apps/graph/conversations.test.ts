@@ -5,12 +5,16 @@ import { offline } from "capstan/models";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { afterAll } from "vitest";
 import { graph } from "./agent.ts";
-import { talks } from "./conversations.ts";
+import { conversations } from "./conversations.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "graph-talks-"));
+const folder = mkdtempSync(join(tmpdir(), "graph-conversations-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// All talks are held in a session of the same name: each needs views of its own.
-const ownFolder = (): string => mkdtempSync(join(folder, "talk-"));
+// All conversations use the same session name, so each needs its own views.
+const createFolder = (): string => mkdtempSync(join(folder, "conversation-"));
 
-conversationSuite("the graph explorer", () => graph({ model: offline(), folder: ownFolder() }), talks);
+conversationSuite(
+  "the graph explorer",
+  () => graph({ model: offline(), folder: createFolder() }),
+  conversations,
+);

@@ -1,11 +1,11 @@
-// What people say to the graph explorer, in the words they would use, and what must come of it.
+// Conversations with the graph explorer, with the expected calls and answers.
 
 import type { Conversation } from "capstan/testing/conversation-suite";
-import { doing } from "./conversations/changes.ts";
+import { changes } from "./conversations/changes.ts";
 import { isHonest } from "./conversations/patterns.ts";
-import { seeing } from "./conversations/questions.ts";
+import { questions } from "./conversations/questions.ts";
 
-const outside: readonly Conversation[] = [
+const smallTalk: readonly Conversation[] = [
   [{ user: "Hello", calls: [] }],
   [{ user: "thanks!", calls: [], answers: ["welcome"] }],
   [{ user: "What can you do?", calls: [], answers: ["findNodes"] }],
@@ -15,4 +15,4 @@ const outside: readonly Conversation[] = [
   [{ user: "Who wrote Les Misérables?", calls: [], answers: [isHonest], never: ["Hugo"] }],
 ];
 
-export const talks: readonly Conversation[] = [...seeing, ...doing, ...outside];
+export const conversations: readonly Conversation[] = [...questions, ...changes, ...smallTalk];

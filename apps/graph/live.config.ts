@@ -1,4 +1,4 @@
-// For the live tests alone: OPENAI_API_KEY=… npx vitest run --config apps/graph/live.config.ts
+// For the live tests only: OPENAI_API_KEY=… npx vitest run --config apps/graph/live.config.ts
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({

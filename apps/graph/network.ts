@@ -1,6 +1,5 @@
 import { MultiGraph } from "graphology";
 
-/** What a node or an edge knows about itself. */
 export type Properties = { readonly [name: string]: string | number | boolean };
 
 export type NetworkNode = { readonly id: string; readonly data: Properties };
@@ -11,7 +10,7 @@ export type NetworkEdge = {
   readonly data: Properties;
 };
 
-/** A graph as data. Nodes keep their order: samples and answers are the same every time. */
+/** A graph as data. Nodes keep their order, so that samples and answers are deterministic. */
 export type Network = {
   readonly name: string;
   readonly title: string;
@@ -20,8 +19,8 @@ export type Network = {
   readonly edges: readonly NetworkEdge[];
 };
 
-/** What people call a node. */
-export function nameOf({ id, data }: NetworkNode): string {
+/** The display name of a node. */
+export function getName({ id, data }: NetworkNode): string {
   return String(data.name ?? data.label ?? id);
 }
 
@@ -29,48 +28,51 @@ export function nameOf({ id, data }: NetworkNode): string {
 type Member = { readonly data: Properties };
 
 export type TypeCount = { readonly type: string; readonly count: number };
-export type DescribedType = TypeCount & { readonly properties: readonly string[] };
+export type TypeDescription = TypeCount & { readonly properties: readonly string[] };
 
-/** The types there are, the most usual first. */
-export function typesOf(members: readonly Member[]): readonly TypeCount[] {
-  return describedTypes(members).map(({ type, count }) => ({ type, count }));
+/** Counts members by type, most frequent first. */
+export function countTypes(members: readonly Member[]): readonly TypeCount[] {
+  return describeTypes(members).map(({ type, count }) => ({ type, count }));
 }
 
-/** The types with the properties that members of each have. */
-export function describedTypes(members: readonly Member[]): readonly DescribedType[] {
+/** Lists each type with its count and the properties its members have. */
+export function describeTypes(members: readonly Member[]): readonly TypeDescription[] {
   return [...Map.groupBy(members, ({ data }) => String(data.type ?? "untyped"))]
-    .map(([type, own]) => ({ type, count: own.length, properties: propertiesOf(own) }))
+    .map(([type, typeMembers]) => ({
+      type,
+      count: typeMembers.length,
+      properties: listProperties(typeMembers),
+    }))
     .sort((left, right) => right.count - left.count);
 }
 
-/** The properties that any of these has, but for the type. */
-export function propertiesOf(members: readonly Member[]): readonly string[] {
+/** All properties of these members except the type. */
+export function listProperties(members: readonly Member[]): readonly string[] {
   const names = new Set(members.flatMap(({ data }) => Object.keys(data)));
   names.delete("type");
   return [...names];
 }
 
 /**
- * For the algorithms. Two nodes may have several edges. Graphology keeps nodes in plain objects, where a node called
- * `__proto__` would change every object of the process: there each has a letter before its id.
+ * Converts to graphology for the algorithms; parallel edges are allowed. Graphology stores nodes in plain objects, where
+ * a node called `__proto__` would pollute the prototype, so keys are prefixed with a letter.
  */
-export function graphologyOf({ isDirected, nodes, edges }: Network): MultiGraph {
+export function toGraphology({ isDirected, nodes, edges }: Network): MultiGraph {
   const graph = new MultiGraph({ type: isDirected ? "directed" : "undirected" });
-  for (const { id } of nodes) graph.addNode(keyOf(id));
-  for (const { id, from, to } of edges) graph.addEdgeWithKey(keyOf(id), keyOf(from), keyOf(to));
+  for (const { id } of nodes) graph.addNode(toKey(id));
+  for (const { id, from, to } of edges) graph.addEdgeWithKey(toKey(id), toKey(from), toKey(to));
   return graph;
 }
 
-/** What a node is called in there, and back. */
-export const keyOf = (id: string): string => `n${id}`;
-export const idOf = (key: string): string => key.slice(1);
+export const toKey = (id: string): string => `n${id}`;
+export const toId = (key: string): string => key.slice(1);
 
-/** The edges at each node, whatever their direction. */
-export function edgesByNode({ nodes, edges }: Network): ReadonlyMap<string, readonly NetworkEdge[]> {
-  const found = new Map<string, NetworkEdge[]>(nodes.map(({ id }) => [id, []]));
+/** The edges of each node in both directions. */
+export function groupEdgesByNode({ nodes, edges }: Network): ReadonlyMap<string, readonly NetworkEdge[]> {
+  const edgesByNode = new Map<string, NetworkEdge[]>(nodes.map(({ id }) => [id, []]));
   for (const edge of edges) {
-    found.get(edge.from)?.push(edge);
-    if (edge.to !== edge.from) found.get(edge.to)?.push(edge);
+    edgesByNode.get(edge.from)?.push(edge);
+    if (edge.to !== edge.from) edgesByNode.get(edge.to)?.push(edge);
   }
-  return found;
+  return edgesByNode;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { lesMiserables } from "./data/miserables.ts";
+import { createMiserablesGraph } from "./data/miserables.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
-import { pictureOf } from "./picture.ts";
-import { plainView } from "./views.ts";
+import { createPicture } from "./picture.ts";
+import { createView } from "./views.ts";
 
 const large: Network = {
   name: "large",
@@ -35,13 +35,13 @@ const wordy: Network = {
 };
 
 describe("the picture", () => {
-  it("has names, types, colours and layout of the session's view (S2-57)", () => {
+  it("has the names, types, colors and layout of the session's view (S2-57)", () => {
     const view = {
-      ...plainView("pets"),
+      ...createView("pets"),
       nodeColours: { cat1: "#0000ff" },
       edgeColours: { edge1: "#ff0000" },
     };
-    const { kind, props } = pictureOf(pets, view, { flash: ["cat1"], replies: ["Zoom out"] });
+    const { kind, props } = createPicture(pets, view, { flash: ["cat1"], replies: ["Zoom out"] });
     expect(kind).toBe("graph");
     expect(props).toMatchObject({
       title: "Cats and their people (fictional)",
@@ -58,22 +58,22 @@ describe("the picture", () => {
 
   it.each<[string, Network]>([
     ["pets", pets],
-    ["Les Misérables", lesMiserables()],
+    ["Les Misérables", createMiserablesGraph()],
     ["thousands of nodes", large],
     ["long names", wordy],
   ])("of %s stays small: it is stored with each result", (_, network) => {
     const everything = network.nodes.map(({ id }) => id);
     const nodeColours = Object.fromEntries(everything.map((id) => [id, "#0000ff"]));
-    const ui = pictureOf(
+    const ui = createPicture(
       network,
-      { ...plainView(network.name), nodeColours, zoomTo: everything },
+      { ...createView(network.name), nodeColours, zoomTo: everything },
       { flash: everything },
     );
     expect(JSON.stringify(ui).length).toBeLessThan(40_000);
   });
 
-  it("of a large graph says how much it shows, and shows what was asked for", () => {
-    const { props } = pictureOf(large, plainView("large"), { flash: ["node-2999"] });
+  it("of a large graph says how much it shows, and includes the requested nodes", () => {
+    const { props } = createPicture(large, createView("large"), { flash: ["node-2999"] });
     expect(props).toMatchObject({
       title: "Large (250 of 3000 nodes, 500 of 6000 edges)",
       flash: ["node-2999"],

@@ -7,7 +7,7 @@ import { memory } from "capstan/stores/memory";
 import { collect, type Script, type ScriptedModel, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type GraphOptions, graph, policy } from "./agent.ts";
-import { executionResult } from "./ai-events.ts";
+import { toExecutionResult } from "./ai-events.ts";
 import type { Network } from "./network.ts";
 
 let folder: string;
@@ -16,38 +16,38 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Asked = Awaited<ReturnType<typeof collect>> & { readonly model: ScriptedModel };
+type ScriptedRun = Awaited<ReturnType<typeof collect>> & { readonly model: ScriptedModel };
 
-/** Asks the app one thing, with a model that follows a script. */
-async function ask(says: string, script: Script, options: GraphOptions = {}): Promise<Asked> {
+/** Runs one prompt with a scripted model. */
+async function runScript(prompt: string, script: Script, options: GraphOptions = {}): Promise<ScriptedRun> {
   const model = scriptedModel(script);
   const agent = await graph({ model, folder, ...options });
-  return { ...(await collect(run(agent, says, { store: memory() }))), model };
+  return { ...(await collect(run(agent, prompt, { store: memory() }))), model };
 }
 
-const call = (name: string, input: ScriptedInput = {}): ScriptedStep => ({ calls: [{ name, input }] });
+const createCall = (name: string, input: ScriptedInput = {}): ScriptedStep => ({ calls: [{ name, input }] });
 type ScriptedInput = NonNullable<NonNullable<ScriptedStep["calls"]>[number]["input"]>;
 
-const resultsIn = (history: readonly Entry[]): ResultEntry[] =>
+const getResults = (history: readonly Entry[]): ResultEntry[] =>
   history.filter((entry) => entry.type === "result");
-/** The result that the model read last, as it read it. */
-const lastRead = ({ model }: Pick<Asked, "model">): string =>
-  String(resultsIn(model.requests.at(-1)?.history ?? []).at(-1)?.content);
+/** The last tool result as the model received it. */
+const getLastResult = ({ model }: Pick<ScriptedRun, "model">): string =>
+  String(getResults(model.requests.at(-1)?.history ?? []).at(-1)?.content);
 
 type Picture = {
   readonly nodes: readonly { readonly id: string; readonly color?: string }[];
   readonly flash?: readonly string[];
   readonly replies?: readonly string[];
 };
-const picturesIn = (events: readonly Event[]): Picture[] =>
+const getPictures = (events: readonly Event[]): Picture[] =>
   events.flatMap((event) =>
     event.type === "tool_call_result" && event.ui?.kind === "graph"
       ? [event.ui.props as unknown as Picture]
       : [],
   );
 
-/** A graph of as many nodes as one likes. */
-const crowd = (count: number): Network => ({
+/** A graph with the given number of nodes. */
+const createCrowd = (count: number): Network => ({
   name: "crowd",
   title: "A crowd",
   isDirected: false,
@@ -59,15 +59,15 @@ const crowd = (count: number): Network => ({
 });
 
 describe("how many nodes", () => {
-  it("takes two model calls, and the answer is the second one's (S2-22, S2-44, S2-46)", async () => {
-    const asked = await ask("How many nodes are there?", [
-      call("queryGraph", { query: "nodeCount" }),
+  it("takes two model calls; the second one is the answer (S2-22, S2-44, S2-46)", async () => {
+    const asked = await runScript("How many nodes are there?", [
+      createCall("queryGraph", { query: "nodeCount" }),
       { text: "There are 20 nodes." },
     ]);
     expect(asked.result).toMatchObject({ status: "done", text: "There are 20 nodes.", turns: 2 });
     expect(asked.model.requests).toHaveLength(2);
     expect(asked.model.requests[1]?.history.map(({ type }) => type)).toEqual(["user", "assistant", "result"]);
-    expect(JSON.parse(lastRead(asked))).toEqual({
+    expect(JSON.parse(getLastResult(asked))).toEqual({
       success: true,
       message: "The graph has 20 nodes.",
       data: { nodeCount: 20 },
@@ -76,9 +76,9 @@ describe("how many nodes", () => {
 
   it("can be followed by a question about the edges (S2-49)", async () => {
     const model = scriptedModel([
-      call("queryGraph", { query: "nodeCount" }),
+      createCall("queryGraph", { query: "nodeCount" }),
       { text: "There are 20 nodes." },
-      call("queryGraph", { query: "edgeCount" }),
+      createCall("queryGraph", { query: "edgeCount" }),
       { text: "And 30 edges." },
     ]);
     const options = { store: memory(), session: "s" };
@@ -93,10 +93,10 @@ describe("how many nodes", () => {
       "assistant",
       "user",
     ]);
-    expect(JSON.parse(lastRead({ model })).data).toEqual({ edgeCount: 30 });
+    expect(JSON.parse(getLastResult({ model })).data).toEqual({ edgeCount: 30 });
   });
 
-  it("is forgotten after each sentence where the memory is one run's (S2-06, S2-40)", async () => {
+  it("is forgotten after each prompt with memory: run (S2-06, S2-40)", async () => {
     const model = scriptedModel([{ text: "One." }, { text: "Two." }]);
     const options = { store: memory(), session: "s" };
     const agent = await graph({ model, folder, memory: "run" });
@@ -107,14 +107,14 @@ describe("how many nodes", () => {
 });
 
 describe("sample nodes", () => {
-  it("reach the model with names, ids and properties, and its words are the answer (S2-01, S2-02, S2-23)", async () => {
+  it("reach the model with names, ids and properties, and its text is the answer (S2-01, S2-02, S2-23)", async () => {
     const text = "1. Whiskers (cat1), a tabby\n2. Mittens (cat2), a persian\n3. Shadow (cat3), a siamese";
-    const asked = await ask("What are some sample nodes?", [
-      call("sampleData", { target: "nodes", count: 3 }),
+    const asked = await runScript("What are some sample nodes?", [
+      createCall("sampleData", { target: "nodes", count: 3 }),
       { text },
     ]);
     expect(asked.result.text).toBe(text);
-    const { message, data } = JSON.parse(lastRead(asked));
+    const { message, data } = JSON.parse(getLastResult(asked));
     expect(message).toBe("Returned 3 node samples.");
     expect(data.nodes).toEqual([
       { id: "cat1", data: { type: "cat", name: "Whiskers", breed: "tabby", age: 5 } },
@@ -123,20 +123,20 @@ describe("sample nodes", () => {
     ]);
   });
 
-  it("are asked for with the words of the tool results in mind: the instructions say so (S2-48)", async () => {
-    const { model } = await ask("Hello", [{ text: "Hello." }]);
+  it("are backed by instructions to use the tool results (S2-48)", async () => {
+    const { model } = await runScript("Hello", [{ text: "Hello." }]);
     const { instructions = "" } = model.requests[0] ?? {};
     expect(instructions).toContain("Use the tool results in your answer");
     expect(instructions).toContain("3 cat (name, breed, age)");
   });
 
-  it("of 1,000 stay within 4000 characters of valid JSON that says how many are left out (S2-29, S2-30, S2-40)", async () => {
-    const asked = await ask(
+  it("of 1,000 stay within 4000 characters of valid JSON that states how many are omitted (S2-29, S2-30, S2-40)", async () => {
+    const asked = await runScript(
       "Show me 1000 sample nodes",
-      [call("sampleData", { target: "nodes", count: 1000 }), { text: "Here are some." }],
-      { graphs: { crowd: () => crowd(1000) } },
+      [createCall("sampleData", { target: "nodes", count: 1000 }), { text: "Here are some." }],
+      { graphs: { crowd: () => createCrowd(1000) } },
     );
-    const content = lastRead(asked);
+    const content = getLastResult(asked);
     expect(content.length).toBeLessThanOrEqual(4000);
     expect(content.length).toBeGreaterThan(2000);
     const { success, data } = JSON.parse(content);
@@ -150,20 +150,20 @@ const cats = ["cat1", "cat2", "cat3"];
 
 describe("find all cats and make them blue", () => {
   const script: Script = [
-    call("findNodes", { selector: "type == 'cat'" }),
-    call("styleNodes", { nodeIds: cats, color: "blue" }),
+    createCall("findNodes", { selector: "type == 'cat'" }),
+    createCall("styleNodes", { nodeIds: cats, color: "blue" }),
     { text: "I found 3 cats and made them blue: Whiskers, Mittens and Shadow." },
   ];
 
-  it("takes three turns, and the picture has the nodes in #0000ff (S2-24, S2-25, S2-56, S2-57)", async () => {
-    const { result, events, model } = await ask("Find all cats and make them blue", script);
+  it("takes three turns and draws the nodes in #0000ff (S2-24, S2-25, S2-56, S2-57)", async () => {
+    const { result, events, model } = await runScript("Find all cats and make them blue", script);
     expect(result).toMatchObject({ status: "done", turns: 3 });
     expect(model.requests).toHaveLength(3);
     expect(result.toolCalls.map(({ name, status }) => [name, status])).toEqual([
       ["findNodes", "ok"],
       ["styleNodes", "ok"],
     ]);
-    const found = resultsIn(model.requests[1]?.history ?? []).at(-1);
+    const found = getResults(model.requests[1]?.history ?? []).at(-1);
     expect(JSON.parse(String(found?.content)).data).toEqual({
       count: 3,
       nodes: [
@@ -173,7 +173,7 @@ describe("find all cats and make them blue", () => {
       ],
       nodeIds: cats,
     });
-    const [before, after] = picturesIn(events);
+    const [before, after] = getPictures(events);
     expect(before?.nodes.filter(({ color }) => color)).toEqual([]);
     expect(after?.nodes.filter(({ color }) => color).map(({ id, color }) => [id, color])).toEqual(
       cats.map((id) => [id, "#0000ff"]),
@@ -181,14 +181,14 @@ describe("find all cats and make them blue", () => {
     expect(after?.flash).toEqual(cats);
   });
 
-  it("reports 3 affected nodes, as a count to the model and as ids at the end (S2-08, S2-15, S2-55)", async () => {
-    const asked = await ask("Find all cats and make them blue", script);
-    expect(JSON.parse(lastRead(asked))).toMatchObject({
+  it("reports 3 affected nodes, as a count to the model and as ids in the result (S2-08, S2-15, S2-55)", async () => {
+    const asked = await runScript("Find all cats and make them blue", script);
+    expect(JSON.parse(getLastResult(asked))).toMatchObject({
       success: true,
       data: { styledCount: 3 },
       affectedNodes: 3,
     });
-    expect(executionResult(asked.result)).toEqual({
+    expect(toExecutionResult(asked.result)).toEqual({
       success: true,
       message: "I found 3 cats and made them blue: Whiskers, Mittens and Shadow.",
       llmText: "I found 3 cats and made them blue: Whiskers, Mittens and Shadow.",
@@ -197,35 +197,35 @@ describe("find all cats and make them blue", () => {
     });
   });
 
-  it("is still so after a restart (S2-57)", async () => {
+  it("persists across a restart (S2-57)", async () => {
     const store = memory();
     const session = "s";
     await run(await graph({ model: scriptedModel(script), folder }), "Find all cats and make them blue", {
       store,
       session,
     });
-    const model = scriptedModel([call("setLayout", { layout: "grid" }), { text: "In a grid." }]);
+    const model = scriptedModel([createCall("setLayout", { layout: "grid" }), { text: "In a grid." }]);
     const { events } = await collect(run(await graph({ model, folder }), "Use a grid", { store, session }));
-    const [picture] = picturesIn(events);
+    const [picture] = getPictures(events);
     expect(picture).toMatchObject({ layout: "grid" });
     expect(picture?.nodes.filter(({ color }) => color === "#0000ff").map(({ id }) => id)).toEqual(cats);
   });
 });
 
 describe("style all dogs red", () => {
-  it("is a success that finds none, tells which types there are, and goes on with the cats (S2-26)", async () => {
+  it("succeeds without a match, lists the types, and continues with the cats (S2-26)", async () => {
     const model = scriptedModel([
-      call("findNodes", { selector: "type == 'dog'" }),
+      createCall("findNodes", { selector: "type == 'dog'" }),
       {
-        text: "There are no dogs. There are cats, humans, houses, toys and food: shall I colour one of these?",
+        text: "There are no dogs. There are cats, humans, houses, toys and food: shall I color one of these?",
       },
-      call("styleNodes", { selector: "type == 'cat'", color: "red" }),
+      createCall("styleNodes", { selector: "type == 'cat'", color: "red" }),
       { text: "Whiskers, Mittens and Shadow are red now." },
     ]);
     const options = { store: memory(), session: "s" };
     const agent = await graph({ model, folder });
     const first = await collect(run(agent, "Style all dogs red", options));
-    const { success, data } = JSON.parse(String(resultsIn(model.requests[1]?.history ?? [])[0]?.content));
+    const { success, data } = JSON.parse(String(getResults(model.requests[1]?.history ?? [])[0]?.content));
     expect({ success, data }).toEqual({
       success: true,
       data: {
@@ -240,7 +240,7 @@ describe("style all dogs red", () => {
         ],
       },
     });
-    expect(picturesIn(first.events)[0]?.replies).toContain("yes, the cats");
+    expect(getPictures(first.events)[0]?.replies).toContain("yes, the cats");
     expect(first.result.affected).toEqual([]);
     const second = await run(agent, "yes, the cats", options);
     expect(second).toMatchObject({ status: "done", affected: [{ nodes: cats }] });
@@ -249,29 +249,29 @@ describe("style all dogs red", () => {
 
 describe("a model that never stops", () => {
   it.each<[what: string, script: Script]>([
-    ["the same call", () => call("queryGraph", { query: "nodeCount" })],
-    ["another call each time", (_, n) => call("sampleData", { count: n + 1 })],
+    ["the same call", () => createCall("queryGraph", { query: "nodeCount" })],
+    ["another call each time", (_, n) => createCall("sampleData", { count: n + 1 })],
   ])("with %s is asked exactly 5 times, and the run fails by name (S2-05, S2-16, S2-27, S2-45)", async (_, script) => {
-    const { result, model, events } = await ask("Loop", script);
+    const { result, model, events } = await runScript("Loop", script);
     expect(model.requests).toHaveLength(5);
     expect(model.requests.at(-1)?.tools).not.toEqual([]);
     expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached" });
-    expect(executionResult(result)).toMatchObject({
+    expect(toExecutionResult(result)).toMatchObject({
       success: false,
       message: "Maximum tool iterations reached",
     });
     expect(stageOf(events)).toBe("error");
   });
 
-  it("may have a limit as low as 3, with every stage on the way (S2-18, S2-39)", async () => {
-    const model = scriptedModel((_, n) => call("sampleData", { count: n + 1 }));
+  it("can have a limit as low as 3, passing through every stage (S2-18, S2-39)", async () => {
+    const model = scriptedModel((_, n) => createCall("sampleData", { count: n + 1 }));
     const agent = await graph({ model, folder });
     const { events, result } = await collect(
       run(agent, "Loop", { store: memory(), policy: { maxTurns: 3 } }),
     );
-    expect(model.requests.map(({ history }) => resultsIn(history).length)).toEqual([0, 1, 2]);
+    expect(model.requests.map(({ history }) => getResults(history).length)).toEqual([0, 1, 2]);
     expect(result).toMatchObject({ status: "failed", text: "Maximum tool iterations reached", turns: 3 });
-    const stages = stagesOf(events);
+    const stages = collectStages(events);
     expect(stages).toEqual([
       "submitted",
       ...["streaming", "executing", "processing"],
@@ -281,8 +281,8 @@ describe("a model that never stops", () => {
   });
 });
 
-/** The stages a viewer sees, each once per stay. */
-function stagesOf(events: readonly Event[]): Stage[] {
+/** The visible stages, without repetitions. */
+function collectStages(events: readonly Event[]): Stage[] {
   const stages: Stage[] = [];
   let stage: Stage = "idle";
   for (const event of events) {
@@ -293,16 +293,16 @@ function stagesOf(events: readonly Event[]): Stage[] {
   return stages;
 }
 
-describe("cancelling while a tool works", () => {
-  it("gives the tool the signal, and every call has a result (S2-11, S2-54)", async () => {
+describe("cancelling while a tool runs", () => {
+  it("aborts the tool's signal, and every call has a result (S2-11, S2-54)", async () => {
     let heard: AbortSignal | undefined;
     const endless = (signal: AbortSignal): Promise<Network> => {
       heard = signal;
       running.cancel();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const model = scriptedModel([call("openGraph", { name: "endless" }), { text: "Never said." }]);
-    const graphs = { crowd: () => crowd(2), endless };
+    const model = scriptedModel([createCall("openGraph", { name: "endless" }), { text: "Never said." }]);
+    const graphs = { crowd: () => createCrowd(2), endless };
     const running = run(await graph({ model, folder, graphs }), "Open the endless graph", {
       store: memory(),
     });
@@ -315,7 +315,7 @@ describe("cancelling while a tool works", () => {
 });
 
 describe("the options of the policy", () => {
-  it("are the ones this app is known by (S2-05, S2-27, C-01, C-02, C-03, C-05)", async () => {
+  it("have this app's values (S2-05, S2-27, C-01, C-02, C-03, C-05)", async () => {
     expect(policy).toEqual({
       maxTurns: 5,
       wrapUpAt: 0,
@@ -334,20 +334,20 @@ describe("the options of the policy", () => {
     expect(agent.policy).toEqual(policy);
   });
 
-  it("can hide the data, make results smaller, bound the memory, and let go of old results (S2-28, S2-31, S2-40)", async () => {
+  it("can hide data, shrink results, limit memory, and drop old results (S2-28, S2-31, S2-40)", async () => {
     const model = scriptedModel([
-      call("sampleData", { count: 20 }),
+      createCall("sampleData", { count: 20 }),
       { text: "Seen." },
-      call("sampleData", { count: 20 }),
+      createCall("sampleData", { count: 20 }),
       { text: "Seen again." },
       { text: "Short." },
     ]);
     const agent = await graph({ model, folder });
     const options = { store: memory(), session: "s" };
     await run(agent, "Samples", { ...options, policy: { includeToolData: false } });
-    expect(resultsIn(model.requests[1]?.history ?? [])[0]?.content).toBe("Returned 20 node samples.");
+    expect(getResults(model.requests[1]?.history ?? [])[0]?.content).toBe("Returned 20 node samples.");
     await run(agent, "Samples", { ...options, policy: { maxToolResultSize: 500 } });
-    const cut = String(resultsIn(model.requests[3]?.history ?? []).at(-1)?.content);
+    const cut = String(getResults(model.requests[3]?.history ?? []).at(-1)?.content);
     expect(cut.length).toBeLessThanOrEqual(500);
     expect(() => JSON.parse(cut)).not.toThrow();
     await run(agent, "And now?", { ...options, policy: { historyLimit: 1 } });

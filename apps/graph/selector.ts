@@ -1,11 +1,11 @@
-// The language in which nodes and edges are picked: `type == 'cat' and (age > 4 or name contains 'mit')`, `*` for all.
+// The selector language for nodes and edges: `type == 'cat' and (age > 4 or name contains 'mit')`, `*` for all.
 //
 //   or   = and { "or" and }        and  = test { "and" test }
 //   test = "(" or ")" | property ("==" | "!=" | "<" | "<=" | ">" | ">=" | "contains") value
 
 import type { Properties } from "./network.ts";
 
-/** A selector as a tree; `properties` are all that it asks for. */
+/** A parsed selector. `properties` lists all properties it uses. */
 export type Selector = { readonly properties: readonly string[]; matches(properties: Properties): boolean };
 
 export class SelectorError extends Error {}
@@ -14,14 +14,15 @@ type Value = string | number | boolean;
 type Test = (properties: Properties) => boolean;
 type Token = { readonly kind: "word" | "text" | "sign" | "end"; readonly text: string; readonly at: number };
 
-const deepest = 50;
-const longest = 2000;
+const maxDepth = 50;
+const maxLength = 2000;
 
-/** Reads a selector. What it cannot read it refuses with the place and what it expected. */
+/** Parses a selector. Errors state the position and what was expected. */
 export function parseSelector(source: string): Selector {
   if (source.trim() === "*") return { properties: [], matches: () => true };
-  if (source.length > longest) throw new SelectorError(`A selector has at most ${longest} characters.`);
-  const reader = new Reader(source);
+  if (source.length > maxLength)
+    throw new SelectorError(`A selector can have at most ${maxLength} characters.`);
+  const reader = new Parser(source);
   const matches = reader.or(0);
   reader.end();
   return { properties: [...reader.properties], matches };
@@ -29,13 +30,13 @@ export function parseSelector(source: string): Selector {
 
 const tokenPattern = /\s*(?:('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(==|!=|<=|>=|<|>|[()])|([^\s'"()=!<>]+))/uy;
 
-function tokensOf(source: string): Token[] {
+function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   const pattern = new RegExp(tokenPattern);
   while (source.slice(pattern.lastIndex).trim() !== "") {
     const start = pattern.lastIndex;
     const match = pattern.exec(source);
-    if (!match) throw unreadable(source, start);
+    if (!match) throw createTokenError(source, start);
     const [whole, quoted, sign, word] = match;
     const at = start + whole.length - whole.trimStart().length;
     if (quoted !== undefined)
@@ -48,40 +49,40 @@ function tokensOf(source: string): Token[] {
   return [...tokens, { kind: "end", text: "", at: source.length }];
 }
 
-function unreadable(source: string, start: number): SelectorError {
+function createTokenError(source: string, start: number): SelectorError {
   const at = start + source.slice(start).search(/\S/u);
   const character = source[at] ?? "";
-  const why = {
+  const reason = {
     "'": "this quote is not closed",
     '"': "this quote is not closed",
     "=": 'write "==" for equal',
     "!": 'write "!=" for not equal',
   }[character];
-  return problem(source, at, why ?? `"${character}" has no meaning here`);
+  return createSelectorError(source, at, reason ?? `unexpected "${character}"`);
 }
 
-function problem(source: string, at: number, what: string): SelectorError {
+function createSelectorError(source: string, at: number, problem: string): SelectorError {
   return new SelectorError(
-    `Selector ${source}: at position ${at + 1}, ${what}. Example: type == 'cat' and age > 4`,
+    `Selector ${source}: at position ${at + 1}, ${problem}. Example: type == 'cat' and age > 4`,
   );
 }
 
-const folded = (value: Value): string => String(value).toLowerCase();
+const foldCase = (value: Value): string => String(value).toLowerCase();
 
-/** People and models write `Cat` and `cat`, `5` and `'5'`: both are meant. */
-const isSame = (left: Value, right: Value): boolean => folded(left) === folded(right);
+/** Users and models write `Cat` and `cat`, `5` and `'5'`: treat them as equal. */
+const isSame = (left: Value, right: Value): boolean => foldCase(left) === foldCase(right);
 
 const comparisons: { readonly [sign: string]: (left: Value, right: Value) => boolean } = {
   "==": isSame,
   "!=": (left, right) => !isSame(left, right),
-  "<": (left, right) => order(left, right) < 0,
-  "<=": (left, right) => order(left, right) <= 0,
-  ">": (left, right) => order(left, right) > 0,
-  ">=": (left, right) => order(left, right) >= 0,
-  contains: (left, right) => folded(left).includes(folded(right)),
+  "<": (left, right) => compareValues(left, right) < 0,
+  "<=": (left, right) => compareValues(left, right) <= 0,
+  ">": (left, right) => compareValues(left, right) > 0,
+  ">=": (left, right) => compareValues(left, right) >= 0,
+  contains: (left, right) => foldCase(left).includes(foldCase(right)),
 };
 
-class Reader {
+class Parser {
   readonly properties: Set<string> = new Set();
   readonly #source: string;
   readonly #tokens: readonly Token[];
@@ -89,13 +90,13 @@ class Reader {
 
   constructor(source: string) {
     this.#source = source;
-    this.#tokens = tokensOf(source);
+    this.#tokens = tokenize(source);
   }
 
   or(depth: number): Test {
     const tests = [this.#and(depth)];
     while (this.#takeWord("or")) tests.push(this.#and(depth));
-    return tests.length === 1 ? (tests[0] as Test) : (given) => tests.some((test) => test(given));
+    return tests.length === 1 ? (tests[0] as Test) : (properties) => tests.some((test) => test(properties));
   }
 
   end(): void {
@@ -106,13 +107,13 @@ class Reader {
   #and(depth: number): Test {
     const tests = [this.#test(depth)];
     while (this.#takeWord("and")) tests.push(this.#test(depth));
-    return tests.length === 1 ? (tests[0] as Test) : (given) => tests.every((test) => test(given));
+    return tests.length === 1 ? (tests[0] as Test) : (properties) => tests.every((test) => test(properties));
   }
 
   #test(depth: number): Test {
     const first = this.#next();
     if (first.kind === "sign" && first.text === "(") {
-      if (depth >= deepest) throw this.#problem(first, "there are too many parentheses");
+      if (depth >= maxDepth) throw this.#problem(first, "too many nested parentheses");
       const inner = this.or(depth + 1);
       const close = this.#next();
       if (close.text !== ")" || close.kind !== "sign") throw this.#problem(close, 'a ")" is missing');
@@ -131,10 +132,10 @@ class Reader {
     const token = this.#next();
     if (token.kind !== "word" && token.kind !== "text")
       throw this.#problem(token, `expected a value after "${sign.text}"`);
-    const value = token.kind === "text" ? token.text : readWord(token.text);
+    const value = token.kind === "text" ? token.text : parseWord(token.text);
     this.properties.add(property);
-    return (given) => {
-      const own = Object.hasOwn(given, property) ? given[property] : undefined;
+    return (properties) => {
+      const own = Object.hasOwn(properties, property) ? properties[property] : undefined;
       return own === undefined ? name === "!=" : compare(own, value);
     };
   }
@@ -150,18 +151,18 @@ class Reader {
     return this.#tokens[this.#at++] ?? { kind: "end", text: "", at: this.#source.length };
   }
 
-  #problem({ at, kind }: Token, what: string): SelectorError {
-    return problem(this.#source, at, kind === "end" ? `${what}, but it ends` : what);
+  #problem({ at, kind }: Token, problem: string): SelectorError {
+    return createSelectorError(this.#source, at, kind === "end" ? `${problem}, but it ends` : problem);
   }
 }
 
-function readWord(word: string): Value {
+function parseWord(word: string): Value {
   if (word === "true" || word === "false") return word === "true";
   return /^-?\d+(?:\.\d+)?$/u.test(word) ? Number(word) : word;
 }
 
-function order(left: Value, right: Value): number {
+function compareValues(left: Value, right: Value): number {
   const [first, second] = [Number(left), Number(right)];
   if (!Number.isNaN(first) && !Number.isNaN(second)) return first - second;
-  return folded(left) < folded(right) ? -1 : folded(left) > folded(right) ? 1 : 0;
+  return foldCase(left) < foldCase(right) ? -1 : foldCase(left) > foldCase(right) ? 1 : 0;
 }

@@ -16,16 +16,16 @@ import {
 } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
 import { about, graph } from "./agent.ts";
-import type { GraphSources } from "./catalogue.ts";
+import type { GraphSources } from "./catalog.ts";
 import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 
-const patience = { timeout: 30_000 };
+const pollOptions = { timeout: 30_000 };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-graph-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What waits passes one by one, each when the test says so. */
+/** Releases waiting callers one by one. */
 const turnstile = {
   waiting: [] as (() => void)[],
   free: 0,
@@ -40,7 +40,7 @@ const turnstile = {
   },
 };
 
-/** Thinks, calls, thinks and speaks, and waits in each of these. */
+/** Reasons, calls a tool, reasons and answers, and waits in each of these stages. */
 const slow: Model = {
   id: "test/slow",
   async *stream({ history }) {
@@ -84,15 +84,18 @@ const model = offlineExcept({
 const agent = await graph({ model, folder, graphs });
 const studio = studioFor(() => ({ agents: [agent], about: { graph: about } }));
 
-const view = (page: Page): Locator => page.getByRole("region", { name: "View" });
-const replies = (page: Page): Locator => page.getByRole("group", { name: "Replies" }).getByRole("button");
-const answer = (page: Page): Locator => page.getByRole("article", { name: "graph says" }).last();
-const stage = (page: Page): Locator => page.locator("[data-stage]");
-const affected = (page: Page): Locator => answer(page).locator("[data-affected]");
+const getView = (page: Page): Locator => page.getByRole("region", { name: "View" });
+const getReplies = (page: Page): Locator => page.getByRole("group", { name: "Replies" }).getByRole("button");
+const getLastAnswer = (page: Page): Locator => page.getByRole("article", { name: "graph says" }).last();
+const getStage = (page: Page): Locator => page.locator("[data-stage]");
+const getAffected = (page: Page): Locator => getLastAnswer(page).locator("[data-affected]");
 
-/** How many points of the drawing have just this colour. */
-async function pointsIn(page: Page, [red, green, blue]: readonly [number, number, number]): Promise<number> {
-  const png = await view(page).locator("canvas.sigma-nodes").screenshot();
+/** Counts the pixels of the drawing with exactly this color. */
+async function countPixels(
+  page: Page,
+  [red, green, blue]: readonly [number, number, number],
+): Promise<number> {
+  const png = await getView(page).locator("canvas.sigma-nodes").screenshot();
   return page.evaluate(
     async ({ data, wanted }) => {
       const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
@@ -110,45 +113,45 @@ async function pointsIn(page: Page, [red, green, blue]: readonly [number, number
 }
 const blue = [0, 0, 255] as const;
 const red = [255, 0, 0] as const;
-/** Three round nodes, without their soft edges. */
+/** Pixels of three round nodes, without anti-aliased edges. */
 const threeNodes = 150;
 
 describe("graph scenarios 1, 2 and 8: asking", () => {
-  test("nodes are counted in two model calls, the edges after them, and a quick action shows what nodes are like (S2-02, S2-22, S2-23, S2-44, S2-49)", async () => {
+  test("counts nodes in two model calls, then edges, and a quick action shows sample nodes (S2-02, S2-22, S2-23, S2-44, S2-49)", async () => {
     const page = await studio.open("/");
     await page.getByRole("button", { name: "How many nodes are there?" }).click();
-    await answer(page).getByText("20 nodes").waitFor();
-    await stage(page).getByText("Done").waitFor();
-    await view(page).getByText("20 nodes, 30 edges").waitFor();
+    await getLastAnswer(page).getByText("20 nodes").waitFor();
+    await getStage(page).getByText("Done").waitFor();
+    await getView(page).getByText("20 nodes, 30 edges").waitFor();
     await page.getByRole("tab", { name: "Timeline" }).click();
     const bars = page.getByRole("group", { name: "Timeline" });
-    await expect.poll(() => bars.getByRole("button", { name: /^model / }).count(), patience).toBe(2);
+    await expect.poll(() => bars.getByRole("button", { name: /^model / }).count(), pollOptions).toBe(2);
     await ask(page, "what about the edges?");
-    await answer(page).getByText("30 edges").waitFor();
-    await replies(page).getByText("What are some sample nodes?").click();
+    await getLastAnswer(page).getByText("30 edges").waitFor();
+    await getReplies(page).getByText("What are some sample nodes?").click();
     await heard(page, "What are some sample nodes?");
     await rest(page);
-    const samples = await answer(page).getByRole("listitem").allInnerTexts();
+    const samples = await getLastAnswer(page).getByRole("listitem").allInnerTexts();
     expect(samples).toHaveLength(3);
     expect(samples[0]).toMatch(/Whiskers.*cat1.*tabby/);
-    expect(await answer(page).innerText()).not.toContain('"success"');
+    expect(await getLastAnswer(page).innerText()).not.toContain('"success"');
     await picture(page, "visible-graph-1");
   });
 });
 
-describe("graph scenarios 3 and 4: colouring", () => {
-  test("all cats turn blue on screen, and three changes are counted under the answer and in the picture (S2-15, S2-24, S2-56, S2-57)", async () => {
+describe("graph scenarios 3 and 4: coloring", () => {
+  test("all cats turn blue on screen, and the answer and the picture count three changes (S2-15, S2-24, S2-56, S2-57)", async () => {
     const page = await studio.open("/");
     await ask(page, "How many nodes are there?");
-    await view(page).locator("canvas.sigma-nodes").waitFor();
-    await expect.poll(() => pointsIn(page, blue), patience).toBe(0);
+    await getView(page).locator("canvas.sigma-nodes").waitFor();
+    await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
     await ask(page, "Find all cats and make them blue");
-    await affected(page).getByText("3 nodes changed").waitFor();
+    await getAffected(page).getByText("3 nodes changed").waitFor();
     for (const name of ["Whiskers", "Mittens", "Shadow"])
-      await answer(page).getByText(name).first().waitFor();
-    await view(page).getByText("20 nodes, 30 edges, 3 changed").waitFor();
-    await expect.poll(() => pointsIn(page, blue), patience).toBeGreaterThan(threeNodes);
-    const cats = view(page)
+      await getLastAnswer(page).getByText(name).first().waitFor();
+    await getView(page).getByText("20 nodes, 30 edges, 3 changed").waitFor();
+    await expect.poll(() => countPixels(page, blue), pollOptions).toBeGreaterThan(threeNodes);
+    const cats = getView(page)
       .getByRole("list", { name: "Types" })
       .getByRole("listitem")
       .filter({ hasText: "cat" });
@@ -158,30 +161,31 @@ describe("graph scenarios 3 and 4: colouring", () => {
         .first()
         .evaluate((dot) => getComputedStyle(dot).backgroundColor),
     ).toBe("rgb(0, 0, 255)");
-    await expect.poll(() => cards(page, "ok").count(), patience).toBe(3);
+    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(3);
     await picture(page, "visible-graph-2");
-    await replies(page).getByText("Clear all styles").click();
+    await getReplies(page).getByText("Clear all styles").click();
     await heard(page, "Clear all styles");
     await rest(page);
-    await expect.poll(() => pointsIn(page, blue), patience).toBe(0);
+    await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
   });
 
-  test("there are no dogs to style: it says what there is and offers it, and the cats turn red (S2-26, S2-57)", async () => {
+  test("without dogs, the answer lists and suggests the existing types, and the cats turn red (S2-26, S2-57)", async () => {
     const page = await studio.open("/", { theme: "dark" });
     await ask(page, "Style all dogs red");
-    for (const type of ["human", "house", "toy", "cat", "food"]) await answer(page).getByText(type).waitFor();
-    await expect.poll(() => affected(page).count(), patience).toBe(0);
+    for (const type of ["human", "house", "toy", "cat", "food"])
+      await getLastAnswer(page).getByText(type).waitFor();
+    await expect.poll(() => getAffected(page).count(), pollOptions).toBe(0);
     await picture(page, "visible-graph-3");
-    await replies(page).getByText("yes, the cats").click();
+    await getReplies(page).getByText("yes, the cats").click();
     await heard(page, "yes, the cats");
-    await affected(page).getByText("3 nodes changed").waitFor();
-    await expect.poll(() => pointsIn(page, red), patience).toBeGreaterThan(threeNodes);
+    await getAffected(page).getByText("3 nodes changed").waitFor();
+    await expect.poll(() => countPixels(page, red), pollOptions).toBeGreaterThan(threeNodes);
   });
 
-  test("at the width of a phone the picture stands in the conversation", async () => {
+  test("at phone width the picture is part of the conversation", async () => {
     const page = await studio.open("/", { size: "phone" });
     await ask(page, "Find all cats and make them blue");
-    await affected(page).getByText("3 nodes changed").waitFor();
+    await getAffected(page).getByText("3 nodes changed").waitFor();
     const picturesInChat = transcript(page).getByRole("figure", {
       name: "Cats and their people (fictional)",
     });
@@ -190,21 +194,21 @@ describe("graph scenarios 3 and 4: colouring", () => {
   });
 });
 
-describe("graph scenarios 5, 6 and 7: limits, and stopping", () => {
-  test("a model that never stops is asked five times, and the run fails by name (S2-16, S2-45)", async () => {
+describe("graph scenarios 5, 6 and 7: limits and stopping", () => {
+  test("a model that never stops is called five times, and the run fails with a named error (S2-16, S2-45)", async () => {
     const page = await studio.open("/");
     await ask(page, "Never stop");
-    await stage(page).getByText("Failed").waitFor();
-    await expect.poll(() => cards(page, "ok").count(), patience).toBe(5);
+    await getStage(page).getByText("Failed").waitFor();
+    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(5);
     await transcript(page).getByText("The limit of 5 turns was reached.", { exact: true }).waitFor();
     await transcript(page).getByText("Maximum tool iterations reached", { exact: true }).waitFor();
     await picture(page, "visible-graph-5");
   });
 
-  test("of 1,000 nodes the model gets as many as fit, as valid JSON that says how many (S2-29, S2-30)", async () => {
+  test("of 1,000 nodes the model gets as many as fit, as valid JSON with the count (S2-29, S2-30)", async () => {
     const page = await studio.open("/");
     await ask(page, "Open the crowd graph");
-    await view(page)
+    await getView(page)
       .getByRole("figure", { name: /^A crowd/ })
       .waitFor();
     await ask(page, "Show me 1000 sample nodes");
@@ -216,35 +220,35 @@ describe("graph scenarios 5, 6 and 7: limits, and stopping", () => {
     const { data } = JSON.parse(text);
     expect(data.nodes.at(-1)).toMatch(/^… \d+ of 1,000 items shown$/);
     expect(JSON.stringify(JSON.parse(text)).length).toBeLessThanOrEqual(4000);
-    await answer(page)
+    await getLastAnswer(page)
       .getByText(/and \d+ more/)
       .waitFor();
     await picture(page, "visible-graph-6");
   });
 
-  test("the badge tells each stage of a run, also that results are being processed (S2-18, S2-19, S2-35)", async () => {
+  test("the badge shows each stage of a run, including the processing of results (S2-18, S2-19, S2-35)", async () => {
     const page = await studio.open("/");
     await say(page, "Take your time");
     for (const words of ["Thinking…", "Working…", "Processing results…", "Writing…"]) {
-      await stage(page).getByText(words, { exact: true }).waitFor();
+      await getStage(page).getByText(words, { exact: true }).waitFor();
       turnstile.open();
     }
-    await stage(page).getByText("Done").waitFor();
-    await answer(page).getByText("It is open now.").waitFor();
+    await getStage(page).getByText("Done").waitFor();
+    await getLastAnswer(page).getByText("It is open now.").waitFor();
   });
 
-  test("Escape stops a graph that never opens: the tool is told, and what was asked next is answered (S2-54)", async () => {
+  test("Escape stops a graph that never opens: the tool is aborted, and the next question is answered (S2-54)", async () => {
     const page = await studio.open("/");
     await say(page, "Open the endless graph");
-    await stage(page).getByText("Working…").waitFor();
+    await getStage(page).getByText("Working…").waitFor();
     await cards(page, "running").waitFor();
     expect(heardStop?.aborted).toBe(false);
     await page.keyboard.press("Escape");
-    await stage(page).getByText("Stopped").waitFor();
+    await getStage(page).getByText("Stopped").waitFor();
     expect(heardStop?.aborted).toBe(true);
     await cards(page, "interrupted").waitFor();
     await ask(page, "How many nodes are there?");
-    await answer(page).getByText("20 nodes").waitFor();
+    await getLastAnswer(page).getByText("20 nodes").waitFor();
     await picture(page, "visible-graph-7");
   });
 });

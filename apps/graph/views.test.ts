@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { plainView, type View, viewsIn } from "./views.ts";
+import { createView, openViews, type View } from "./views.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -11,23 +11,23 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
 const blue: View = {
-  ...plainView("pets"),
+  ...createView("pets"),
   layout: "grid",
   nodeColours: { cat1: "#0000ff" },
   zoomTo: ["cat1"],
 };
 
 describe("the views of sessions", () => {
-  it("are kept for whoever comes next, each session's for itself", async () => {
-    await viewsIn(folder).write("a", blue);
-    await viewsIn(folder).write("b", plainView("miserables"));
-    expect(await viewsIn(folder).read("a")).toEqual(blue);
-    expect(await viewsIn(folder).read("b")).toEqual(plainView("miserables"));
-    expect(await viewsIn(folder).read("c")).toBeUndefined();
+  it("persist separately for each session", async () => {
+    await openViews(folder).write("a", blue);
+    await openViews(folder).write("b", createView("miserables"));
+    expect(await openViews(folder).read("a")).toEqual(blue);
+    expect(await openViews(folder).read("b")).toEqual(createView("miserables"));
+    expect(await openViews(folder).read("c")).toBeUndefined();
   });
 
-  it("stay in their folder, whatever a session is called", async () => {
-    const views = viewsIn(folder);
+  it("stay in their folder, whatever the session id", async () => {
+    const views = openViews(folder);
     const ids = ["../../outside", "a/b", "..", "CON", "x".repeat(5000), "é\u0000"];
     for (const id of ids) await views.write(id, blue);
     for (const id of ids) expect(await views.read(id)).toEqual(blue);
@@ -35,8 +35,8 @@ describe("the views of sessions", () => {
     expect(readdirSync(join(folder, ".."))).toEqual(["views"]);
   });
 
-  it("are written whole or not at all, and only their owner can read them", async () => {
-    const views = viewsIn(folder);
+  it("are written atomically and readable only by the owner", async () => {
+    const views = openViews(folder);
     await views.write("a", blue);
     const reading = Promise.all(Array.from({ length: 50 }, () => views.read("a")));
     for (let n = 0; n < 20; n++) await views.write("a", { ...blue, zoomTo: Array(n * 50).fill("cat1") });
@@ -53,20 +53,20 @@ describe("the views of sessions", () => {
     "null",
     '{"layout":"grid"}',
   ])("that are damaged (%j) count as none", async (text) => {
-    const views = viewsIn(folder);
+    const views = openViews(folder);
     await views.write("a", blue);
     writeFileSync(join(folder, readdirSync(folder)[0] ?? ""), text);
     expect(await views.read("a")).toBeUndefined();
   });
 
-  it("with a layout that is not known have the usual one", async () => {
-    const views = viewsIn(folder);
+  it("fall back to the default layout if it is unknown", async () => {
+    const views = openViews(folder);
     await views.write("a", { ...blue, layout: "spiral" as "grid" });
     expect(await views.read("a")).toEqual({ ...blue, layout: "force" });
   });
 
-  it("may be written several times at once", async () => {
-    const views = viewsIn(folder);
+  it("can be written concurrently", async () => {
+    const views = openViews(folder);
     await Promise.all(Array.from({ length: 20 }, () => views.write("a", blue)));
     expect(await views.read("a")).toEqual(blue);
     expect(readdirSync(folder)).toHaveLength(1);
@@ -78,9 +78,9 @@ describe("the views of sessions", () => {
     { zoomTo: "cat1" },
     { zoomTo: [7] },
   ])("begin anew where a file has %j in it", async (part) => {
-    await viewsIn(folder).write("a", blue);
+    await openViews(folder).write("a", blue);
     const [file = ""] = readdirSync(folder);
     writeFileSync(join(folder, file), JSON.stringify({ ...blue, ...part }));
-    expect(await viewsIn(folder).read("a")).toBeUndefined();
+    expect(await openViews(folder).read("a")).toBeUndefined();
   });
 });

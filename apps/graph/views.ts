@@ -1,5 +1,4 @@
-// What each session looks at: which graph, in which colours and layout. One small file a session, so that a restart
-// changes nothing for the person who looks.
+// The view of each session: graph, colors and layout. One small file per session, so that the view survives a restart.
 
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -9,17 +8,17 @@ import { dataFolder } from "capstan/data-folder";
 export const layouts = ["force", "circle", "grid"] as const;
 export type Layout = (typeof layouts)[number];
 
-type Colours = { readonly [id: string]: string };
+type ColorMap = { readonly [id: string]: string };
 
 export type View = {
   readonly graph: string;
   readonly layout: Layout;
-  readonly nodeColours: Colours;
-  readonly edgeColours: Colours;
+  readonly nodeColours: ColorMap;
+  readonly edgeColours: ColorMap;
   readonly zoomTo: readonly string[];
 };
 
-export const plainView = (graph: string): View => ({
+export const createView = (graph: string): View => ({
   graph,
   layout: "force",
   nodeColours: {},
@@ -32,42 +31,46 @@ export interface Views {
   write(sessionId: string, view: View): Promise<void>;
 }
 
-/** Beside the database and the logs. */
-export const viewsFolder = (): string => join(dataFolder(), "graph");
+/** The data folder also holds the database and the logs. */
+export const getViewsFolder = (): string => join(dataFolder(), "graph");
 
-export function viewsIn(folder: string): Views {
-  // A session's id may be any text; a file's name may not.
-  const fileOf = (sessionId: string) =>
+export function openViews(folder: string): Views {
+  // A session id can be any text; a file name cannot.
+  const getFile = (sessionId: string) =>
     join(folder, `${createHash("sha256").update(sessionId).digest("hex").slice(0, 32)}.json`);
   return {
     async read(sessionId) {
-      const text = await readFile(fileOf(sessionId), "utf8").catch((error: NodeJS.ErrnoException) => {
+      const text = await readFile(getFile(sessionId), "utf8").catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return "";
         throw error;
       });
-      return viewOf(text);
+      return parseView(text);
     },
     async write(sessionId, view) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const file = fileOf(sessionId);
-      // Whoever reads meanwhile, or after a crash, finds the old file or the new one, never half of one.
-      const draft = `${file}.${randomUUID()}.tmp`;
-      await writeFile(draft, JSON.stringify(view), { mode: 0o600, flush: true });
-      await rename(draft, file);
+      const file = getFile(sessionId);
+      // Readers see the old file or the new one, never a partial file, even after a crash.
+      const temporaryFile = `${file}.${randomUUID()}.tmp`;
+      await writeFile(temporaryFile, JSON.stringify(view), { mode: 0o600, flush: true });
+      await rename(temporaryFile, file);
     },
   };
 }
 
-/** A file that is not a view counts as none: the session begins with the plain view again. */
-function viewOf(text: string): View | undefined {
+/** Returns undefined for an invalid file; the session then starts with the default view. */
+function parseView(text: string): View | undefined {
   try {
     const view: Partial<View> | null = JSON.parse(text || "null");
     if (typeof view?.graph !== "string") return undefined;
     const { graph, layout = "force", nodeColours = {}, edgeColours = {}, zoomTo = [] } = view;
-    if (![nodeColours, edgeColours].every(hasTexts) || !Array.isArray(zoomTo) || !hasTexts(zoomTo))
+    if (
+      ![nodeColours, edgeColours].every(hasOnlyStrings) ||
+      !Array.isArray(zoomTo) ||
+      !hasOnlyStrings(zoomTo)
+    )
       return undefined;
     return {
-      ...plainView(graph),
+      ...createView(graph),
       layout: layouts.includes(layout) ? layout : "force",
       nodeColours,
       edgeColours,
@@ -78,7 +81,7 @@ function viewOf(text: string): View | undefined {
   }
 }
 
-const hasTexts = (value: object | null): boolean =>
+const hasOnlyStrings = (value: object | null): boolean =>
   typeof value === "object" &&
   value !== null &&
   Object.values(value).every((text) => typeof text === "string");

@@ -1,5 +1,5 @@
-// Whole workflows with real models, for a few cents; live.config.ts says how. A provider without a key is skipped; for
-// a local model, OLLAMA_MODEL names one that `ollama list` shows and that can call tools.
+// Complete workflows with real models, for a few cents; see live.config.ts. A provider without a key is skipped. For a
+// local model, set OLLAMA_MODEL to one from `ollama list` that supports tool calls.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { type Agent, type Result, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { graph } from "./agent.ts";
-import { executionResult } from "./ai-events.ts";
+import { toExecutionResult } from "./ai-events.ts";
 
 const { OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_MODEL } = process.env;
 const cats = ["cat1", "cat2", "cat3"];
@@ -27,22 +27,22 @@ describe.each([
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What comes of each sentence of a conversation. */
-  async function talk(...sentences: readonly string[]): Promise<Result[]> {
+  /** Returns the result of each sentence. */
+  async function runConversation(...sentences: readonly string[]): Promise<Result[]> {
     const options = { store: memory(), session: `ses_${crypto.randomUUID()}` };
     const results: Result[] = [];
-    for (const says of sentences) results.push((await run(agent, says, options)).orThrow());
+    for (const sentence of sentences) results.push((await run(agent, sentence, options)).orThrow());
     return results;
   }
 
-  it.skipIf(!isThere)("counts nodes, and then edges when asked what about them (S2-47)", async () => {
-    const [nodes, edges] = await talk("How many nodes are there?", "What about the edges?");
+  it.skipIf(!isThere)("counts nodes, then edges in a follow-up question (S2-47)", async () => {
+    const [nodes, edges] = await runConversation("How many nodes are there?", "What about the edges?");
     expect(nodes?.text).toContain("20");
     expect(edges?.text).toContain("30");
   });
 
-  it.skipIf(!isThere)("shows what sample nodes have, in its own words (S2-47)", async () => {
-    const [result] = await talk("What are some sample nodes? Take three.");
+  it.skipIf(!isThere)("describes sample nodes in its own words (S2-47)", async () => {
+    const [result] = await runConversation("What are some sample nodes? Take three.");
     expect(result?.toolCalls.some(({ name }) => name === "sampleData")).toBe(true);
     expect(result?.text).toMatch(/Whiskers/);
     expect(result?.text).toMatch(/tabby/);
@@ -50,21 +50,26 @@ describe.each([
   });
 
   it.skipIf(!isThere)("finds all cats and makes them blue (S2-47)", async () => {
-    const [result] = await talk("Find all cats and make them blue");
-    if (!result) throw new Error("nothing came back");
-    expect(executionResult(result).affectedNodes.toSorted()).toEqual(cats);
+    const [result] = await runConversation("Find all cats and make them blue");
+    if (!result) throw new Error("no result");
+    expect(toExecutionResult(result).affectedNodes.toSorted()).toEqual(cats);
     for (const name of ["Whiskers", "Mittens", "Shadow"]) expect(result.text).toContain(name);
   });
 
-  it.skipIf(!isThere)("finds no dogs, says what there is, and goes on with the cats (S2-47)", async () => {
-    const [none, done] = await talk("Style all dogs red", "Yes, the cats instead, please.");
-    expect(none?.affected).toEqual([]);
-    expect(none?.text).toMatch(/cat/i);
-    expect(done && executionResult(done).affectedNodes.toSorted()).toEqual(cats);
-  });
+  it.skipIf(!isThere)(
+    "finds no dogs, lists the existing types, and continues with the cats (S2-47)",
+    async () => {
+      const [none, done] = await runConversation("Style all dogs red", "Yes, the cats instead, please.");
+      expect(none?.affected).toEqual([]);
+      expect(none?.text).toMatch(/cat/i);
+      expect(done && toExecutionResult(done).affectedNodes.toSorted()).toEqual(cats);
+    },
+  );
 
   it.skipIf(!isThere)("opens another graph and runs an algorithm on it (S2-47)", async () => {
-    const [result] = await talk("Open the miserables graph and tell me who has the most connections.");
+    const [result] = await runConversation(
+      "Open the miserables graph and tell me who has the most connections.",
+    );
     expect(result?.toolCalls.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["openGraph", "runAlgorithm"]),
     );

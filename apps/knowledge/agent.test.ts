@@ -3,9 +3,9 @@ import { offline } from "capstan/models/offline";
 import { fakeClock, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import { about, knowledge, policy } from "./agent.ts";
-import { library } from "./library/library.ts";
+import { createLibrary } from "./library/library.ts";
 
-const shelf = library({ keptIn: false });
+const library = createLibrary({ indexFolder: false });
 
 describe("the agents of knowledge search", () => {
   it("have the policy of a search assistant (C-01, C-02, C-03, C-04, C-24)", () => {
@@ -24,8 +24,8 @@ describe("the agents of knowledge search", () => {
     });
   });
 
-  it("are one that leads and two that it may hand over to, all with the same fallback", async () => {
-    const agents = await knowledge({ model: offline(), library: shelf });
+  it("are a main agent and two handoff targets, all with the same fallback", async () => {
+    const agents = await knowledge({ model: offline(), library });
     expect(agents.map(({ name }) => name)).toEqual(["knowledge", "research-agent", "people-agent"]);
     expect(agents[0].handoffs?.()).toEqual(agents.slice(1));
     expect(agents.map(({ fallbackTool }) => fallbackTool?.name)).toEqual([
@@ -36,12 +36,12 @@ describe("the agents of knowledge search", () => {
     expect(about.suggestions).toHaveLength(4);
   });
 
-  it("are told the date, who they are, to search first, how to proceed, their tools, and whom to hand over to, in this order (S3-03, S3-04, S3-05, S3-07, S3-43)", async () => {
+  it("receive the date, identity, the rule to search first, how to proceed, tools, and specialists, in this order (S3-03, S3-04, S3-05, S3-07, S3-43)", async () => {
     const model = scriptedModel([
       { calls: [{ name: "search_knowledge_base", input: { query: "hono" } }] },
       { text: "A framework [1]." },
     ]);
-    const [agent] = await knowledge({ model, summaryModel: offline(), library: shelf });
+    const [agent] = await knowledge({ model, summaryModel: offline(), library });
     await run(agent, "What is hono?", { clock: fakeClock(), timeZone: "UTC" });
     const [first = "", second = ""] = model.requests.map(({ instructions }) => instructions);
     const sections = [
@@ -60,13 +60,13 @@ describe("the agents of knowledge search", () => {
     expect(places(second)[0]).toBe(0);
   });
 
-  it("plan in their head, or with a list that people see (S3-43, S3-44)", async () => {
-    const [plain] = await knowledge({ model: offline(), library: shelf });
-    const [planner] = await knowledge({ model: offline(), library: shelf, plan: true });
+  it("plan internally, or with a visible list (S3-43, S3-44)", async () => {
+    const [plain] = await knowledge({ model: offline(), library });
+    const [planner] = await knowledge({ model: offline(), library, plan: true });
     expect([plain.tools.has("plan"), planner.tools.has("plan")]).toEqual([false, true]);
   });
 
-  it("are not made for a folder that is none", async () => {
+  it("are not created for a folder that does not exist", async () => {
     const folder = "no-such-folder";
     await expect(knowledge({ model: offline(), folder })).rejects.toThrow(/Cannot search "no-such-folder"/);
   });

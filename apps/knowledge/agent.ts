@@ -1,8 +1,8 @@
 import { planTool } from "@capstan/tools";
 import { type Agent, agentTool, defineAgent, type Model, type PolicyOverrides, type Tool } from "capstan";
 import { defaultModel } from "capstan/models";
-import { type Specialist, searcherInstructions } from "./instructions.ts";
-import { checkFolder, type Library, type LibraryOptions, library } from "./library/library.ts";
+import { buildInstructions, type Specialist } from "./instructions.ts";
+import { checkFolder, createLibrary, type Library, type LibraryOptions } from "./library/library.ts";
 import { fictionalMailbox, type Mailbox } from "./mailbox.ts";
 import { fallBack } from "./tools/fall-back.ts";
 import { getDocument } from "./tools/get-document.ts";
@@ -12,21 +12,20 @@ import { searchPeople } from "./tools/search-people.ts";
 
 export type KnowledgeOptions = LibraryOptions & {
   readonly model?: Model | string;
-  /** Says what was done in each turn; a small one will do. By default the main model. */
+  /** Summarizes each turn; a small model is enough. Defaults to the main model. */
   readonly summaryModel?: Model | string;
-  /** By default one that is made up. */
+  /** Defaults to a fictional mailbox. */
   readonly mailbox?: Mailbox;
-  /** Whether it keeps a list of sub-tasks that people see. */
+  /** Adds the tool `plan`: a list of sub-tasks that the user sees. */
   readonly plan?: boolean;
-  /** In place of one that is made from the other options: to share an index that is open already. */
+  /** An existing library to share; overrides `folder` and `root`. */
   readonly library?: Library;
 };
 
-/** How people are told about it. */
 export const about = {
   title: "Knowledge search",
   description:
-    "Searches the documentation on this machine and answers with its sources. The mailbox is fictional.",
+    "Searches the documentation on this machine and answers with sources. The mailbox is fictional.",
   suggestions: [
     "How do I validate data with zod?",
     "Summarize recent emails about budget",
@@ -35,7 +34,7 @@ export const about = {
   ],
 } as const;
 
-/** Searches first, keeps its tools to the end, and at the limit falls back to one wider search. */
+/** Requires a search first, keeps tools in every turn, and falls back to a wider search at the limit. */
 export const policy: PolicyOverrides = {
   maxTurns: 10,
   wrapUpAt: 0,
@@ -52,77 +51,80 @@ export const policy: PolicyOverrides = {
 
 const research: Specialist = {
   name: "research-agent",
-  when: "Compares packages, or works through a question that takes several searches.",
+  when: "Compares packages, or answers a question that takes several searches.",
 };
 const people: Specialist = {
   name: "people-agent",
-  when: "For questions about several people, or about everybody behind something.",
+  when: "Answers questions about several people, or about everyone behind a package.",
 };
 
-/** The search assistant, and after it those that it hands over to. */
+/** Returns the search assistant and the specialists it can hand off to. */
 export async function knowledge(
   options: KnowledgeOptions = {},
 ): Promise<readonly [main: Agent, research: Agent, people: Agent]> {
   const { model = await defaultModel(), summaryModel = model, mailbox = fictionalMailbox } = options;
   if (options.folder !== undefined) await checkFolder(options.folder);
-  const shelf = options.library ?? library(options);
-  const searcher = searcherOf({ model, summaryModel, shelf });
-  const reading = [searchKnowledgeBase(shelf), getDocument(shelf)];
-  const researcher = searcher({
+  const library = options.library ?? createLibrary(options);
+  const createSearcher = createSearcherFactory({ model, summaryModel, library });
+  const readingTools = [searchKnowledgeBase(library), getDocument(library)];
+  const researchAgent = createSearcher({
     name: research.name,
     identity:
-      "You are a researcher. You search until every part of the question is covered, and report what you found.",
-    constraints: "Search for each thing by its own name. Say what you could not find.",
-    tools: reading,
+      "You are a researcher. Search until every part of the question is covered, then report what you found.",
+    constraints: "Search for each item by name. Say what you could not find.",
+    tools: readingTools,
   });
-  const matchmaker = searcher({
+  const peopleAgent = createSearcher({
     name: people.name,
-    identity: "You find out who wrote what and who looks after it.",
-    constraints: "Say only what the metadata of packages says about people.",
-    tools: [searchPeople(shelf), ...reading],
+    identity: "You find out who wrote and who maintains packages.",
+    constraints: "State only what the package metadata says about people.",
+    tools: [searchPeople(library), ...readingTools],
   });
-  const main = searcher({
+  const main = createSearcher({
     name: "knowledge",
     identity: "You are a search assistant for the documentation on this machine.",
     tools: [
-      ...reading,
+      ...readingTools,
       searchEmail(mailbox),
-      searchPeople(shelf),
-      agentTool(researcher, {
+      searchPeople(library),
+      agentTool(researchAgent, {
         name: "ask_agent",
         maxTurns: 5,
-        description:
-          "Asks a research agent a question of its own, beside this conversation, of which it sees nothing.",
+        description: "Asks a research agent a separate question. It does not see this conversation.",
       }),
       ...(options.plan ? [planTool()] : []),
     ],
-    handoffs: [researcher, matchmaker],
+    handoffs: [researchAgent, peopleAgent],
     specialists: [research, people],
     isPlanning: options.plan ?? false,
   });
-  return [main, researcher, matchmaker];
+  return [main, researchAgent, peopleAgent];
 }
 
-type Ground = {
+type SearcherContext = {
   readonly model: Model | string;
   readonly summaryModel: Model | string;
-  readonly shelf: Library;
+  readonly library: Library;
 };
 
-type Searcher = Parameters<typeof searcherInstructions>[0] & {
+type SearcherOptions = Parameters<typeof buildInstructions>[0] & {
   readonly name: string;
   readonly tools: readonly Tool[];
   readonly handoffs?: readonly Agent[];
 };
 
-/** What all three have in common. */
-function searcherOf({ model, summaryModel, shelf }: Ground): (searcher: Searcher) => Agent {
+/** Creates agents with the settings all three share. */
+function createSearcherFactory({
+  model,
+  summaryModel,
+  library: shelf,
+}: SearcherContext): (createSearcher: SearcherOptions) => Agent {
   return ({ name, tools, handoffs = [], ...prompt }) =>
     defineAgent({
       name,
       model,
       models: { summary: summaryModel },
-      instructions: searcherInstructions(prompt),
+      instructions: buildInstructions(prompt),
       tools,
       handoffs,
       fallbackTool: fallBack(shelf),

@@ -1,13 +1,13 @@
 import { offline } from "capstan/models/offline";
 import { conversationSuite } from "capstan/testing/conversation-suite";
 import { knowledge } from "./agent.ts";
-import { talks } from "./conversations.ts";
-import { library } from "./library/library.ts";
+import { conversations } from "./conversations.ts";
+import { createLibrary } from "./library/library.ts";
 
-const shelf = library({ keptIn: false });
+const library = createLibrary({ indexFolder: false });
 
 conversationSuite(
   "the search assistant",
-  async () => (await knowledge({ model: offline(), library: shelf }))[0],
-  talks,
+  async () => (await knowledge({ model: offline(), library }))[0],
+  conversations,
 );

@@ -1,5 +1,5 @@
-// What people ask a search assistant. Everything here can be answered from packages that the lockfile pins, from the
-// docs of this project, or from the fictional mailbox.
+// Questions for a search assistant. All can be answered from packages pinned in the lockfile, from the docs of this
+// project, or from the fictional mailbox.
 
 import type { Conversation } from "capstan/testing/conversation-suite";
 
@@ -7,7 +7,7 @@ const cites = /\[\d+\]/;
 const searched: readonly [string] = ["search_knowledge_base"];
 const unable = /cannot|can't|could not|nothing|no passage|not found|no document|no source/i;
 
-export const talks: readonly Conversation[] = [
+export const conversations: readonly Conversation[] = [
   [{ user: "How do I validate data with zod?", calls: [searched], answers: ["parse", cites] }],
   [{ user: "What is zod?", calls: [searched], answers: [/TypeScript-first validation library/, cites] }],
   [{ user: "waht is zod", calls: [searched], answers: [/validation/, cites] }],
@@ -111,7 +111,7 @@ export const talks: readonly Conversation[] = [
   [
     {
       user: "Compare how zod and valibot parse data",
-      // A handoff is over when the specialist has answered.
+      // A handoff ends when the specialist has answered.
       calls: [searched, ["handoff", { agent: "research-agent" }]],
       answers: [/zod/i, /valibot/i, cites],
     },

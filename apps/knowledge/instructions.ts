@@ -11,22 +11,22 @@ import {
   toolsSection,
 } from "capstan";
 
-/** Somebody to hand over to, and when. */
+/** An agent to hand off to, and when. */
 export type Specialist = { readonly name: string; readonly when: string };
 
 export type SearcherPrompt = {
   readonly identity: string;
   readonly constraints?: string;
   readonly specialists?: readonly Specialist[];
-  /** Whether it keeps a list of sub-tasks, with the tool `plan`. */
+  /** Keep a list of sub-tasks with the tool `plan`. */
   readonly isPlanning?: boolean;
 };
 
 /**
- * The prompt of an agent that searches, made anew every turn: the date where the user is, who it is, that it must search
- * before it answers, how to go about it, the tools, whom to hand over to, what was found, its constraints, how to cite.
+ * The prompt of a searching agent, rebuilt every turn: the user's date, identity, the rule to search before answering,
+ * how to proceed, tools, specialists, the passages found, constraints, and how to cite.
  */
-export function searcherInstructions({
+export function buildInstructions({
   identity,
   constraints = "",
   specialists = [],
@@ -38,15 +38,15 @@ export function searcherInstructions({
     rulesSection({ toolFirst: true }),
     isPlanning ? planInstructions.checklist : planInstructions.steps,
     toolsSection,
-    specialistsSection(specialists),
+    formatSpecialists(specialists),
     contextSection(),
     constraintsSection(constraints),
     citationSection,
   ]);
 }
 
-function specialistsSection(specialists: readonly Specialist[]): string {
+function formatSpecialists(specialists: readonly Specialist[]): string {
   if (specialists.length === 0) return "";
   const lines = specialists.map(({ name, when }) => `- ${name}: ${when}`);
-  return ["Agents to hand over to, with the tool handoff:", ...lines].join("\n");
+  return ["Agents you can hand off to with the tool handoff:", ...lines].join("\n");
 }

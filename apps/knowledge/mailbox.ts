@@ -1,28 +1,26 @@
-// A mailbox that is made up: people, company and sums do not exist. Five of its mails are about one budget.
+// A fictional mailbox: people, company and amounts do not exist. Five of its mails are about one budget.
 
-/** One mail. */
 export type Mail = {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** As year-month-day. */
+  /** YYYY-MM-DD. */
   readonly date: string;
   readonly subject: string;
   readonly body: string;
 };
 
-/** Somebody's mails. */
 export type Mailbox = {
-  /** The user that the mails are of, as the run's `context` names them; empty for the local user. */
+  /** The owner, as named in the run's `context`; empty for the local user. */
   readonly owner: string;
-  /** Said with every answer from it: mails that look real must not be taken for real. */
+  /** Adds a note to every result, so that fictional mails are not mistaken for real ones. */
   readonly isFictional: boolean;
   readonly mails: readonly Mail[];
 };
 
 const you = "you@larkfield.example";
 
-/** The local user's mailbox at Larkfield, a firm that does not exist. */
+/** The local user's mailbox at Larkfield, a fictional company. */
 export const fictionalMailbox: Mailbox = {
   owner: "",
   isFictional: true,

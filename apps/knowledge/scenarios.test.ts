@@ -3,43 +3,51 @@ import { memory } from "capstan/stores/memory";
 import { collect, fakeClock, type Script, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
 import { type KnowledgeOptions, knowledge } from "./agent.ts";
-import { library } from "./library/library.ts";
-import { traceOf } from "./trace-names.ts";
+import { createLibrary } from "./library/library.ts";
+import { buildTrace } from "./trace-names.ts";
 
-const shelf = library({ keptIn: false });
+const library = createLibrary({ indexFolder: false });
 const quiet: ScriptedStep = { text: "A turn." };
 
-/** The app's own agents, with models that say what the scripts say. */
-async function app(script: Script, more: KnowledgeOptions = {}) {
+/** The app's agents with scripted models. */
+async function createApp(script: Script, more: KnowledgeOptions = {}) {
   const model = scriptedModel(script);
   const summaryModel = scriptedModel(() => quiet, { id: "summary" });
-  const [agent] = await knowledge({ model, summaryModel, library: shelf, ...more });
+  const [agent] = await knowledge({ model, summaryModel, library, ...more });
   return { agent, model, summaryModel };
 }
 
 type Settings = { readonly policy?: PolicyOverrides; readonly timeZone?: string; readonly context?: unknown };
 
-async function ask(script: Script, question: string, settings: Settings = {}, more: KnowledgeOptions = {}) {
-  const { agent, ...models } = await app(script, more);
+async function runQuestion(
+  script: Script,
+  question: string,
+  settings: Settings = {},
+  more: KnowledgeOptions = {},
+) {
+  const { agent, ...models } = await createApp(script, more);
   const store = memory();
   const collected = await collect(run(agent, question, { store, clock: fakeClock(), ...settings }));
   return { ...collected, ...models };
 }
 
-const search = (query: string, limit?: number): ScriptedStep => ({
+const createSearch = (query: string, limit?: number): ScriptedStep => ({
   calls: [{ id: query, name: "search_knowledge_base", input: { query, ...(limit && { limit }) } }],
 });
-const toolNames = (request: { readonly tools: readonly { readonly name: string }[] } | undefined) =>
+const getToolNames = (request: { readonly tools: readonly { readonly name: string }[] } | undefined) =>
   request?.tools.map(({ name }) => name);
-const factsOf = (events: readonly Event[], type: Event["type"]) =>
+const filterEvents = (events: readonly Event[], type: Event["type"]) =>
   events.filter(isFact).filter((fact) => fact.type === type);
 
 const mainTools = ["search_knowledge_base", "get_document", "search_email", "search_people", "ask_agent"];
 
-describe("knowledge search, as scripted", () => {
+describe("knowledge search with scripted models", () => {
   it("scenario K1: a question is answered from one README with [1], and a number without a source is dropped and reported (S3-38, S3-53, S3-55)", async () => {
     const answer = { text: "Call `.parse` with the input [1]. See also [9].", split: 8 };
-    const { facts, result } = await ask([search("parsing data with zod", 1), answer], "How do I use zod?");
+    const { facts, result } = await runQuestion(
+      [createSearch("parsing data with zod", 1), answer],
+      "How do I use zod?",
+    );
     expect(result.text).toBe("Call `.parse` with the input [1]. See also.");
     expect(result.citations).toEqual([
       { n: 1, id: "zod#parsing-data", title: "zod README: Parsing data", url: "https://zod.dev" },
@@ -53,14 +61,14 @@ describe("knowledge search, as scripted", () => {
     });
   });
 
-  it("scenario K1: the answer is streamed while it is being written (S3-51)", async () => {
+  it("scenario K1: the answer is streamed (S3-51)", async () => {
     const answer = { text: "Call `.parse` [1].", split: 6 };
-    const { events } = await ask([search("parsing data with zod", 1), answer], "How?");
+    const { events } = await runQuestion([createSearch("parsing data with zod", 1), answer], "How?");
     const last = events.findLastIndex(({ type }) => type === "turn_start");
-    const told = events
+    const emitted = events
       .slice(last)
       .map((event) => (event.type === "content_delta" ? event.delta : event.type));
-    expect(told.slice(0, told.indexOf("message"))).toEqual([
+    expect(emitted.slice(0, emitted.indexOf("message"))).toEqual([
       "turn_start",
       "Call `",
       ".parse",
@@ -69,13 +77,13 @@ describe("knowledge search, as scripted", () => {
     ]);
   });
 
-  it("scenario K2: a summary takes two searches of mails, three and two, and cites 1 to 5 (S3-39, S3-53, S3-56)", async () => {
+  it("scenario K2: a summary takes two mail searches, with three and two results, and cites 1 to 5 (S3-39, S3-53, S3-56)", async () => {
     const mails = (input: { query: string; page?: number }): ScriptedStep => ({
       calls: [{ name: "search_email", input }],
     });
     const text =
       "Approved [1] after a cut [2] that finance asked for [3]; it began at 21,000 [4], or 16,000 [5].";
-    const { facts, result, model } = await ask(
+    const { facts, result, model } = await runQuestion(
       [mails({ query: "budget" }), mails({ query: "budget", page: 2 }), { text }],
       "Summarize recent emails about budget",
     );
@@ -99,25 +107,25 @@ describe("knowledge search, as scripted", () => {
     ]);
   });
 
-  it("scenario K3: a comparison goes to the researcher and comes back, in turns 1 to 4, and what was found there can be cited here (S3-28, S3-30, S3-31, S3-32, S3-33)", async () => {
-    const { facts, result, model } = await ask(
+  it("scenario K3: a comparison goes to the researcher and back, in turns 1 to 4, and the researcher's sources can be cited (S3-28, S3-30, S3-31, S3-32, S3-33)", async () => {
+    const { facts, result, model } = await runQuestion(
       [
         {
           calls: [{ id: "h", name: "handoff", input: { agent: "research-agent", message: "Compare them." } }],
         },
-        search("zod valibot parse data", 2),
+        createSearch("zod valibot parse data", 2),
         { text: "Zod has a method [1], valibot a function [2]." },
         { text: "A method in zod [1], a function in valibot [2]." },
       ],
       "Compare how zod and valibot parse data",
     );
-    expect(factsOf(facts, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
+    expect(filterEvents(facts, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
       [1, "knowledge"],
       [2, "research-agent"],
       [3, "research-agent"],
       [4, "knowledge"],
     ]);
-    expect(model.requests.map(toolNames)).toEqual([
+    expect(model.requests.map(getToolNames)).toEqual([
       [...mainTools, "handoff"],
       ["search_knowledge_base", "get_document"],
       ["search_knowledge_base", "get_document"],
@@ -139,38 +147,39 @@ describe("knowledge search, as scripted", () => {
     });
   });
 
-  it("scenario K4: a handoff to somebody who is not listed is denied, the model is told, and it goes on (S3-29, S3-57)", async () => {
-    const { facts, result, model } = await ask(
+  it("scenario K4: a handoff to an unlisted agent is denied, the model is told, and the run continues (S3-29, S3-57)", async () => {
+    const { facts, result, model } = await runQuestion(
       [
         { calls: [{ id: "h", name: "handoff", input: { agent: "payroll-agent" } }] },
-        search("hono", 1),
+        createSearch("hono", 1),
         { text: "A web framework [1]." },
       ],
       "What is hono?",
     );
-    expect(factsOf(facts, "handoff_denied")).toMatchObject([{ to: "payroll-agent" }]);
-    const told = model.requests[1]?.history.at(-1);
-    expect(told).toMatchObject({
+    expect(filterEvents(facts, "handoff_denied")).toMatchObject([{ to: "payroll-agent" }]);
+    const emitted = model.requests[1]?.history.at(-1);
+    expect(emitted).toMatchObject({
       type: "result",
       content: expect.stringMatching(/payroll-agent[\s\S]*research-agent, people-agent/),
     });
     expect(result).toMatchObject({ status: "done", text: "A web framework [1].", agent: "knowledge" });
   });
 
-  it("scenario K5: at the limit the error is in the trace, fall_back runs, and the answer tells what was searched and what is missing (S3-40, S3-41, S3-61)", async () => {
-    const { facts, result, model } = await ask(
-      (_, index) => search(["zorgulator schema", "zorgulator manual", "validate with zod"][index] ?? ""),
+  it("scenario K5: at the limit the error is in the trace, fall_back runs, and the answer states what was searched and what is missing (S3-40, S3-41, S3-61)", async () => {
+    const { facts, result, model } = await runQuestion(
+      (_, index) =>
+        createSearch(["zorgulator schema", "zorgulator manual", "validate with zod"][index] ?? ""),
       "Can zod validate a zorgulator?",
       { policy: { maxTurns: 3 } },
     );
     expect(model.requests).toHaveLength(3);
     expect(result.status).toBe("limit");
-    expect(result.text).toMatch(/^I could not finish the search: .*3 turns/);
-    expect(result.text).toContain('- search_knowledge_base: Nothing was found for "zorgulator schema".');
+    expect(result.text).toMatch(/^I could not complete the search: .*3 turns/);
+    expect(result.text).toContain('- search_knowledge_base: No results for "zorgulator schema".');
     expect(result.text).toContain('5 passages for "validate with zod".');
-    expect(result.text).toMatch(/Nearest to the question: zod README/);
-    expect(result.text).toContain('Missing: no document has "zorgulator".');
-    const trace = traceOf(facts);
+    expect(result.text).toMatch(/Closest matches: zod README/);
+    expect(result.text).toContain('Missing: no document contains "zorgulator".');
+    const trace = buildTrace(facts);
     expect(trace.slice(trace.findIndex(({ type }) => type === "error"))).toEqual([
       { type: "error", name: "MaxTurnsExceeded", message: expect.any(String) },
       {
@@ -183,12 +192,12 @@ describe("knowledge search, as scripted", () => {
     ]);
   });
 
-  it("scenario K6: with summaries or without, the main model is asked the same (S3-48, S3-62)", async () => {
-    const steps = [search("hono features", 2), { text: "It is small [1]." }];
+  it("scenario K6: the main model gets the same requests with and without summaries (S3-48, S3-62)", async () => {
+    const steps = [createSearch("hono features", 2), { text: "It is small [1]." }];
     const asked = async (summaries: boolean) => {
-      const seen = await ask(steps, "What is hono like?", { policy: { summaries }, timeZone: "UTC" });
-      const told = seen.facts.flatMap((fact) => (fact.type === "turn_summary" ? [fact.text] : []));
-      return { main: seen.model.requests, summarised: seen.summaryModel.requests.length, told };
+      const seen = await runQuestion(steps, "What is hono like?", { policy: { summaries }, timeZone: "UTC" });
+      const emitted = seen.facts.flatMap((fact) => (fact.type === "turn_summary" ? [fact.text] : []));
+      return { main: seen.model.requests, summarised: seen.summaryModel.requests.length, told: emitted };
     };
     const [on, off] = [await asked(true), await asked(false)];
     expect(on.main).toEqual(off.main);
@@ -196,28 +205,33 @@ describe("knowledge search, as scripted", () => {
     expect([off.summarised, off.told]).toEqual([0, []]);
   });
 
-  it("scenario K7: the first request demands a tool, and who answers all the same is asked once more (S3-05)", async () => {
-    const obedient = await ask([search("hono", 1), { text: "A framework [1]." }], "What is hono?");
+  it("scenario K7: the first request demands a tool, and a model that answers anyway is asked again (S3-05)", async () => {
+    const obedient = await runQuestion(
+      [createSearch("hono", 1), { text: "A framework [1]." }],
+      "What is hono?",
+    );
     expect(obedient.model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "auto"]);
-    const stubborn = await ask([{ text: "I know." }, { text: "I do know." }], "What is hono?");
+    const stubborn = await runQuestion([{ text: "I know." }, { text: "I do know." }], "What is hono?");
     expect(stubborn.model.requests[1]?.instructions).toMatch(/call a tool first/);
-    expect(factsOf(stubborn.facts, "warning")).toMatchObject([{ code: "tool_first_ignored" }]);
+    expect(filterEvents(stubborn.facts, "warning")).toMatchObject([{ code: "tool_first_ignored" }]);
     expect(stubborn.result).toMatchObject({ text: "I do know.", grounded: false });
   });
 
   it.each([
     ["Pacific/Auckland", /^It is Thursday,? 1 January 2026 at 13:00 \(Pacific\/Auckland\)\.$/],
     ["America/Los_Angeles", /^It is Wednesday,? 31 December 2025 at 16:00 \(America\/Los_Angeles\)\.$/],
-  ])("scenario K8: the date is that of the client, in %s (S3-03, S3-64)", async (timeZone, first) => {
-    const { model } = await ask([search("hono", 1), { text: "Today." }], "What day is it?", { timeZone });
+  ])("scenario K8: the date follows the client's time zone, in %s (S3-03, S3-64)", async (timeZone, first) => {
+    const { model } = await runQuestion([createSearch("hono", 1), { text: "Today." }], "What day is it?", {
+      timeZone,
+    });
     for (const { instructions } of model.requests) expect(instructions.split("\n")[0]).toMatch(first);
   });
 
-  it("scenario K9: an agent that is asked as a tool counts its own turns, and its events are nested (S3-34, S3-58)", async () => {
-    const { facts, result, model } = await ask(
+  it("scenario K9: an agent called as a tool counts its own turns, and its events are nested (S3-34, S3-58)", async () => {
+    const { facts, result, model } = await runQuestion(
       [
         { calls: [{ id: "ask", name: "ask_agent", input: { prompt: "What is hono?" } }] },
-        search("hono features", 1),
+        createSearch("hono features", 1),
         { text: "A small web framework [1]." },
         { text: "Hono is a small web framework [1]." },
       ],
@@ -225,11 +239,11 @@ describe("knowledge search, as scripted", () => {
     );
     const outer = facts.filter(({ parentRunId }) => parentRunId === undefined);
     const inner = facts.filter(({ parentRunId }) => parentRunId !== undefined);
-    expect(factsOf(outer, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
+    expect(filterEvents(outer, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
       [1, "knowledge"],
       [2, "knowledge"],
     ]);
-    expect(factsOf(inner, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
+    expect(filterEvents(inner, "turn_start").map(({ turn, agent }) => [turn, agent])).toEqual([
       [1, "research-agent"],
       [2, "research-agent"],
     ]);

@@ -8,11 +8,11 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { knowledge } from "./agent.ts";
-import { library } from "./library/library.ts";
+import { createLibrary } from "./library/library.ts";
 import { fictionalMailbox } from "./mailbox.ts";
-import { offeredToAgents } from "./stored-agents.ts";
+import { getStoredAgentOptions } from "./stored-agents.ts";
 
-function project(): string {
+function createProject(): string {
   const root = mkdtempSync(join(tmpdir(), "knowledge-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, "docs"));
@@ -22,16 +22,16 @@ function project(): string {
   return root;
 }
 
-describe("an agent that a person made", () => {
-  it("has its own prompt, finds nothing outside its sources, and hands over to the agents in code (S3-09, S3-54)", async () => {
-    const shelf = library({ root: project(), keptIn: false });
+describe("a user-defined agent", () => {
+  it("has its own prompt, finds nothing outside its sources, and can hand off to the agents in code (S3-09, S3-54)", async () => {
+    const shelf = createLibrary({ root: createProject(), indexFolder: false });
     const model = scriptedModel([
       { calls: [{ name: "search_knowledge_base", input: { query: "wind" } }] },
       { calls: [{ name: "get_document", input: { id: "kite" } }] },
       { text: "It measures wind [1]." },
     ]);
     const coded = await knowledge({ model, library: shelf });
-    const agents = storedAgents({ store: memory(), coded, models: [model], ...offeredToAgents(shelf) });
+    const agents = storedAgents({ store: memory(), coded, models: [model], ...getStoredAgentOptions(shelf) });
     await agents.save(
       {
         format: 1,
@@ -54,8 +54,8 @@ describe("an agent that a person made", () => {
     expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("handoff");
   });
 
-  it("shows a mailbox to its owner alone, whoever made the agent and whoever asks it (A84)", async () => {
-    const shelf = library({ root: project(), keptIn: false });
+  it("shows a mailbox only to its owner, regardless of who created the agent or asks it (A84)", async () => {
+    const shelf = createLibrary({ root: createProject(), indexFolder: false });
     const model = scriptedModel(({ history }) =>
       history.at(-1)?.type === "user"
         ? { calls: [{ name: "search_email", input: { query: "budget" } }] }
@@ -64,7 +64,7 @@ describe("an agent that a person made", () => {
     const mailbox = { ...fictionalMailbox, owner: "ada" };
     const server = createServer({
       agents: await knowledge({ model, library: shelf, mailbox }),
-      storedAgents: { models: [model], ...offeredToAgents(shelf, mailbox) },
+      storedAgents: { models: [model], ...getStoredAgentOptions(shelf, mailbox) },
       store: memory(),
     });
     onTestFinished(() => server.close(0));
@@ -85,7 +85,7 @@ describe("an agent that a person made", () => {
       expect(await ask("ada", "POST", "/api/chat", chat)).toContain("Ines Duarte");
       for (const other of ["bob", "root"]) {
         const answer = await ask(other, "POST", "/api/chat", chat);
-        expect(answer).toContain("somebody else's");
+        expect(answer).toContain("another user");
         expect(answer).not.toContain("Ines Duarte");
       }
     }

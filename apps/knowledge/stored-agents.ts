@@ -7,22 +7,22 @@ import { searchEmail } from "./tools/search-email.ts";
 import { searchKnowledgeBase } from "./tools/search-knowledge-base.ts";
 import { searchPeople } from "./tools/search-people.ts";
 
-/** What agents that people make may use: the tools by name, and the sources that an agent can be kept to. */
-export function offeredToAgents(
+/** The tools that user-defined agents can use, and the sources they can be restricted to. */
+export function getStoredAgentOptions(
   library: Library,
   mailbox: Mailbox = fictionalMailbox,
 ): Required<Pick<StoredAgentsOptions, "tools" | "sources">> {
   return {
     sources: allSources,
     tools: {
-      search_knowledge_base: ({ sources }) => searchKnowledgeBase(library, kept(sources)),
-      get_document: ({ sources }) => getDocument(library, kept(sources)),
+      search_knowledge_base: ({ sources }) => searchKnowledgeBase(library, omitEmpty(sources)),
+      get_document: ({ sources }) => getDocument(library, omitEmpty(sources)),
       search_email: searchEmail(mailbox),
       search_people: searchPeople(library),
     },
   };
 }
 
-/** An agent that names no sources may use them all. */
-const kept = (sources: readonly string[] | undefined): readonly string[] | undefined =>
+/** An agent without sources can use all of them. */
+const omitEmpty = (sources: readonly string[] | undefined): readonly string[] | undefined =>
   sources?.length ? sources : undefined;

@@ -1,4 +1,4 @@
-// The scenarios of the app as a person sees them: in the studio, in a real browser.
+// The scenarios of the app in the studio, in a real browser.
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -6,11 +6,11 @@ import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts
 import { ask, cards, rest, transcript } from "../../packages/studio/src/testing/conversation-page.ts";
 import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
 import { about, knowledge } from "./agent.ts";
-import { type Library, library } from "./library/library.ts";
+import { createLibrary, type Library } from "./library/library.ts";
 
-const patience = { timeout: 30_000 };
+const pollOptions = { timeout: 30_000 };
 
-const search = (query: string, limit = 5): ScriptedStep => ({
+const createSearch = (query: string, limit = 5): ScriptedStep => ({
   calls: [{ name: "search_knowledge_base", input: { query, limit } }],
 });
 const unsourced = "How do I use zod?";
@@ -19,54 +19,54 @@ const endless = "Can zod validate a zorgulator?";
 const stubborn = "Do you know hono by heart?";
 const model = offlineExcept({
   [unsourced]: scriptedModel([
-    search("parsing data with zod", 1),
+    createSearch("parsing data with zod", 1),
     { text: "Call `.parse` with the input [1]. See also [9]." },
   ]),
   [unlisted]: scriptedModel([
     { calls: [{ name: "handoff", input: { agent: "payroll-agent" } }] },
-    search("hono", 1),
+    createSearch("hono", 1),
     { text: "A web framework [1]." },
   ]),
-  [endless]: scriptedModel((_, index) => search(`zorgulator ${index}`)),
+  [endless]: scriptedModel((_, index) => createSearch(`zorgulator ${index}`)),
   [stubborn]: scriptedModel([{ text: "I know." }, { text: "I do know." }]),
 });
-const shelf = library({ keptIn: false });
-/** The index is made when somebody looks, or when nobody does for a while. */
+const library = createLibrary({ indexFolder: false });
+/** Delays building the index until the test watches it, or for three seconds. */
 const watched = Promise.withResolvers<void>();
-const aWhile = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
-const watchedShelf: Library = {
-  ...shelf,
+const waitThreeSeconds = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
+const delayedLibrary: Library = {
+  ...library,
   async open(progress) {
-    await Promise.race([watched.promise, aWhile()]);
-    return shelf.open(progress);
+    await Promise.race([watched.promise, waitThreeSeconds()]);
+    return library.open(progress);
   },
 };
-const agents = await knowledge({ model, library: watchedShelf });
+const agents = await knowledge({ model, library: delayedLibrary });
 const studio = studioFor(() => ({ agents, about: { knowledge: about } }));
 const [validating = "", budget = "", comparing = "", maintaining = ""] = about.suggestions;
 
-const source = (page: Page, n: number) =>
+const getSource = (page: Page, n: number) =>
   page.getByRole("button", { name: new RegExp(`^Source ${n}:`) }).last();
-const stage = (page: Page) => page.locator("[data-stage]").innerText();
-/** Who speaks, turn after turn, as it is written above what they say. */
-const speakers = (page: Page) =>
+const readStage = (page: Page) => page.locator("[data-stage]").innerText();
+/** The agent name shown above each turn. */
+const readSpeakers = (page: Page) =>
   page
     .getByRole("article", { name: /says$/ })
     .evaluateAll((turns) => turns.map((turn) => (turn as HTMLElement).innerText.split("\n")[0]));
 
-async function look(page: Page, tab: string): Promise<void> {
+async function openInspector(page: Page, tab: string): Promise<void> {
   const opener = page.getByRole("button", { name: "Show the inspector" });
   if (await opener.isVisible()) await opener.click();
   await page.getByRole("tab", { name: tab }).click();
 }
 
-/** The clock of the person, wherever the server stands. */
-async function move(page: Page, timezoneId: string): Promise<void> {
+/** Sets the browser's time zone, independent of the server's. */
+async function setTimeZone(page: Page, timezoneId: string): Promise<void> {
   const devices = await page.context().newCDPSession(page);
   await devices.send("Emulation.setTimezoneOverride", { timezoneId });
 }
 
-test("knowledge scenarios 1 and 6: a first search tells how far its index is; the number in the answer opens the passage, and each turn is summed up (S3-51, S3-55)", async () => {
+test("knowledge scenarios 1 and 6: the first search shows the progress of the index; the number in the answer opens the passage, and each turn has a summary (S3-51, S3-55)", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: validating, exact: true }).click();
   await cards(page, "running").waitFor();
@@ -76,23 +76,23 @@ test("knowledge scenarios 1 and 6: a first search tells how far its index is; th
     .waitFor();
   await rest(page);
   await expect
-    .poll(() => cards(page, "ok").getByRole("button").first().innerText(), patience)
+    .poll(() => cards(page, "ok").getByRole("button").first().innerText(), pollOptions)
     .toContain("search_knowledge_base");
   const words = cards(page).locator("mark").filter({ hasText: /^zod$/i });
   await words.first().waitFor();
 
-  await source(page, 1).focus();
+  await getSource(page, 1).focus();
   await page.getByRole("dialog", { name: "Source 1" }).getByText("zod README").waitFor();
   await picture(page, "knowledge-preview");
-  await source(page, 1).click();
+  await getSource(page, 1).click();
   const panel = page.getByRole("dialog", { name: /^1\. zod README/ });
-  await expect.poll(() => panel.getByRole("blockquote").innerText(), patience).toMatch(/parse|validat/);
+  await expect.poll(() => panel.getByRole("blockquote").innerText(), pollOptions).toMatch(/parse|validat/);
   await picture(page, "knowledge-source");
   await page.keyboard.press("Escape");
 
-  await look(page, "Reasoning");
+  await openInspector(page, "Reasoning");
   const turns = page.getByRole("region", { name: "Reasoning" }).locator("ol > li");
-  await expect.poll(() => turns.count(), patience).toBe(2);
+  await expect.poll(() => turns.count(), pollOptions).toBe(2);
   for (const turn of await turns.all()) {
     const summary = await turn.locator(".italic").innerText();
     expect(summary).not.toMatch(/cannot help/);
@@ -100,37 +100,38 @@ test("knowledge scenarios 1 and 6: a first search tells how far its index is; th
   await picture(page, "knowledge-reasoning");
 });
 
-test("knowledge scenario 1: a number without a source is taken out of the answer, and that is said (S3-55)", async () => {
+test("knowledge scenario 1: a number without a source is removed from the answer and reported (S3-55)", async () => {
   const page = await studio.open("/");
   await ask(page, unsourced);
-  await source(page, 1).waitFor();
-  await expect.poll(() => page.getByRole("button", { name: /^Source/ }).count(), patience).toBe(1);
+  await getSource(page, 1).waitFor();
+  await expect.poll(() => page.getByRole("button", { name: /^Source/ }).count(), pollOptions).toBe(1);
   await transcript(page).getByText("The model cited [9], which no source has").waitFor();
   const answer = await page.getByRole("article", { name: "knowledge says" }).last().innerText();
   expect(answer).toContain("See also.");
 });
 
-test("knowledge scenario 2: a summary of mails takes two searches, cites five, and says that they are made up (S3-39)", async () => {
+test("knowledge scenario 2: a summary of mails takes two searches, cites five, and says that they are fictional (S3-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
   await ask(page, budget);
-  await expect.poll(() => cards(page, "ok").count(), patience).toBe(2);
-  for (const n of [1, 2, 3, 4, 5]) await expect.poll(() => source(page, n).isVisible(), patience).toBe(true);
+  await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(2);
+  for (const n of [1, 2, 3, 4, 5])
+    await expect.poll(() => getSource(page, n).isVisible(), pollOptions).toBe(true);
   await cards(page).first().getByText("(The mailbox is fictional.)").first().waitFor();
-  await source(page, 5).click();
+  await getSource(page, 5).click();
   const panel = page.getByRole("dialog", { name: /^5\. Numbers for the workshop \(.*, fictional\)$/ });
   await panel.getByText("Last year it was 16,000 euros.").waitFor();
   await picture(page, "knowledge-mails-phone");
 });
 
-test("knowledge scenario 3: a comparison is handed over and comes back: each turn has its speaker, the other agent a lane of its own, and what it found is cited at the end (S3-30, S3-33)", async () => {
+test("knowledge scenario 3: a comparison is handed off and returned: each turn names its agent, the specialist has its own lane, and its sources are cited at the end (S3-30, S3-33)", async () => {
   const page = await studio.open("/");
   await ask(page, comparing);
   await expect
-    .poll(() => speakers(page), patience)
+    .poll(() => readSpeakers(page), pollOptions)
     .toEqual(["knowledge", "research-agent", "research-agent", "knowledge"]);
   for (const name of [/zod README/, /valibot README/])
     await page.getByRole("article").last().getByRole("button", { name }).first().waitFor();
-  await look(page, "Timeline");
+  await openInspector(page, "Timeline");
   const lanes = [1, 2, 3, 4].map(async (turn) => {
     const place = await page.getByRole("tabpanel").getByText(`Turn ${turn}`).first().boundingBox();
     return place?.x ?? Number.NaN;
@@ -141,11 +142,11 @@ test("knowledge scenario 3: a comparison is handed over and comes back: each tur
   await picture(page, "knowledge-handoff");
 });
 
-test("knowledge scenario 4: a handoff to somebody who is not listed is denied in sight, and the answer comes all the same (S3-57)", async () => {
+test("knowledge scenario 4: a handoff to an unlisted agent is visibly denied, and the run still answers (S3-57)", async () => {
   const page = await studio.open("/");
   await ask(page, unlisted);
   await expect
-    .poll(() => cards(page, "denied").getByRole("button").innerText(), patience)
+    .poll(() => cards(page, "denied").getByRole("button").innerText(), pollOptions)
     .toMatch(/^handoff\n.*payroll-agent.*\nDenied$/);
   await cards(page, "denied").getByRole("button").click();
   await cards(page, "denied")
@@ -156,29 +157,29 @@ test("knowledge scenario 4: a handoff to somebody who is not listed is denied in
   await picture(page, "knowledge-denied");
 });
 
-test("knowledge scenario 5: at the limit a line says so, and the fallback tells what was searched and what is missing (S3-41, S3-61)", async () => {
+test("knowledge scenario 5: a line reports the limit, and the fallback states what was searched and what is missing (S3-41, S3-61)", async () => {
   const page = await studio.open("/");
   await ask(page, endless);
-  await expect.poll(() => stage(page), patience).toBe("Stopped at a limit");
+  await expect.poll(() => readStage(page), pollOptions).toBe("Stopped at a limit");
   await transcript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
-  // Those far above are drawn a moment later.
+  // Entries far above are rendered a moment later.
   await expect.poll(() => cards(page, "ok").count()).toBe(11);
   await expect
-    .poll(() => cards(page, "ok").last().getByRole("button").first().innerText(), patience)
+    .poll(() => cards(page, "ok").last().getByRole("button").first().innerText(), pollOptions)
     .toMatch(/^fall_back/);
   const answer = await page.getByRole("article").last().innerText();
-  expect(answer).toContain('search_knowledge_base: Nothing was found for "zorgulator 1".');
-  expect(answer).toContain("Nearest to the question: zod README");
-  expect(answer).toContain('Missing: no document has "zorgulator".');
+  expect(answer).toContain('search_knowledge_base: No results for "zorgulator 1".');
+  expect(answer).toContain("Closest matches: zod README");
+  expect(answer).toContain('Missing: no document contains "zorgulator".');
   await picture(page, "knowledge-limit");
 });
 
-test("knowledge scenarios 7 and 8: the first turn must call a tool, and the date is that of the person's clock; a line says so when the model answers all the same (S3-03, S3-05, S3-64)", async () => {
+test("knowledge scenarios 7 and 8: the first turn must call a tool, and the date follows the user's clock; a line reports a model that answers anyway (S3-03, S3-05, S3-64)", async () => {
   const page = await studio.open("/");
-  await move(page, "Pacific/Kiritimati");
+  await setTimeZone(page, "Pacific/Kiritimati");
   await ask(page, maintaining);
   await transcript(page).getByText("Yusuke Wada is author").first().waitFor();
-  await look(page, "Prompt");
+  await openInspector(page, "Prompt");
   await page.getByLabel("Turn", { exact: true }).selectOption("1");
   const sent = page.getByRole("region", { name: "Prompt" });
   await sent.getByText(/tools, one must be called/).waitFor();
@@ -188,18 +189,18 @@ test("knowledge scenarios 7 and 8: the first turn must call a tool, and the date
   await transcript(page).getByText("The model answered without calling a tool first.").waitFor();
 });
 
-test("knowledge scenario 9: an agent that is asked as a tool is shown inside of the call, with turns of its own (S3-34, S3-58)", async () => {
+test("knowledge scenario 9: an agent called as a tool is shown inside the call, with its own turns (S3-34, S3-58)", async () => {
   const page = await studio.open("/");
   await ask(page, "Ask an agent what hono is");
   const inside = page.getByRole("region", { name: "What research-agent did" });
-  await expect.poll(() => inside.locator("[data-call][data-state=ok]").count(), patience).toBe(1);
+  await expect.poll(() => inside.locator("[data-call][data-state=ok]").count(), pollOptions).toBe(1);
   await inside
     .getByText(/web framework/)
     .first()
     .waitFor();
-  await source(page, 1).waitFor();
-  await look(page, "Reasoning");
+  await getSource(page, 1).waitFor();
+  await openInspector(page, "Reasoning");
   const titles = page.getByRole("region", { name: "Reasoning" }).getByText(/^Turn \d+ of 10$/);
-  await expect.poll(() => titles.allInnerTexts(), patience).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
+  await expect.poll(() => titles.allInnerTexts(), pollOptions).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
   await picture(page, "knowledge-nested");
 });

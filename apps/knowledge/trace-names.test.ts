@@ -1,7 +1,7 @@
 import { defineAgent, defineTool, type PolicyOverrides, run } from "capstan";
 import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { describe, expect, it } from "vitest";
-import { reasoningStepsOf, traceEventsOf, traceOf } from "./trace-names.ts";
+import { buildReasoningSteps, buildTrace, toTraceEvents } from "./trace-names.ts";
 
 const look = defineTool({
   name: "look",
@@ -12,7 +12,7 @@ const look = defineTool({
 });
 const looking: ScriptedStep = { text: "I look.", calls: [{ name: "look", input: { query: "a" } }] };
 
-async function events(steps: ScriptedStep[], policy: PolicyOverrides = {}) {
+async function runForEvents(steps: ScriptedStep[], policy: PolicyOverrides = {}) {
   const helper = defineAgent({ name: "helper", model: scriptedModel(steps), tools: [look] });
   const model = scriptedModel(steps);
   const agent = defineAgent({ name: "main", model, tools: [look], handoffs: [helper], policy });
@@ -20,8 +20,8 @@ async function events(steps: ScriptedStep[], policy: PolicyOverrides = {}) {
 }
 
 describe("the trace of a run, under the names of enterprise search", () => {
-  it("has a line for each thing that happened, in order (C-15, S3-16)", async () => {
-    const trace = traceOf(await events([looking, { text: "Found." }]));
+  it("has one entry per event, in order (C-15, S3-16)", async () => {
+    const trace = buildTrace(await runForEvents([looking, { text: "Found." }]));
     expect(trace).toEqual([
       { type: "run_start", runId: expect.any(String) },
       { type: "turn_start", turn: 1, agentName: "main" },
@@ -36,33 +36,35 @@ describe("the trace of a run, under the names of enterprise search", () => {
     ]);
   });
 
-  it("tells of handoffs there and back, and of those that are denied (C-15, S3-57)", async () => {
+  it("includes handoffs, returns and denials (C-15, S3-57)", async () => {
     const handing = (agent: string): ScriptedStep => ({ calls: [{ name: "handoff", input: { agent } }] });
     const steps = [handing("nobody"), handing("helper"), { text: "Done." }];
     const helper = defineAgent({ name: "helper", model: scriptedModel([{ text: "Here." }]) });
     const agent = defineAgent({ name: "main", model: scriptedModel(steps), handoffs: [helper] });
     const { facts } = await collect(run(agent, "Go."));
-    expect(traceOf(facts).filter(({ type }) => type.startsWith("handoff"))).toEqual([
+    expect(buildTrace(facts).filter(({ type }) => type.startsWith("handoff"))).toEqual([
       { type: "handoff_denied", to: "nobody", reason: expect.any(String) },
       { type: "handoff", from: "main", to: "helper" },
       { type: "handoff", from: "helper", to: "main" },
     ]);
   });
 
-  it("calls the limit of turns MaxTurnsExceeded, and other errors by their code (C-15, S3-40)", async () => {
-    const limited = traceOf(await events([looking, looking], { maxTurns: 2, finalTurn: "keep-tools" }));
+  it("names the turn limit MaxTurnsExceeded, and other errors by their code (C-15, S3-40)", async () => {
+    const limited = buildTrace(
+      await runForEvents([looking, looking], { maxTurns: 2, finalTurn: "keep-tools" }),
+    );
     expect(limited.filter(({ type }) => type === "error")).toMatchObject([{ name: "MaxTurnsExceeded" }]);
-    const failed = traceOf(await events([{ error: "model_failed" }]));
+    const failed = buildTrace(await runForEvents([{ error: "model_failed" }]));
     expect(failed.slice(-2)).toMatchObject([
       { type: "error", name: "model_failed" },
       { type: "run_end", status: "failed" },
     ]);
   });
 
-  it("has none for what is only live (C-15)", async () => {
-    const deltas = (await events([{ text: "Found.", split: 2 }])).filter((event) => !("seq" in event));
+  it("omits deltas (C-15)", async () => {
+    const deltas = (await runForEvents([{ text: "Found.", split: 2 }])).filter((event) => !("seq" in event));
     expect(deltas.length).toBeGreaterThan(0);
-    expect(deltas.flatMap(traceEventsOf)).toEqual([]);
+    expect(deltas.flatMap(toTraceEvents)).toEqual([]);
   });
 });
 
@@ -74,7 +76,7 @@ describe("the reasoning steps of a run", () => {
       { text: "Found." },
       { text: "It answered." },
     ];
-    expect(reasoningStepsOf(await events(steps, { summaries: true }))).toEqual([
+    expect(buildReasoningSteps(await runForEvents(steps, { summaries: true }))).toEqual([
       { type: "Iteration", iteration: 1, stepSummary: "Turn 1 of 10" },
       { type: "Note", iteration: 1, details: "I look." },
       { type: "ToolExecuting", iteration: 1, details: '{"query":"a"}', stepSummary: "look" },

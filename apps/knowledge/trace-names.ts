@@ -1,7 +1,7 @@
 import { type Event, getText } from "capstan";
 import { getReasoningSteps, type ReasoningStep as Step } from "capstan/client";
 
-/** What a run did, under the names that enterprise search dashboards know: one line each, in the order it happened. */
+/** The events of a run under the names that enterprise search dashboards use, in order. */
 export type TraceEvent =
   | { readonly type: "run_start"; readonly runId: string }
   | { readonly type: "turn_start"; readonly turn: number; readonly agentName: string }
@@ -20,8 +20,8 @@ export type TraceEvent =
   | { readonly type: "error"; readonly name: string; readonly message: string }
   | { readonly type: "run_end"; readonly status: string };
 
-/** The trace events that an event stands for: one or none. Deltas stand for none. */
-export function traceEventsOf(event: Event): readonly TraceEvent[] {
+/** Maps an event to one trace event or none. Deltas map to none. */
+export function toTraceEvents(event: Event): readonly TraceEvent[] {
   const { agent: agentName, turn } = event;
   switch (event.type) {
     case "run_start":
@@ -45,7 +45,7 @@ export function traceEventsOf(event: Event): readonly TraceEvent[] {
     case "turn_end":
       return [{ type: "turn_end", turn, agentName }];
     case "limit_reached":
-      return [{ type: "error", name: limitName(event.code), message: event.message }];
+      return [{ type: "error", name: toLimitName(event.code), message: event.message }];
     case "error":
       return [{ type: "error", name: event.code, message: event.message }];
     case "done":
@@ -55,13 +55,13 @@ export function traceEventsOf(event: Event): readonly TraceEvent[] {
   }
 }
 
-export function traceOf(events: Iterable<Event>): readonly TraceEvent[] {
-  return [...events].flatMap(traceEventsOf);
+export function buildTrace(events: Iterable<Event>): readonly TraceEvent[] {
+  return [...events].flatMap(toTraceEvents);
 }
 
-const limitName = (code: string): string => (code === "max_turns" ? "MaxTurnsExceeded" : code);
+const toLimitName = (code: string): string => (code === "max_turns" ? "MaxTurnsExceeded" : code);
 
-/** A step as such dashboards list it. It is shown, and drives nothing. */
+/** A reasoning step in the format of such dashboards, for display only. */
 export type AgentReasoningStep = {
   readonly type: StepType;
   readonly iteration: number;
@@ -93,7 +93,7 @@ const stepTypes: { readonly [type in Step["type"]]: StepType } = {
   limit: "MaxTurns",
 };
 
-export function reasoningStepsOf(events: Iterable<Event>): readonly AgentReasoningStep[] {
+export function buildReasoningSteps(events: Iterable<Event>): readonly AgentReasoningStep[] {
   return [...events].flatMap(getReasoningSteps).map(({ type, iteration, details, summary, aiGenerated }) => ({
     type: stepTypes[type],
     iteration,

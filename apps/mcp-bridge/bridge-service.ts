@@ -1,5 +1,5 @@
-// The bridge seen from the other side: an MCP server with the tools `query`, `search` and `fetch`. Conversations are kept
-// in memory alone; the only thing that is written is what the model thought, and only where the caller says so.
+// The bridge as an MCP server with the tools `query`, `search` and `fetch`. Conversations are kept in memory only. The
+// model's reasoning is written to a file if the caller names one.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Knowledge, type McpService, type McpTools, serveMcp } from "@capstan/mcp";
@@ -9,36 +9,35 @@ import { readableLog, reasoningLog } from "capstan/logs";
 export type BridgeServiceOptions = {
   readonly agent: Agent;
   readonly mcp: McpTools;
-  /** A file for the reasoning of the model. */
+  /** Log file for the model's reasoning. */
   readonly reasoningFile?: string;
-  /** Gets a line for everything that happens. */
+  /** Receives a line for each event. */
   readonly debug?: (line: string) => void;
 };
 
-export function bridgeService({ agent, mcp, reasoningFile, debug }: BridgeServiceOptions): McpService {
+export function createBridgeService({ agent, mcp, reasoningFile, debug }: BridgeServiceOptions): McpService {
   const sinks: ((event: Event) => void)[] = [];
-  if (reasoningFile !== undefined) sinks.push(reasoningLog(appending(reasoningFile)));
+  if (reasoningFile !== undefined) sinks.push(reasoningLog(createAppender(reasoningFile)));
   if (debug) sinks.push(readableLog(debug));
   return serveMcp({
     agents: [agent],
-    knowledge: resourceKnowledge(mcp),
+    knowledge: createResourceKnowledge(mcp),
     name: "capstan-mcp-bridge",
     version: "0.1.0",
-    instructions:
-      "Ask with `query`. `search` and `fetch` read what the MCP servers behind it have as resources.",
+    instructions: "Ask with `query`. `search` and `fetch` read the resources of the MCP servers behind it.",
     onEvent: (event) => {
-      for (const tell of sinks) tell(event);
+      for (const sink of sinks) sink(event);
     },
   });
 }
 
-function appending(file: string): (text: string) => void {
+function createAppender(file: string): (text: string) => void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return (text) => appendFileSync(file, text, { mode: 0o600 });
 }
 
-/** The resources of all servers as documents: `notes/note:///1` is the resource `note:///1` of the server `notes`. */
-function resourceKnowledge(mcp: McpTools): Knowledge {
+/** Exposes the resources of all servers as documents: `notes/note:///1` is the resource `note:///1` of the server `notes`. */
+function createResourceKnowledge(mcp: McpTools): Knowledge {
   return {
     async search(query) {
       const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -53,7 +52,7 @@ function resourceKnowledge(mcp: McpTools): Knowledge {
           }),
         ),
       );
-      // A server without resources, or one that has just gone, is no reason to find nothing.
+      // A server without resources, or one that just stopped, must not fail the search.
       return found.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
     },
     async fetch(id) {

@@ -1,19 +1,19 @@
-// The MCP servers whose tools the agent uses: those of mcp.json, or others.
+// The MCP servers whose tools the agent uses, by default those in mcp.json.
 import { join } from "node:path";
 import { type McpOptions, type McpTools, mcpTools } from "@capstan/mcp";
 import { dataFolder } from "capstan/data-folder";
 
-export type ChildOptions = Pick<McpOptions, "mcpServers" | "file"> & {
-  /** Where the servers of mcp.json keep their data. */
-  readonly data?: string;
+export type ChildServerOptions = Pick<McpOptions, "mcpServers" | "file"> & {
+  /** Data folder of the servers in mcp.json. */
+  readonly dataFolder?: string;
 };
 
 /**
- * Starts the servers: those of `mcpServers` if given, else those of `file`, by default mcp.json beside this module. Close
- * what you get when you are done.
+ * Starts the servers in `mcpServers`, or else those in `file`, which defaults to the mcp.json of this app. The caller
+ * closes them.
  */
-export function childServers(options: ChildOptions = {}): Promise<McpTools> {
-  const { mcpServers, data = usualData() } = options;
+export function startChildServers(options: ChildServerOptions = {}): Promise<McpTools> {
+  const { mcpServers, dataFolder: data = getDefaultDataFolder() } = options;
   const file = options.file ?? join(import.meta.dirname, "mcp.json");
   return mcpTools({
     ...(mcpServers ? { mcpServers } : { file }),
@@ -21,5 +21,5 @@ export function childServers(options: ChildOptions = {}): Promise<McpTools> {
   });
 }
 
-/** Beside the database and the logs. */
-export const usualData = (): string => join(dataFolder(), "mcp-bridge");
+/** The data folder also holds the database and the logs. */
+export const getDefaultDataFolder = (): string => join(dataFolder(), "mcp-bridge");

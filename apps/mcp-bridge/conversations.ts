@@ -2,8 +2,8 @@ import type { Conversation } from "capstan/testing/conversation-suite";
 
 const cannot = /cannot|can't|no tool/i;
 
-/** What people say to the bridge, and what must come of it. All talks share one file of notes; the pages are a test's. */
-export const talks: readonly Conversation[] = [
+/** Conversations with the bridge and the expected calls and answers. They share one file of notes; the pages are fake. */
+export const conversations: readonly Conversation[] = [
   [
     {
       user: "How many miles are 42 km?",
@@ -169,7 +169,7 @@ export const talks: readonly Conversation[] = [
       answers: ["bins"],
     },
   ],
-  // A question about it, or the wish that it be left, deletes nothing.
+  // Asking about a note, or asking to keep it, deletes nothing.
   [{ user: "Should I delete note 1?", never: [/deleted/i] }],
   [
     { user: "don't delete note 1", calls: [], answers: ["All right"] },
@@ -260,7 +260,7 @@ export const talks: readonly Conversation[] = [
       answers: ["In New York it is"],
     },
   ],
-  // The web is not searched, and that is said.
+  // The answer says that the web was not searched.
   [
     {
       user: "search google for cheap flights",
@@ -270,7 +270,7 @@ export const talks: readonly Conversation[] = [
   ],
   [
     { user: "note that the roof is to be painted green" },
-    // Deleted or not, the answer says which note it is about, and claims nothing that was not done.
+    // Deleted or not, the answer names the note and claims nothing that did not happen.
     { user: "delete the note about the roof", answers: ["painted green", /deleted note|not done/i] },
   ],
   [{ user: "delete note number 1", calls: [["mcp_notes_delete_note", { id: 1 }]], answers: ["umbrella"] }],

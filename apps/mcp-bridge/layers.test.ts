@@ -1,4 +1,4 @@
-// One question goes through every layer of the bridge, and each leaves something that can be looked at.
+// One question passes through every layer of the bridge, and each layer leaves something to check.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,28 +6,28 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { scriptedModel } from "capstan/testing";
 import { expect, it } from "vitest";
 import { bridge } from "./agent.ts";
-import { bridgeService } from "./bridge-service.ts";
-import { childServers } from "./child-servers.ts";
-import { textCall } from "./testing/text-call.ts";
+import { createBridgeService } from "./bridge-service.ts";
+import { startChildServers } from "./child-servers.ts";
+import { formatTextCall } from "./testing/text-call.ts";
 
 const question = "Analyze step by step: how far are 42 km, and what is a parsec?";
 const calls = [
   "[Thinking: Two conversions.]",
-  textCall("mcp_units_convert", { value: 42, from: "km", to: "mi" }),
-  textCall("mcp_units_convert", { value: 1, from: "parsec", to: "km" }),
+  formatTextCall("mcp_units_convert", { value: 42, from: "km", to: "mi" }),
+  formatTextCall("mcp_units_convert", { value: 1, from: "parsec", to: "km" }),
 ].join("\n");
 
 it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, errors, state and logs (S4-65)", async () => {
   const data = mkdtempSync(join(tmpdir(), "capstan-bridge-"));
-  const mcp = await childServers({ data });
+  const mcp = await startChildServers({ dataFolder: data });
   const model = scriptedModel([{ text: calls }, { text: "42 km are 26.0976 mi; a parsec I do not know." }]);
   const lines: string[] = [];
   const reasoningFile = join(data, "reasoning.log");
   const agent = await bridge({ model, mcp, web: false });
-  const service = bridgeService({ agent, mcp, reasoningFile, debug: (line) => lines.push(line) });
+  const service = createBridgeService({ agent, mcp, reasoningFile, debug: (line) => lines.push(line) });
   try {
-    const answered = await queryOver(service.fetch, question);
-    // Integration: the answer comes back over MCP, with what was done for it.
+    const answered = await queryService(service.fetch, question);
+    // Integration: the answer comes back over MCP, with its tool calls.
     expect(answered).toMatchObject({
       answer: "42 km are 26.0976 mi; a parsec I do not know.",
       status: "done",
@@ -37,14 +37,14 @@ it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, er
         { name: "mcp_units_convert", status: "error" },
       ],
     });
-    // Thinking: the question asks for it. Loop: the second turn is about the first one's results.
+    // Thinking: the question asks for it. Loop: the second turn uses the results of the first.
     expect(model.requests.map(({ thinking }) => thinking)).toEqual([true, true]);
     expect(JSON.stringify(model.requests[1]?.history)).toContain("STATUS: success");
     // Parsing, tools and MCP client: text became calls, and a child process answered them.
     expect(lines.join("")).toContain("42 km = 26.0976 mi");
-    // Errors: the failure is named, and told to the model.
+    // Errors: the failure is named and sent to the model.
     expect(JSON.stringify(model.requests[1]?.history)).toContain("STATUS: error");
-    // Logs: turns for people, and thoughts in a file of their own.
+    // Logs: readable turns, and reasoning in a separate file.
     expect(lines.join("")).toContain("Turn 1/10");
     expect(readFileSync(reasoningFile, "utf8")).toContain("Two conversions.");
     expect(lines.join("")).not.toContain("Two conversions.");
@@ -55,8 +55,8 @@ it("a question passes MCP server, loop, thinking, parsing, tools, MCP client, er
   }
 });
 
-/** Asks with the official client, whose requests go straight to the service. */
-async function queryOver(
+/** Queries with the official client, whose requests go directly to the service. */
+async function queryService(
   send: (request: Request) => Promise<Response>,
   prompt: string,
 ): Promise<{ readonly [field: string]: unknown }> {

@@ -1,4 +1,4 @@
-// The bridge as other programs have it: a process that speaks MCP over its stdin and stdout.
+// The bridge as other programs use it: a process that speaks MCP over stdio.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 const scripted = join(import.meta.dirname, "testing", "scripted-serve.ts");
 const program = join(import.meta.dirname, "serve.ts");
 
-const heard = "How many questions have you heard?";
+const countPrompt = "How many questions have you heard?";
 
 let data: string;
 let config: string;
@@ -24,16 +24,20 @@ afterEach(async () => {
   for (const folder of [data, config]) rmSync(folder, { recursive: true });
 });
 
-const environment = () => ({ PATH: process.env.PATH ?? "", CAPSTAN_HOME: data, CAPSTAN_MODEL: "offline" });
+const createEnvironment = () => ({
+  PATH: process.env.PATH ?? "",
+  CAPSTAN_HOME: data,
+  CAPSTAN_MODEL: "offline",
+});
 
-const argumentsFor = (file: string, ...rest: string[]) => ["--conditions=capstan-source", file, ...rest];
+const buildArguments = (file: string, ...rest: string[]) => ["--conditions=capstan-source", file, ...rest];
 
 async function connect(file: string, ...rest: string[]): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
   clients.push(client);
-  const args = argumentsFor(file, ...rest);
+  const args = buildArguments(file, ...rest);
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args, env: environment(), stderr: "ignore" }),
+    new StdioClientTransport({ command: process.execPath, args, env: createEnvironment(), stderr: "ignore" }),
   );
   return client;
 }
@@ -51,8 +55,8 @@ async function query(client: Client, prompt: string, sessionId?: string): Promis
   return structuredContent as Answer;
 }
 
-/** The servers of the app, and one that does not start. */
-function withBroken(): string {
+/** The servers of the app, and one that fails to start. */
+function writeBrokenConfig(): string {
   const { mcpServers } = JSON.parse(readFileSync(join(import.meta.dirname, "mcp.json"), "utf8"));
   const broken = { command: process.execPath, args: ["-e", "process.exit(1)"] };
   const file = join(config, "mcp.json");
@@ -61,8 +65,8 @@ function withBroken(): string {
 }
 
 describe("scenario: an MCP client asks the bridge", () => {
-  it("which asks a child server, though another one has crashed at its start; with the session it remembers, and a new process knows nothing (S4-04, S4-46, S4-54, S4-55, S4-56)", async () => {
-    const client = await connect(scripted, data, withBroken());
+  it("which asks a child server although another one crashed on start; it remembers the session, and a new process knows nothing (S4-04, S4-46, S4-54, S4-55, S4-56)", async () => {
+    const client = await connect(scripted, data, writeBrokenConfig());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(["fetch", "query", "resume", "search"]);
     const first = await query(client, "How far is the marathon course?");
@@ -71,14 +75,14 @@ describe("scenario: an MCP client asks the bridge", () => {
       turns: 2,
       tools: [{ name: "mcp_units_convert", status: "ok" }],
     });
-    expect((await query(client, heard, first.session)).answer).toBe("I have heard 2 questions.");
+    expect((await query(client, countPrompt, first.session)).answer).toBe("I have heard 2 questions.");
     const found = await client.callTool({ name: "search", arguments: { query: "Bergen" } });
     expect(found.structuredContent).toMatchObject({ results: [{ id: "notes/note:///1" }] });
     await client.close();
 
-    // What was said is in no file, and a new process knows nothing of it.
+    // The conversation is stored in no file, so a new process knows nothing of it.
     const later = await connect(scripted, data);
-    expect((await query(later, heard, first.session)).answer).toBe("I have heard 1 questions.");
+    expect((await query(later, countPrompt, first.session)).answer).toBe("I have heard 1 questions.");
     expect(readdirSync(data)).toEqual(["reasoning.log"]);
     const thoughts = readFileSync(join(data, "reasoning.log"), "utf8");
     expect(thoughts).toContain("A tool knows.");
@@ -88,21 +92,21 @@ describe("scenario: an MCP client asks the bridge", () => {
 
 type Program = { readonly out: () => string; readonly err: () => string; readonly child: ChildProcess };
 
-function start(...rest: string[]): Program {
-  const child = spawn(process.execPath, argumentsFor(program, ...rest), { env: environment() });
+function startProgram(...rest: string[]): Program {
+  const child = spawn(process.execPath, buildArguments(program, ...rest), { env: createEnvironment() });
   const [out, err]: [string[], string[]] = [[], []];
   child.stdout.setEncoding("utf8").on("data", (chunk) => out.push(chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk) => err.push(chunk));
   return { out: () => out.join(""), err: () => err.join(""), child };
 }
 
-const ended = (child: ChildProcess) => new Promise((resolve) => child.on("exit", resolve));
-const patience = { timeout: 30_000 };
+const waitForExit = (child: ChildProcess) => new Promise((resolve) => child.on("exit", resolve));
+const pollOptions = { timeout: 30_000 };
 
 describe("serve.ts", () => {
-  it("has nothing but the protocol on stdout, at debug level too (S4-53, S4-57)", async () => {
-    const { child, out, err } = start("--debug");
-    const exited = ended(child);
+  it("writes only the protocol to stdout, even with --debug (S4-53, S4-57)", async () => {
+    const { child, out, err } = startProgram("--debug");
+    const exited = waitForExit(child);
     const say = (message: object) =>
       child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const ask = (id: number, name: string, input: object) =>
@@ -117,11 +121,11 @@ describe("serve.ts", () => {
     ask(2, "query", { prompt: "Hello!" });
     ask(3, "fetch", { id: "notes/note:///2" });
     ask(4, "fetch", { id: "notes/note:///77" });
-    const told = () => out().split("\n").filter(Boolean);
-    await expect.poll(() => told().length, patience).toBe(4);
+    const getLines = () => out().split("\n").filter(Boolean);
+    await expect.poll(() => getLines().length, pollOptions).toBe(4);
     child.stdin?.end();
     expect(await exited).toBe(0);
-    const answers = new Map(told().map((line) => [JSON.parse(line).id, JSON.parse(line)]));
+    const answers = new Map(getLines().map((line) => [JSON.parse(line).id, JSON.parse(line)]));
     expect([...answers.values()].map(({ jsonrpc }) => jsonrpc)).toEqual(["2.0", "2.0", "2.0", "2.0"]);
     expect(answers.get(2).result.structuredContent).toMatchObject({ status: "done", turns: 1, tools: [] });
     expect(answers.get(3).result.structuredContent.text).toContain("Friday at ten");
@@ -129,10 +133,10 @@ describe("serve.ts", () => {
     expect(err()).toContain("Turn 1/10");
   });
 
-  it("serves HTTP on this machine, until it is told to end (S4-54)", async () => {
-    const { child, err } = start("--http", "0");
-    const exited = ended(child);
-    await expect.poll(err, patience).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
+  it("serves HTTP on this machine until it is terminated (S4-54)", async () => {
+    const { child, err } = startProgram("--http", "0");
+    const exited = waitForExit(child);
+    await expect.poll(err, pollOptions).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/m);
     const url = /^http:.*$/m.exec(err())?.[0] ?? "";
     const client = new Client({ name: "test", version: "1" });
     clients.push(client);

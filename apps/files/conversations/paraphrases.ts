@@ -1,7 +1,7 @@
 import type { Conversation } from "capstan/testing/conversation-suite";
 
-/** The names of languages, of folders, and other ways to ask for a new file. */
-export const otherWords: readonly Conversation[] = [
+/** Names of languages and folders, and other ways to ask for a new file. */
+export const paraphrases: readonly Conversation[] = [
   [
     {
       user: "list all python files",
@@ -43,7 +43,7 @@ export const otherWords: readonly Conversation[] = [
       answers: ["a.txt"],
     },
   ],
-  // A file of that name is elsewhere; nothing is claimed about its content.
+  // The file exists only in another folder: the answer must not claim anything about its content.
   [
     {
       user: "What's in config.json?",

@@ -1,7 +1,7 @@
 import { type ScriptedModel, scriptedModel } from "capstan/testing";
 
-/** A model that lists the files at once, and reads one of them when the gate is open. */
-export function slowReader(gate: Promise<void>): ScriptedModel {
+/** A model that lists the files immediately, and reads one of them once the gate opens. */
+export function createSlowReader(gate: Promise<void>): ScriptedModel {
   const steps = [
     { calls: [{ id: "call_a", name: "list_files" }] },
     { delayMs: 1, calls: [{ id: "call_b", name: "read_file", input: { path: "sample.txt" } }] },

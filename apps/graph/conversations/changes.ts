@@ -16,7 +16,7 @@ const styling: readonly Conversation[] = [
     { user: "Clear all styles", calls: [["clearStyles"]] },
   ],
   [
-    { user: "Style all dogs red", answers: ["cat", "human"], never: [/coloured [1-9]/i, "Whiskers"] },
+    { user: "Style all dogs red", answers: ["cat", "human"], never: [/colored [1-9]/i, "Whiskers"] },
     { user: "yes, the cats", answers: ["Whiskers", "Mittens", "Shadow"] },
   ],
   [
@@ -95,8 +95,8 @@ const styling: readonly Conversation[] = [
       never: ["Ada"],
     },
   ],
-  [{ user: "Are all nodes gray?", never: [/coloured/i] }],
-  [{ user: "Should I make the cats blue?", calls: [], never: [/coloured/i] }],
+  [{ user: "Are all nodes gray?", never: [/colored/i] }],
+  [{ user: "Should I make the cats blue?", calls: [], never: [/colored/i] }],
   [{ user: "reset the colours", calls: [["clearStyles"]] }],
   [
     {
@@ -117,7 +117,7 @@ const styling: readonly Conversation[] = [
     {
       user: "make Rex red",
       calls: [["styleNodes"]],
-      answers: ['No nodes are called or typed "Rex"', "Nothing was coloured"],
+      answers: ['No node has the name or type "Rex"', "Nothing was colored"],
     },
   ],
   [
@@ -199,5 +199,5 @@ const choosing: readonly Conversation[] = [
   [{ user: "Open the graph of the stars", status: "done", answers: [/pets|cannot|which/i] }],
 ];
 
-/** Colours, layouts, algorithms and other graphs. */
-export const doing: readonly Conversation[] = [...styling, ...computing, ...choosing];
+/** Colors, layouts, algorithms and other graphs. */
+export const changes: readonly Conversation[] = [...styling, ...computing, ...choosing];

@@ -1,2 +1,2 @@
-/** What an answer has that says it cannot do something. */
+/** Matches an answer that declines a request. */
 export const isHonest: RegExp = /cannot|can't|do not|don't|no tool|not able|only/i;

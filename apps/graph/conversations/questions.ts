@@ -165,7 +165,7 @@ const naming: readonly Conversation[] = [
     },
   ],
   [{ user: "how old is Whiskers?", calls: [["queryGraph", { node: "Whiskers" }]], answers: ["age 5"] }],
-  [{ user: "who is Rex?", answers: ['No nodes are called or typed "Rex"'], never: ["Ben"] }],
+  [{ user: "who is Rex?", answers: ['No node has the name or type "Rex"'], never: ["Ben"] }],
   [{ user: "who owns Whiskers?", calls: [["queryGraph"]], answers: ["Ada", "owner_of"] }],
   [{ user: "tell me about the cats", calls: [["queryGraph"]], answers: ["Whiskers", "Mittens", "Shadow"] }],
   [{ user: "show me the schema", calls: [["getSchema"]], answers: ["breed"] }],
@@ -175,18 +175,18 @@ const naming: readonly Conversation[] = [
     {
       user: "find Rex",
       calls: [["findNodes"]],
-      answers: ['No nodes are called or typed "Rex"', "human", "cat"],
+      answers: ['No node has the name or type "Rex"', "human", "cat"],
       never: parserWords,
     },
   ],
   [
     {
       user: "find nodes where age bigger than 4",
-      answers: ["No nodes are called or typed"],
+      answers: ["No node has the name or type"],
       never: parserWords,
     },
   ],
 ];
 
-/** Counting, looking and finding: nothing changes. */
-export const seeing: readonly Conversation[] = [...counting, ...looking, ...finding, ...naming];
+/** Counting, inspecting and finding, without changes. */
+export const questions: readonly Conversation[] = [...counting, ...looking, ...finding, ...naming];

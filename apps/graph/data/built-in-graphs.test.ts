@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Network, nameOf, typesOf } from "../network.ts";
-import { lesMiserables } from "./miserables.ts";
-import { hasSources, moduleGraph, ownPackages } from "./module-graph.ts";
+import { countTypes, getName, type Network } from "../network.ts";
+import { createMiserablesGraph } from "./miserables.ts";
+import { hasSources, packagesFolder, readModuleGraph } from "./module-graph.ts";
 import { pets } from "./pets.ts";
 
 function expectSound({ nodes, edges }: Network): void {
@@ -19,18 +19,18 @@ describe("the pets", () => {
   it("are 20 nodes with three cats, humans and no dogs", () => {
     expectSound(pets);
     expect([pets.nodes.length, pets.edges.length]).toEqual([20, 30]);
-    expect(pets.nodes.slice(0, 3).map((node) => [node.id, nameOf(node), node.data.breed])).toEqual([
+    expect(pets.nodes.slice(0, 3).map((node) => [node.id, getName(node), node.data.breed])).toEqual([
       ["cat1", "Whiskers", "tabby"],
       ["cat2", "Mittens", "persian"],
       ["cat3", "Shadow", "siamese"],
     ]);
-    expect(typesOf(pets.nodes).map(({ type }) => type)).toEqual(["human", "house", "toy", "cat", "food"]);
+    expect(countTypes(pets.nodes).map(({ type }) => type)).toEqual(["human", "house", "toy", "cat", "food"]);
   });
 });
 
 describe("Les Misérables", () => {
   it("has 77 characters and 254 edges", () => {
-    const network = lesMiserables();
+    const network = createMiserablesGraph();
     expectSound(network);
     expect([network.nodes.length, network.edges.length]).toEqual([77, 254]);
     expect(network.nodes[11]).toEqual({ id: "p11", data: { type: "group 2", name: "Valjean", group: 2 } });
@@ -38,15 +38,15 @@ describe("Les Misérables", () => {
 });
 
 describe("the module graph", () => {
-  it("is read from the sources of this project, and is small", async () => {
-    const network = await moduleGraph(ownPackages);
+  it("is read from the sources of this project and stays small", async () => {
+    const network = await readModuleGraph(packagesFolder);
     expectSound(network);
     expect(network.nodes.length).toBeLessThan(150);
     expect(network.edges.find(({ from, to }) => from === "server/routes" && to === "capstan")).toBeDefined();
     expect(network.nodes.find(({ id }) => id === "capstan/models")?.data).toMatchObject({ type: "capstan" });
   });
 
-  it("joins the files of a folder, follows packages by their manifests, and leaves tests out", async () => {
+  it("groups files by folder, resolves packages by their manifests, and skips tests", async () => {
     const folder = mkdtempSync(join(tmpdir(), "graph-modules-"));
     const write = (path: string, text: string) => {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -63,7 +63,7 @@ describe("the module graph", () => {
     write("core/src/net/b.test.ts", 'import "../main.ts";');
     write("web/src/page.tsx", 'import { a } from "core/net";');
     try {
-      const { nodes, edges } = await moduleGraph(folder);
+      const { nodes, edges } = await readModuleGraph(folder);
       expect(nodes.map(({ id, data }) => [id, data.files])).toEqual([
         ["core", 2],
         ["core/net", 2],
@@ -79,7 +79,7 @@ describe("the module graph", () => {
     }
   });
 
-  it("stops when the signal says so (S2-54)", async () => {
-    await expect(moduleGraph(ownPackages, AbortSignal.abort())).rejects.toThrow(/abort/i);
+  it("stops when the signal aborts (S2-54)", async () => {
+    await expect(readModuleGraph(packagesFolder, AbortSignal.abort())).rejects.toThrow(/abort/i);
   });
 });

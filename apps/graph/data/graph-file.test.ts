@@ -11,15 +11,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function file(name: string, text: string): string {
+function writeGraphFile(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
 }
 
 describe("a JSON file", () => {
-  it("has nodes and edges, with their properties beside or in `data`", async () => {
-    const path = file(
+  it("has nodes and edges, with properties at the top level or in `data`", async () => {
+    const path = writeGraphFile(
       "plants.json",
       JSON.stringify({
         title: "Plants",
@@ -43,8 +43,11 @@ describe("a JSON file", () => {
     });
   });
 
-  it("may call its edges links, and is directed unless it says otherwise", async () => {
-    const path = file("d3.json", '{"nodes":[{"id":"a"},{"id":"b"}],"links":[{"source":"a","target":"b"}]}');
+  it("may name its edges links, and is directed by default", async () => {
+    const path = writeGraphFile(
+      "d3.json",
+      '{"nodes":[{"id":"a"},{"id":"b"}],"links":[{"source":"a","target":"b"}]}',
+    );
     expect(await readGraphFile(path)).toMatchObject({
       isDirected: true,
       title: "d3",
@@ -65,15 +68,15 @@ describe("a JSON file", () => {
     ['{"nodes":[{"id":"a"}],"edges":[{"from":"a"}]}', /edges\[0\] needs "from" and "to"/],
     [`{"nodes":[{"id":"${"a".repeat(301)}"}],"edges":[]}`, /the id "a{20}…" has more than 300 characters/],
     ['{"nodes":[{"id":"a"}],"edges":[7]}', /edges\[0\] must be an object/],
-    ['{"nodes":[{"id":"a"}],"edges":[{"from":"a","to":"b"}]}', /edge "e1" ends at "b", which is no node/],
+    ['{"nodes":[{"id":"a"}],"edges":[{"from":"a","to":"b"}]}', /edge "e1" references the unknown node "b"/],
   ])("%s is refused by name and place", async (text, problem) => {
-    await expect(readGraphFile(file("bad.json", text))).rejects.toThrow(problem);
+    await expect(readGraphFile(writeGraphFile("bad.json", text))).rejects.toThrow(problem);
   });
 });
 
 describe("a CSV file", () => {
-  it("is a list of edges whose ends are the nodes", async () => {
-    const path = file(
+  it("lists edges, whose ends become the nodes", async () => {
+    const path = writeGraphFile(
       "friends.csv",
       '\uFEFFfrom,to,since,note\r\nAda,Ben,2019,"met, twice"\r\nBen,Cleo,,"said ""hi"""\r\n',
     );
@@ -87,9 +90,9 @@ describe("a CSV file", () => {
     });
   });
 
-  it("may come with one for the nodes, with semicolons or tabs", async () => {
-    const nodes = file("n.csv", "id;type;age\n1;human;30\n2;cat;\n");
-    const edges = file("e.tsv", "source\ttarget\ttype\n1\t2\towns\n");
+  it("can come with a file of nodes, with semicolons or tabs", async () => {
+    const nodes = writeGraphFile("n.csv", "id;type;age\n1;human;30\n2;cat;\n");
+    const edges = writeGraphFile("e.tsv", "source\ttarget\ttype\n1\t2\towns\n");
     expect(await readGraphFile({ nodes, edges })).toMatchObject({
       nodes: [
         { id: "1", data: { type: "human", age: 30 } },
@@ -105,30 +108,30 @@ describe("a CSV file", () => {
       /bad\.csv: the header needs a column "from" or "source" and "to" or "target"; it has a, b/,
     ],
     ["", /it has none/],
-    ["from,to\na\n", /bad\.csv, line 2: an edge needs both its ends/],
+    ["from,to\na\n", /bad\.csv, line 2: an edge needs both ends/],
     ["from,to\na,b,c\n", /bad\.csv, line 2: 3 fields, but the header has 2/],
-    ['from,to\n"a\nb",c\nd,"e', /bad\.csv, line 4: a quote is not closed/],
+    ['from,to\n"a\nb",c\nd,"e', /bad\.csv, line 4: unclosed quote/],
   ])("%j is refused by name and line", async (text, problem) => {
-    await expect(readGraphFile(file("bad.csv", text))).rejects.toThrow(problem);
+    await expect(readGraphFile(writeGraphFile("bad.csv", text))).rejects.toThrow(problem);
   });
 });
 
 describe("the option graphFile", () => {
-  it("opens the file at first, and tells the model what is in it", async () => {
-    const path = file(
+  it("opens the file first and describes it to the model", async () => {
+    const path = writeGraphFile(
       "pair.json",
       '{"nodes":[{"id":"a","type":"star"},{"id":"b","type":"moon"}],"edges":[]}',
     );
     const agent = await graph({ model: "offline/rules", folder, graphFile: path });
-    expect(agent.instructions).toContain('At first "file" is open');
+    expect(agent.instructions).toContain('Initially "file" is open');
     expect(agent.instructions).toContain("1 star");
     expect([...agent.tools.values()].every(({ reads }) => reads?.includes("private"))).toBe(true);
   });
 
-  it("is refused at once when it cannot be read", async () => {
+  it("is refused immediately if it cannot be read", async () => {
     const folderless = { model: "offline/rules", folder };
     await expect(graph({ ...folderless, graphFile: join(folder, "none.json") })).rejects.toThrow(/ENOENT/);
-    await expect(graph({ ...folderless, graphFile: file("a.xml", "") })).rejects.toThrow(
+    await expect(graph({ ...folderless, graphFile: writeGraphFile("a.xml", "") })).rejects.toThrow(
       /\.json, \.csv or \.tsv/,
     );
   });

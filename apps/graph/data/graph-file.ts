@@ -1,55 +1,56 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { Network, NetworkEdge, NetworkNode, Properties } from "../network.ts";
-import { type CsvRow, readCsv } from "./csv.ts";
+import { type CsvRow, parseCsv } from "./csv.ts";
 
-/** A JSON file with `nodes` and `edges`, a CSV file with one edge a row, or two CSV files. */
+/** A JSON file with `nodes` and `edges`, a CSV file with one edge per row, or two CSV files. */
 export type GraphFile = string | { readonly nodes: string; readonly edges: string };
 
-/** What the picture can still name. */
-const longestId = 300;
+/** The limit of the graph widget. */
+const maxIdLength = 300;
 
-/** Reads a graph; what is wrong with a file is said with its name and the place. */
+/** Reads a graph. Errors name the file and the location. */
 export async function readGraphFile(file: GraphFile): Promise<Network> {
   const main = typeof file === "string" ? file : file.edges;
-  const { nodes, edges, isDirected = true, title = basename(main, extname(main)) } = await contentOf(file);
+  const { nodes, edges, isDirected = true, title = basename(main, extname(main)) } = await readContent(file);
   const known = new Set(nodes.map(({ id }) => id));
-  const twice = repeated(nodes) ?? repeated(edges);
-  if (twice !== undefined) throw new Error(`${main}: two nodes or two edges have the id "${twice}".`);
-  const long = nodes.find(({ id }) => id.length > longestId);
+  const duplicateId = findDuplicate(nodes) ?? findDuplicate(edges);
+  if (duplicateId !== undefined)
+    throw new Error(`${main}: two nodes or two edges have the id "${duplicateId}".`);
+  const long = nodes.find(({ id }) => id.length > maxIdLength);
   if (long)
-    throw new Error(`${main}: the id "${long.id.slice(0, 20)}…" has more than ${longestId} characters.`);
+    throw new Error(`${main}: the id "${long.id.slice(0, 20)}…" has more than ${maxIdLength} characters.`);
   for (const { id, from, to } of edges)
     for (const end of [from, to])
-      if (!known.has(end)) throw new Error(`${main}: the edge "${id}" ends at "${end}", which is no node.`);
+      if (!known.has(end)) throw new Error(`${main}: the edge "${id}" references the unknown node "${end}".`);
   return { name: "file", title, isDirected, nodes, edges };
 }
 
-function repeated(members: readonly { readonly id: string }[]): string | undefined {
+function findDuplicate(members: readonly { readonly id: string }[]): string | undefined {
   const seen = new Set<string>();
   return members.find(({ id }) => seen.size === seen.add(id).size)?.id;
 }
 
 type Content = Pick<Network, "nodes" | "edges"> & Partial<Pick<Network, "isDirected" | "title">>;
 
-async function contentOf(file: GraphFile): Promise<Content> {
+async function readContent(file: GraphFile): Promise<Content> {
   if (typeof file !== "string") {
-    const nodes = (await rowsOf(file.nodes, ["id"])).map(({ cells: { id = "", ...rest } }) => ({
+    const nodes = (await readRows(file.nodes, ["id"])).map(({ cells: { id = "", ...rest } }) => ({
       id,
-      data: typed(rest),
+      data: toProperties(rest),
     }));
-    return { nodes, edges: await edgeList(file.edges) };
+    return { nodes, edges: await readEdges(file.edges) };
   }
-  if (/\.json$/iu.test(file)) return jsonContent(file);
-  if (!/\.[ct]sv$/iu.test(file)) throw new Error(`${file}: a graph file is .json, .csv or .tsv.`);
-  const edges = await edgeList(file);
+  if (/\.json$/iu.test(file)) return readJsonContent(file);
+  if (!/\.[ct]sv$/iu.test(file)) throw new Error(`${file}: a graph file must be .json, .csv or .tsv.`);
+  const edges = await readEdges(file);
   const ids = new Set(edges.flatMap(({ from, to }) => [from, to]));
   return { nodes: [...ids].map((id) => ({ id, data: { type: "node", name: id } })), edges };
 }
 
-async function rowsOf(file: string, needed: readonly string[]): Promise<CsvRow[]> {
+async function readRows(file: string, needed: readonly string[]): Promise<CsvRow[]> {
   const text = await readFile(file, "utf8");
-  const { columns, rows } = named(file, () => readCsv(text));
+  const { columns, rows } = withFileName(file, () => parseCsv(text));
   const missing = needed.filter((column) => !column.split("|").some((name) => columns.includes(name)));
   if (missing.length > 0) {
     const wanted = missing.map((column) => `"${column.replace("|", '" or "')}"`).join(" and ");
@@ -58,7 +59,7 @@ async function rowsOf(file: string, needed: readonly string[]): Promise<CsvRow[]
   return rows;
 }
 
-function named<Value>(file: string, read: () => Value): Value {
+function withFileName<Value>(file: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
@@ -66,56 +67,56 @@ function named<Value>(file: string, read: () => Value): Value {
   }
 }
 
-async function edgeList(file: string): Promise<NetworkEdge[]> {
-  return (await rowsOf(file, ["from|source", "to|target"])).map(({ line, cells }, index) => {
+async function readEdges(file: string): Promise<NetworkEdge[]> {
+  return (await readRows(file, ["from|source", "to|target"])).map(({ line, cells }, index) => {
     const { id, from, source, to, target, ...rest } = cells;
     const ends = { from: from || source || "", to: to || target || "" };
-    if (!ends.from || !ends.to) throw new Error(`${file}, line ${line}: an edge needs both its ends.`);
-    return { id: id || `e${index + 1}`, ...ends, data: typed(rest) };
+    if (!ends.from || !ends.to) throw new Error(`${file}, line ${line}: an edge needs both ends.`);
+    return { id: id || `e${index + 1}`, ...ends, data: toProperties(rest) };
   });
 }
 
-/** Numbers as numbers; what is empty is left out. */
-function typed(cells: { readonly [column: string]: string | undefined }): Properties {
+/** Converts numeric cells and omits empty ones. */
+function toProperties(cells: { readonly [column: string]: string | undefined }): Properties {
   const filled = Object.entries(cells).flatMap(([name, cell]) => (cell ? [[name, cell] as const] : []));
   return Object.fromEntries(
     filled.map(([name, cell]) => [name, /^-?\d+(?:\.\d+)?$/u.test(cell) ? Number(cell) : cell]),
   );
 }
 
-async function jsonContent(file: string): Promise<Content> {
+async function readJsonContent(file: string): Promise<Content> {
   const text = await readFile(file, "utf8");
-  const value = named(file, (): unknown => JSON.parse(text));
+  const value = withFileName(file, (): unknown => JSON.parse(text));
   if (!isRecord(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges ?? value.links))
     throw new Error(`${file}: the JSON needs a list "nodes" and a list "edges".`);
   const edges: unknown[] = Array.isArray(value.edges) ? value.edges : (value.links as unknown[]);
   const isDirected = value.isDirected ?? value.directed;
   return {
-    nodes: value.nodes.map((node: unknown, at) => nodeOf(node, `${file}: nodes[${at}]`)),
-    edges: edges.map((edge, at) => edgeOf(edge, at, `${file}: edges[${at}]`)),
+    nodes: value.nodes.map((node: unknown, at) => parseNode(node, `${file}: nodes[${at}]`)),
+    edges: edges.map((edge, at) => parseEdge(edge, at, `${file}: edges[${at}]`)),
     ...(typeof isDirected === "boolean" && { isDirected }),
     ...(typeof value.title === "string" && { title: value.title }),
   };
 }
 
-function nodeOf(value: unknown, place: string): NetworkNode {
-  if (!isRecord(value) || !isId(value.id)) throw new Error(`${place} needs an "id".`);
+function parseNode(value: unknown, location: string): NetworkNode {
+  if (!isRecord(value) || !isId(value.id)) throw new Error(`${location} needs an "id".`);
   const { id, data, ...rest } = value;
-  return { id: String(id), data: propertiesOf({ ...rest, ...(isRecord(data) && data) }) };
+  return { id: String(id), data: normalizeProperties({ ...rest, ...(isRecord(data) && data) }) };
 }
 
-function edgeOf(value: unknown, index: number, place: string): NetworkEdge {
-  if (!isRecord(value)) throw new Error(`${place} must be an object.`);
+function parseEdge(value: unknown, index: number, location: string): NetworkEdge {
+  if (!isRecord(value)) throw new Error(`${location} must be an object.`);
   const { id = `e${index + 1}`, from, to, source = from, target = to, data, ...rest } = value;
-  if (!isId(source) || !isId(target)) throw new Error(`${place} needs "from" and "to".`);
-  const given = propertiesOf({ ...rest, ...(isRecord(data) && data) });
+  if (!isId(source) || !isId(target)) throw new Error(`${location} needs "from" and "to".`);
+  const given = normalizeProperties({ ...rest, ...(isRecord(data) && data) });
   return { id: String(id), from: String(source), to: String(target), data: given };
 }
 
-function propertiesOf(record: Record<string, unknown>): Properties {
-  const kept = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
+function normalizeProperties(record: Record<string, unknown>): Properties {
+  const definedEntries = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(
-    kept.map(([name, value]) => [
+    definedEntries.map(([name, value]) => [
       name,
       typeof value === "string" || typeof value === "number" || typeof value === "boolean"
         ? value

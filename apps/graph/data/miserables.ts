@@ -6,11 +6,11 @@ type Characters = {
   forEachLink(visit: (link: { fromId: number; toId: number; data: number }) => void): void;
 };
 
-// The package comes without types: this is the part that is used here.
+// The package has no types; these cover the part used here.
 const { create }: { create(): Characters } = createRequire(import.meta.url)("miserables");
 
-/** Who meets whom in the novel: 77 characters; an edge says in how many chapters. From the package of that name. */
-export function lesMiserables(): Network {
+/** The 77 characters of the novel, from the package `miserables`. An edge counts the chapters in which two meet. */
+export function createMiserablesGraph(): Network {
   const source = create();
   const nodes: NetworkNode[] = [];
   const edges: NetworkEdge[] = [];

@@ -3,28 +3,28 @@ import { glob, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Network, NetworkEdge, NetworkNode } from "../network.ts";
 
-/** Where the packages of this project lie, if their sources are here. */
-export const ownPackages: string = resolve(import.meta.dirname, "../../../packages");
+/** The packages of this project, if their sources are present. */
+export const packagesFolder: string = resolve(import.meta.dirname, "../../../packages");
 
 export const hasSources = (packages: string): boolean => existsSync(join(packages, "capstan", "src"));
 
 type Module = { readonly path: string; readonly imports: readonly string[] };
 
 /**
- * Who imports whom, read from the sources now. A node is a folder of a package, so that the picture stays small; an
- * edge says how many imports there are.
+ * Reads the import graph from the sources. Nodes are folders of packages, to keep the picture small; edges count the
+ * imports.
  */
-export async function moduleGraph(packages: string, signal?: AbortSignal): Promise<Network> {
+export async function readModuleGraph(packages: string, signal?: AbortSignal): Promise<Network> {
   const modules = await readModules(packages, signal);
-  const exported = await exportsOf(packages);
+  const exported = await readExports(packages);
   const files = new Map<string, number>();
   const imports = new Map<string, number>();
   for (const { path, imports: specifiers } of modules) {
-    const from = folderOf(packages, path);
+    const from = getFolder(packages, path);
     files.set(from, (files.get(from) ?? 0) + 1);
     for (const specifier of specifiers) {
       const target = specifier.startsWith(".") ? join(dirname(path), specifier) : exported.get(specifier);
-      const to = target && folderOf(packages, target);
+      const to = target && getFolder(packages, target);
       if (to && to !== from) imports.set(`${from} ${to}`, (imports.get(`${from} ${to}`) ?? 0) + 1);
     }
   }
@@ -54,8 +54,8 @@ async function readModules(packages: string, signal?: AbortSignal): Promise<Modu
   return modules;
 }
 
-/** `capstan/client` to the file of its sources, as the manifests of the packages say. */
-async function exportsOf(packages: string): Promise<ReadonlyMap<string, string>> {
+/** Maps exports such as `capstan/client` to source files, from the packages' manifests. */
+async function readExports(packages: string): Promise<ReadonlyMap<string, string>> {
   const exported = new Map<string, string>();
   for await (const file of glob("*/package.json", { cwd: packages })) {
     const manifest = JSON.parse(await readFile(join(packages, file), "utf8"));
@@ -67,8 +67,8 @@ async function exportsOf(packages: string): Promise<ReadonlyMap<string, string>>
   return exported;
 }
 
-/** `capstan/models` of packages/capstan/src/models/openai.ts, `capstan` of packages/capstan/src/agent.ts. */
-function folderOf(packages: string, path: string): string {
+/** `capstan/models` for packages/capstan/src/models/openai.ts, `capstan` for packages/capstan/src/agent.ts. */
+function getFolder(packages: string, path: string): string {
   const [name = "", , ...rest] = relative(packages, path).split(sep);
   return rest.length > 1 ? `${name}/${rest[0]}` : name;
 }

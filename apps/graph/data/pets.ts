@@ -1,27 +1,27 @@
 import type { Network, NetworkEdge, NetworkNode, Properties } from "../network.ts";
 
-// Fictional: three cats, their people, and what they live with. There are no dogs.
+// Fictional: three cats, their owners, houses, toys and food. There are no dogs.
 const nodes: readonly NetworkNode[] = [
-  node("cat1", { type: "cat", name: "Whiskers", breed: "tabby", age: 5 }),
-  node("cat2", { type: "cat", name: "Mittens", breed: "persian", age: 3 }),
-  node("cat3", { type: "cat", name: "Shadow", breed: "siamese", age: 7 }),
-  node("human1", { type: "human", name: "Ada", job: "baker", age: 34 }),
-  node("human2", { type: "human", name: "Ben", job: "teacher", age: 41 }),
-  node("human3", { type: "human", name: "Chloe", job: "architect", age: 29 }),
-  node("human4", { type: "human", name: "Dan", job: "gardener", age: 31 }),
-  node("human5", { type: "human", name: "Eva", job: "student", age: 19 }),
-  node("human6", { type: "human", name: "Finn", job: "pupil", age: 12 }),
-  node("human7", { type: "human", name: "Grace", job: "vet", age: 52 }),
-  node("house1", { type: "house", name: "Maple Cottage", rooms: 4 }),
-  node("house2", { type: "house", name: "Hill House", rooms: 6 }),
-  node("house3", { type: "house", name: "River Flat", rooms: 2 }),
-  node("house4", { type: "house", name: "Old Mill", rooms: 5 }),
-  node("toy1", { type: "toy", name: "Feather Wand", price: 6 }),
-  node("toy2", { type: "toy", name: "Wool Ball", price: 2 }),
-  node("toy3", { type: "toy", name: "Toy Mouse", price: 3 }),
-  node("toy4", { type: "toy", name: "Scratching Post", price: 25 }),
-  node("food1", { type: "food", name: "Tuna", price: 2 }),
-  node("food2", { type: "food", name: "Kibble", price: 1 }),
+  createNode("cat1", { type: "cat", name: "Whiskers", breed: "tabby", age: 5 }),
+  createNode("cat2", { type: "cat", name: "Mittens", breed: "persian", age: 3 }),
+  createNode("cat3", { type: "cat", name: "Shadow", breed: "siamese", age: 7 }),
+  createNode("human1", { type: "human", name: "Ada", job: "baker", age: 34 }),
+  createNode("human2", { type: "human", name: "Ben", job: "teacher", age: 41 }),
+  createNode("human3", { type: "human", name: "Chloe", job: "architect", age: 29 }),
+  createNode("human4", { type: "human", name: "Dan", job: "gardener", age: 31 }),
+  createNode("human5", { type: "human", name: "Eva", job: "student", age: 19 }),
+  createNode("human6", { type: "human", name: "Finn", job: "pupil", age: 12 }),
+  createNode("human7", { type: "human", name: "Grace", job: "vet", age: 52 }),
+  createNode("house1", { type: "house", name: "Maple Cottage", rooms: 4 }),
+  createNode("house2", { type: "house", name: "Hill House", rooms: 6 }),
+  createNode("house3", { type: "house", name: "River Flat", rooms: 2 }),
+  createNode("house4", { type: "house", name: "Old Mill", rooms: 5 }),
+  createNode("toy1", { type: "toy", name: "Feather Wand", price: 6 }),
+  createNode("toy2", { type: "toy", name: "Wool Ball", price: 2 }),
+  createNode("toy3", { type: "toy", name: "Toy Mouse", price: 3 }),
+  createNode("toy4", { type: "toy", name: "Scratching Post", price: 25 }),
+  createNode("food1", { type: "food", name: "Tuna", price: 2 }),
+  createNode("food2", { type: "food", name: "Kibble", price: 1 }),
 ];
 
 const ties: readonly (readonly [type: string, from: string, to: string])[] = [
@@ -72,6 +72,6 @@ export const pets: Network = {
   ),
 };
 
-function node(id: string, data: Properties): NetworkNode {
+function createNode(id: string, data: Properties): NetworkNode {
   return { id, data };
 }

@@ -3,18 +3,18 @@ import type { MultiGraph } from "graphology";
 import { connectedComponents } from "graphology-components";
 import pagerankModule from "graphology-metrics/centrality/pagerank.js";
 import { bidirectional } from "graphology-shortest-path";
-import { type CommandResult, commandTool, type Desk, type Facts, Refusal } from "../command.ts";
+import { type CommandResult, defineCommand, type Facts, type GraphContext, Refusal } from "../command.ts";
 import {
-  edgesByNode,
-  graphologyOf,
-  idOf,
-  keyOf,
+  getName,
+  groupEdgesByNode,
   type Network,
   type NetworkNode,
-  nameOf,
+  toGraphology,
+  toId,
+  toKey,
 } from "../network.ts";
-import { nodeCalled } from "../pick.ts";
-import { counted } from "../selection-words.ts";
+import { getNode } from "../pick-nodes.ts";
+import { formatCount } from "../selection.ts";
 
 // Its types describe another form of module than the one that is loaded.
 const pagerank = pagerankModule as unknown as (
@@ -28,11 +28,11 @@ type Input = {
   readonly to?: string;
   readonly top?: number;
 };
-type Found = { readonly message: string; readonly data: Facts; readonly flash: readonly string[] };
+type AlgorithmResult = { readonly message: string; readonly data: Facts; readonly flash: readonly string[] };
 type Algorithm = {
   readonly title: string;
   readonly about: string;
-  run(network: Network, input: Input): Found;
+  run(network: Network, input: Input): AlgorithmResult;
 };
 
 const algorithms: { readonly [name: string]: Algorithm } = {
@@ -40,35 +40,35 @@ const algorithms: { readonly [name: string]: Algorithm } = {
     title: "degree",
     about: "The nodes with the most connections.",
     run(network, { top }) {
-      const edges = edgesByNode(network);
-      return ranked(network, top, { name: "degree", of: ({ id }) => edges.get(id)?.length ?? 0 });
+      const edges = groupEdgesByNode(network);
+      return rankNodes(network, top, { name: "degree", compute: ({ id }) => edges.get(id)?.length ?? 0 });
     },
   },
   components: {
     title: "connected components",
-    about: "The parts of the graph that hang together, whatever the direction of edges.",
-    run: components,
+    about: "The connected parts of the graph, ignoring the direction of edges.",
+    run: findComponents,
   },
   shortestPath: {
     title: "shortest path",
-    about: "The fewest steps from one node to another, whatever the direction of edges; needs from and to.",
-    run: shortestPath,
+    about: "The shortest path between two nodes, ignoring the direction of edges; needs from and to.",
+    run: findShortestPath,
   },
   pageRank: {
     title: "PageRank",
-    about: "The nodes that important nodes point to.",
+    about: "The nodes that other important nodes point to.",
     run(network, { top }) {
-      const ranks = pagerank(graphologyOf(network), { getEdgeWeight: null });
-      return ranked(network, top, {
+      const ranks = pagerank(toGraphology(network), { getEdgeWeight: null });
+      return rankNodes(network, top, {
         name: "rank",
-        of: ({ id }) => Number((ranks[keyOf(id)] ?? 0).toFixed(4)),
+        compute: ({ id }) => Number((ranks[toKey(id)] ?? 0).toFixed(4)),
       });
     },
   },
 };
 
-export function listAlgorithms(desk: Desk): Tool {
-  return commandTool(desk, {
+export function listAlgorithms(graphContext: GraphContext): Tool {
+  return defineCommand(graphContext, {
     name: "listAlgorithms",
     description: "Lists the algorithms that runAlgorithm can run.",
     input: {},
@@ -78,7 +78,7 @@ export function listAlgorithms(desk: Desk): Tool {
       { phrase: "list the algorithms" },
       { phrase: "show me the algorithms" },
     ],
-    carryOut() {
+    run() {
       const list = Object.entries(algorithms).map(([id, { title, about }]) => ({
         name: title,
         about,
@@ -89,20 +89,20 @@ export function listAlgorithms(desk: Desk): Tool {
   });
 }
 
-export function runAlgorithm(desk: Desk): Tool {
-  return commandTool<Input>(desk, {
+export function runAlgorithm(graphContext: GraphContext): Tool {
+  return defineCommand<Input>(graphContext, {
     name: "runAlgorithm",
     description: `Runs an algorithm on the graph: ${Object.keys(algorithms).join(", ")}. A shortest path needs \`from\` and \`to\`.`,
     input: {
       algorithm: { type: "string", enum: Object.keys(algorithms), description: "Which algorithm" },
-      from: { type: "string", description: "Of a shortest path: name or id of the first node" },
-      to: { type: "string", description: "Of a shortest path: name or id of the last node" },
+      from: { type: "string", description: "For shortestPath: name or id of the first node" },
+      to: { type: "string", description: "For shortestPath: name or id of the last node" },
       top: {
         type: "integer",
         minimum: 1,
         maximum: 100,
         default: 5,
-        description: "Of a ranking: how many nodes",
+        description: "For rankings: number of nodes",
       },
     },
     required: ["algorithm"],
@@ -120,9 +120,9 @@ export function runAlgorithm(desk: Desk): Tool {
       { phrase: "shortest path from {from} to {to}", input: { algorithm: "shortestPath" } },
       { phrase: "how is {from} connected to {to}", input: { algorithm: "shortestPath" } },
     ],
-    carryOut(input, { network }) {
+    run(input, { network }) {
       const algorithm = Object.hasOwn(algorithms, input.algorithm) ? algorithms[input.algorithm] : undefined;
-      if (!algorithm) throw new Refusal(`There is no algorithm "${input.algorithm}".`);
+      if (!algorithm) throw new Refusal(`Unknown algorithm "${input.algorithm}".`);
       const { message, data, flash } = algorithm.run(network, input);
       const result: CommandResult = { success: true, message, data };
       return [result, { flash, replies: ["Which algorithms can you run?"] }];
@@ -130,14 +130,14 @@ export function runAlgorithm(desk: Desk): Tool {
   });
 }
 
-type Score = { readonly name: string; of(node: NetworkNode): number };
+type Score = { readonly name: string; compute(node: NetworkNode): number };
 
-function ranked({ nodes }: Network, top = 5, score: Score): Found {
-  const scored = nodes.map((node) => ({ node, score: score.of(node) }));
+function rankNodes({ nodes }: Network, top = 5, score: Score): AlgorithmResult {
+  const scored = nodes.map((node) => ({ node, score: score.compute(node) }));
   const best = scored.sort((left, right) => right.score - left.score).slice(0, top);
   const list = best.map(({ node, score: value }) => ({
     id: node.id,
-    name: nameOf(node),
+    name: getName(node),
     [score.name]: value,
   }));
   return {
@@ -147,10 +147,10 @@ function ranked({ nodes }: Network, top = 5, score: Score): Found {
   };
 }
 
-function components(network: Network): Found {
-  const byId = new Map(network.nodes.map((node) => [node.id, nameOf(node)]));
-  const parts = connectedComponents(graphologyOf(network))
-    .map((keys) => keys.map(idOf))
+function findComponents(network: Network): AlgorithmResult {
+  const byId = new Map(network.nodes.map((node) => [node.id, getName(node)]));
+  const parts = connectedComponents(toGraphology(network))
+    .map((keys) => keys.map(toId))
     .sort((left, right) => right.length - left.length);
   const largest = parts.slice(0, 10).map((ids) => {
     return { size: ids.length, names: ids.slice(0, 5).map((id) => byId.get(id) ?? id) };
@@ -163,19 +163,19 @@ function components(network: Network): Found {
   };
 }
 
-function shortestPath(network: Network, { from, to }: Input): Found {
+function findShortestPath(network: Network, { from, to }: Input): AlgorithmResult {
   if (!from || !to) throw new Refusal("A shortest path needs two nodes: from and to.");
-  const [first, last] = [nodeCalled(network, from), nodeCalled(network, to)];
-  const graph = graphologyOf({ ...network, isDirected: false });
-  const found = bidirectional(graph, keyOf(first.id), keyOf(last.id))?.map(idOf);
-  const ends = `from ${nameOf(first)} to ${nameOf(last)}`;
+  const [first, last] = [getNode(network, from), getNode(network, to)];
+  const graph = toGraphology({ ...network, isDirected: false });
+  const found = bidirectional(graph, toKey(first.id), toKey(last.id))?.map(toId);
+  const ends = `from ${getName(first)} to ${getName(last)}`;
   if (!found)
     return { message: `There is no path ${ends}.`, data: { steps: null }, flash: [first.id, last.id] };
-  const byId = new Map(network.nodes.map((node) => [node.id, nameOf(node)]));
+  const byId = new Map(network.nodes.map((node) => [node.id, getName(node)]));
   const path = found.map((id) => byId.get(id) ?? id);
   const steps = found.length - 1;
   return {
-    message: `The shortest path ${ends} has ${counted(steps, "step")}.`,
+    message: `The shortest path ${ends} has ${formatCount(steps, "step")}.`,
     data: { steps, path },
     flash: found,
   };

@@ -1,36 +1,35 @@
 import type { Tool } from "capstan";
 import { suggestName } from "capstan";
-import { commandTool, type Desk, Refusal } from "../command.ts";
-import { nameOf, typesOf } from "../network.ts";
-import { type Picked, pickNodes } from "../pick.ts";
-import { counted, nodeIdsInput, noNodes, nothingSaid, selectorInput } from "../selection-words.ts";
-import { type Layout, layouts, plainView } from "../views.ts";
-import { schemaOf } from "./look-at-data.ts";
+import { defineCommand, type GraphContext, Refusal } from "../command.ts";
+import { countTypes, getName } from "../network.ts";
+import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
+import { explainNoNodes, formatCount, formatNoNodes, nodeIdsInput, selectorInput } from "../selection.ts";
+import { createView, type Layout, layouts } from "../views.ts";
+import { describeSchema } from "./inspect-data.ts";
 
-export function setLayout(desk: Desk): Tool {
-  return commandTool<{ readonly layout: Layout }>(desk, {
+export function setLayout(graphContext: GraphContext): Tool {
+  return defineCommand<{ readonly layout: Layout }>(graphContext, {
     name: "setLayout",
-    description: "Arranges the nodes of the picture: by forces, in a circle, or in a grid.",
+    description: "Arranges the nodes of the picture with forces, in a circle, or in a grid.",
     input: { layout: { type: "string", enum: [...layouts], description: "How to arrange the nodes" } },
     required: ["layout"],
     effects: "ui",
     examples: [{ phrase: "use the {layout} layout" }, { phrase: "arrange the nodes in a {layout}" }],
-    carryOut({ layout }, { view }) {
+    run({ layout }, { view }) {
       const others = layouts.filter((other) => other !== layout);
       const replies = others.map((other) => `Use the ${other} layout`);
       return [
-        { success: true, message: `The layout is ${layout} now.`, data: { layout } },
+        { success: true, message: `The layout is now ${layout}.`, data: { layout } },
         { view: { ...view, layout }, replies },
       ];
     },
   });
 }
 
-export function zoomToNodes(desk: Desk): Tool {
-  return commandTool<Picked>(desk, {
+export function zoomToNodes(graphContext: GraphContext): Tool {
+  return defineCommand<NodeSelection>(graphContext, {
     name: "zoomToNodes",
-    description:
-      "Moves the picture so that some nodes fill it. Which ones: `nodeIds`, or a `selector`; * shows all.",
+    description: "Zooms the picture to some nodes, given by `nodeIds` or a `selector`; * shows all.",
     input: { nodeIds: nodeIdsInput, selector: selectorInput },
     effects: "ui",
     examples: [
@@ -44,27 +43,29 @@ export function zoomToNodes(desk: Desk): Tool {
       { phrase: "focus on {name}", input: { selector: "{name}" } },
       { phrase: "zoom out", input: { selector: "*" } },
     ],
-    carryOut(picked, { network, view }) {
-      const nodes = pickNodes(network, picked);
+    run(selection, { network, view }) {
+      const nodes = pickNodes(network, selection);
       if (nodes.length === 0) {
-        const selector = picked.selector ?? "no ids";
-        const data = { count: 0, types: typesOf(network.nodes) };
-        return [{ success: true, message: noNodes(network, selector), note: nothingSaid(selector), data }];
+        const selector = selection.selector ?? "no ids";
+        const data = { count: 0, types: countTypes(network.nodes) };
+        return [
+          { success: true, message: explainNoNodes(network, selector), note: formatNoNodes(selector), data },
+        ];
       }
       const zoomTo = nodes.map(({ id }) => id);
-      const message = `The picture shows ${counted(nodes.length, "node")} now.`;
+      const message = `The picture now shows ${formatCount(nodes.length, "node")}.`;
       return [
-        { success: true, message, data: { count: nodes.length, names: nodes.map(nameOf) } },
+        { success: true, message, data: { count: nodes.length, names: nodes.map(getName) } },
         { view: { ...view, zoomTo }, replies: ["Zoom out", "Clear all styles"] },
       ];
     },
   });
 }
 
-export function clearStyles(desk: Desk): Tool {
-  return commandTool(desk, {
+export function clearStyles(graphContext: GraphContext): Tool {
+  return defineCommand(graphContext, {
     name: "clearStyles",
-    description: "Takes back all colours that were given to nodes and edges, and the zoom.",
+    description: "Removes all colors from nodes and edges, and resets the zoom.",
     input: {},
     effects: "ui",
     examples: [
@@ -72,15 +73,15 @@ export function clearStyles(desk: Desk): Tool {
       { phrase: "reset the colors" },
       { phrase: "remove all colors" },
     ],
-    carryOut(_, { view }) {
+    run(_, { view }) {
       const affectedNodes = Object.keys(view.nodeColours);
       const affectedEdges = Object.keys(view.edgeColours);
       const counts = { clearedNodes: affectedNodes.length, clearedEdges: affectedEdges.length };
-      const message = `Cleared the colours of ${counted(counts.clearedNodes, "node")} and ${counted(counts.clearedEdges, "edge")}.`;
+      const message = `Cleared the colors of ${formatCount(counts.clearedNodes, "node")} and ${formatCount(counts.clearedEdges, "edge")}.`;
       return [
         { success: true, message, data: counts, affectedNodes, affectedEdges },
         {
-          view: { ...plainView(view.graph), layout: view.layout },
+          view: { ...createView(view.graph), layout: view.layout },
           replies: ["What types of nodes are there?", "Who has the most connections?"],
         },
       ];
@@ -88,11 +89,11 @@ export function clearStyles(desk: Desk): Tool {
   });
 }
 
-export function openGraph(desk: Desk): Tool {
-  const { names } = desk.catalogue;
-  return commandTool<{ readonly name: string }>(desk, {
+export function openGraph(graphContext: GraphContext): Tool {
+  const { names } = graphContext.catalog;
+  return defineCommand<{ readonly name: string }>(graphContext, {
     name: "openGraph",
-    description: `Opens another graph, in plain colours, and tells its schema. There are: ${names.join(", ")}.`,
+    description: `Opens another graph in the default view and returns its schema. Available: ${names.join(", ")}.`,
     input: { name: { type: "string", enum: [...names], description: "Which graph" } },
     required: ["name"],
     effects: "ui",
@@ -101,14 +102,14 @@ export function openGraph(desk: Desk): Tool {
       { phrase: "go back to the {name} graph" },
       { phrase: "switch to {name}" },
     ],
-    async carryOut({ name }, { signal }) {
-      if (!names.includes(name)) throw new Refusal(`There is no graph "${name}".${suggestName(name, names)}`);
-      const network = await desk.catalogue.load(name, signal);
+    async run({ name }, { signal }) {
+      if (!names.includes(name)) throw new Refusal(`Graph "${name}" not found.${suggestName(name, names)}`);
+      const network = await graphContext.catalog.load(name, signal);
       const message = `Opened "${network.title}": ${network.nodes.length} nodes, ${network.edges.length} edges.`;
       const replies = ["What types of nodes are there?", "Who has the most connections?"];
       return [
-        { success: true, message, data: schemaOf(network) },
-        { view: plainView(name), network, replies },
+        { success: true, message, data: describeSchema(network) },
+        { view: createView(name), network, replies },
       ];
     },
   });

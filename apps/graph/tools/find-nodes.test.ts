@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { createToolHarness } from "../testing/tool-harness.ts";
 import { findNodes } from "./find-nodes.ts";
-import { trial } from "./trial.ts";
 
-const { desk, call, picture, end } = trial();
+const { context: desk, call, getPicture: picture, close: end } = createToolHarness();
 afterAll(end);
 const tool = findNodes(desk);
 
 describe("findNodes", () => {
-  it("gives ids, names and their count, and shows them (S2-24, S2-25)", async () => {
+  it("returns ids, names and count, and highlights the nodes (S2-24, S2-25)", async () => {
     const { data } = await call(tool, { selector: "type == 'cat' and age > 4" });
     expect(data).toEqual({
       count: 2,
@@ -20,7 +20,7 @@ describe("findNodes", () => {
     expect((await picture(tool, { selector: "breed contains 'persian'" })).flash).toEqual(["cat2"]);
   });
 
-  it("may ask for the id and the degree", async () => {
+  it("supports id and degree in selectors", async () => {
     expect((await call(tool, { selector: "degree > 5" })).data).toMatchObject({
       nodeIds: ["cat1", "cat3"],
     });
@@ -29,7 +29,7 @@ describe("findNodes", () => {
     });
   });
 
-  it("finding nothing is a success that tells which types exist and offers them (S2-26)", async () => {
+  it("succeeds without a match, and lists and suggests the existing types (S2-26)", async () => {
     const result = await call(tool, { selector: "type == 'dog'" });
     expect(result.error).toBeUndefined();
     expect(result.data).toMatchObject({
@@ -41,26 +41,26 @@ describe("findNodes", () => {
     expect((await picture(tool, { selector: "type == 'dog'" })).replies).toContain("yes, the cats");
   });
 
-  it("offers no type that would not fit on a button", async () => {
+  it("does not suggest a type that would not fit on a button", async () => {
     const types = ["cat", "x".repeat(61), "two\nlines"];
     const nodes = [...types.map((type, n) => ({ id: `n${n}`, data: { type } })), { id: "bare", data: {} }];
-    const odd = trial({
+    const odd = createToolHarness({
       graphs: { odd: () => ({ name: "odd", title: "Odd", isDirected: false, nodes, edges: [] }) },
     });
-    const { replies } = await odd.picture(findNodes(odd.desk), { selector: "type == 'dog'" });
-    odd.end();
+    const { replies } = await odd.getPicture(findNodes(odd.context), { selector: "type == 'dog'" });
+    odd.close();
     expect(replies).toEqual(["yes, the cats"]);
   });
 
-  it("refuses a property that no node has, and says which there are (S2-25)", async () => {
+  it("refuses an unknown property and lists the known ones (S2-25)", async () => {
     expect(await call(tool, { selector: "bred == 'tabby'" })).toMatchObject({
       error: expect.stringMatching(
-        /No node has the property "bred". Did you mean "breed"\? There are: type, name/,
+        /No node has the property "bred". Did you mean "breed"\? Known properties: type, name/,
       ),
     });
   });
 
-  it("tells the place of a mistake in the selector (S2-25, S2-55)", async () => {
+  it("reports the position of a syntax error (S2-25, S2-55)", async () => {
     const result = await call(tool, { selector: "type = 'cat'" });
     expect(result.error).toContain("at position 6");
     expect(JSON.parse(String(result.content))).toEqual({ success: false, message: result.error });
@@ -74,11 +74,11 @@ describe("findNodes", () => {
     ["cat2", ["cat2"]],
     ["maple", ["house1"]],
     ["type == 'Shadow'", ["cat3"]],
-  ])("takes names and types in plain words: %s", async (selector, nodeIds) => {
+  ])("accepts names and types as plain text: %s", async (selector, nodeIds) => {
     expect((await call(tool, { selector })).data).toMatchObject({ nodeIds });
   });
 
-  it("takes everything for all nodes", async () => {
+  it("accepts everything for all nodes", async () => {
     expect((await call(tool, { selector: "everything" })).data).toMatchObject({ count: 20 });
   });
 
@@ -87,16 +87,14 @@ describe("findNodes", () => {
     "Whiskers and Rex",
     "most connections",
     "e",
-  ])("says in plain words that nothing is called so: %s", async (selector) => {
+  ])("reports in plain language that nothing matches: %s", async (selector) => {
     const { message, data, error } = await call(tool, { selector });
     expect(error).toBeUndefined();
-    expect(message).toMatch(`No nodes are called or typed "${selector}". The types of nodes in `);
-    expect(data).toMatchObject({ count: 0, note: `No nodes are called or typed "${selector}".` });
+    expect(message).toMatch(`No node has the name or type "${selector}". Node types in `);
+    expect(data).toMatchObject({ count: 0, note: `No node has the name or type "${selector}".` });
   });
 
-  it("begins what it says about a mistake in a selector with words for people", async () => {
-    expect((await call(tool, { selector: "type = 'cat'" })).error).toMatch(
-      /^It is not clear what is meant\. /,
-    );
+  it("starts a syntax error with a plain sentence", async () => {
+    expect((await call(tool, { selector: "type = 'cat'" })).error).toMatch(/^The selector is unclear\. /);
   });
 });

@@ -1,15 +1,15 @@
 import type { Tool } from "capstan";
-import { commandTool, type Desk } from "../command.ts";
-import { type NetworkNode, nameOf, typesOf } from "../network.ts";
-import { wordsIn } from "../nodes-said.ts";
-import { selectNodes } from "../pick.ts";
-import { counted, noNodes, nothingSaid, otherTypes, selectorInput } from "../selection-words.ts";
+import { defineCommand, type GraphContext } from "../command.ts";
+import { getPlainText } from "../match-nodes.ts";
+import { countTypes, getName, type NetworkNode } from "../network.ts";
+import { selectNodes } from "../pick-nodes.ts";
+import { explainNoNodes, formatCount, formatNoNodes, selectorInput, suggestTypes } from "../selection.ts";
 
-export function findNodes(desk: Desk): Tool {
-  return commandTool<{ readonly selector: string }>(desk, {
+export function findNodes(graphContext: GraphContext): Tool {
+  return defineCommand<{ readonly selector: string }>(graphContext, {
     name: "findNodes",
     description:
-      "Finds the nodes that a selector matches and gives their ids and names. When it finds none, it says which types exist.",
+      "Finds the nodes matching a selector and returns their ids and names. If there are none, it lists the existing types.",
     input: { selector: selectorInput },
     required: ["selector"],
     effects: "none",
@@ -33,34 +33,34 @@ export function findNodes(desk: Desk): Tool {
       { phrase: "find {name}", input: { selector: "{name}" } },
       { phrase: "find nodes where {selector}", input: {} },
     ],
-    carryOut({ selector }, { network }) {
+    run({ selector }, { network }) {
       const nodes = selectNodes(network, selector);
       if (nodes.length === 0) {
-        const data = { nodeIds: [], count: 0, types: typesOf(network.nodes) };
+        const data = { nodeIds: [], count: 0, types: countTypes(network.nodes) };
         return [
-          { success: true, message: noNodes(network, selector), note: nothingSaid(selector), data },
-          { replies: otherTypes(network) },
+          { success: true, message: explainNoNodes(network, selector), note: formatNoNodes(selector), data },
+          { replies: suggestTypes(network) },
         ];
       }
       const nodeIds = nodes.map(({ id }) => id);
       const count = nodes.length;
-      const names = wordsIn(selector) === undefined ? ` with ${selector}` : `: ${namesOf(nodes)}`;
-      const message = `Found ${counted(count, "node")}${names}.`;
+      const names = getPlainText(selector) === undefined ? ` with ${selector}` : `: ${formatNames(nodes)}`;
+      const message = `Found ${formatCount(count, "node")}${names}.`;
       const replies = ["Make them blue", "Zoom to them"];
       return [
-        { success: true, message, data: { count, nodes: nodes.map(named), nodeIds } },
+        { success: true, message, data: { count, nodes: nodes.map(toNameAndId), nodeIds } },
         { flash: nodeIds, replies },
       ];
     },
   });
 }
 
-const mostNames = 10;
+const maxNames = 10;
 
-function namesOf(nodes: readonly NetworkNode[]): string {
-  const names = nodes.slice(0, mostNames).map(nameOf).join(", ");
-  return nodes.length > mostNames ? `${names} and ${nodes.length - mostNames} more` : names;
+function formatNames(nodes: readonly NetworkNode[]): string {
+  const names = nodes.slice(0, maxNames).map(getName).join(", ");
+  return nodes.length > maxNames ? `${names} and ${nodes.length - maxNames} more` : names;
 }
 
-/** The name beside the id: "the second one" is then easy to tell. */
-const named = (node: NetworkNode) => ({ id: node.id, name: nameOf(node) });
+/** Pairs names with ids, so that the model can resolve "the second one". */
+const toNameAndId = (node: NetworkNode) => ({ id: node.id, name: getName(node) });

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { createToolHarness } from "../testing/tool-harness.ts";
 import { queryGraph } from "./query-graph.ts";
-import { trial } from "./trial.ts";
 
-const { desk, call, picture, end } = trial();
+const { context: desk, call, getPicture: picture, close: end } = createToolHarness();
 afterAll(end);
 const tool = queryGraph(desk);
 
@@ -10,11 +10,11 @@ describe("queryGraph", () => {
   it.each<[query: string, message: string, data: object]>([
     ["nodeCount", "The graph has 20 nodes.", { nodeCount: 20 }],
     ["edgeCount", "The graph has 30 edges.", { edgeCount: 30 }],
-  ])("answers %s with words and the number (S2-22)", async (query, message, data) => {
+  ])("answers %s with a message and the number (S2-22)", async (query, message, data) => {
     expect(await call(tool, { query })).toMatchObject({ message, data });
   });
 
-  it("lists the types, the most usual first", async () => {
+  it("lists the types, most frequent first", async () => {
     const { data } = await call(tool, { query: "types" });
     expect(data).toMatchObject({
       types: [{ type: "human", count: 7 }, {}, {}, { type: "cat", count: 3 }, {}],
@@ -23,17 +23,17 @@ describe("queryGraph", () => {
     expect(edges.data).toMatchObject({ edgeTypes: [{ type: "lives_in", count: 10 }, {}, {}, {}, {}] });
   });
 
-  it("sums the graph up", async () => {
+  it("summarizes the graph", async () => {
     expect((await call(tool, { query: "summary" })).data).toMatchObject({ nodeCount: 20, edgeCount: 30 });
   });
 
-  it("finds a node by id, by name in any letters, or by a part of it", async () => {
+  it("finds a node by id, by name ignoring case, or by a part of the name", async () => {
     const degree = { id: "cat3", name: "Shadow", degree: 7, outgoing: 5, incoming: 2 };
     for (const node of ["cat3", "shadow", "hado"])
       expect((await call(tool, { query: "degree", node })).data).toEqual(degree);
   });
 
-  it("tells the neighbours of a node and how they are connected, and shows the node", async () => {
+  it("lists the neighbors of a node and how they are connected, and highlights the node", async () => {
     const { data } = await call(tool, { query: "neighbours", node: "Grace" });
     expect(data).toEqual({
       of: "Grace",
@@ -46,8 +46,8 @@ describe("queryGraph", () => {
     expect((await picture(tool, { query: "neighbours", node: "Grace" })).flash).toEqual(["human7"]);
   });
 
-  it("says what is wrong with a node: none named, unknown, or several", async () => {
-    expect(await call(tool, { query: "degree" })).toMatchObject({ error: 'For "degree", say which node.' });
+  it("reports a missing, unknown or ambiguous node", async () => {
+    expect(await call(tool, { query: "degree" })).toMatchObject({ error: '"degree" needs a node.' });
     expect(await call(tool, { query: "degree", node: "Wiskers" })).toMatchObject({
       error: expect.stringContaining('Did you mean "Whiskers"?'),
       retryable: false,
@@ -60,19 +60,19 @@ describe("queryGraph", () => {
     });
   });
 
-  it("tells all that is known about one node", async () => {
+  it("describes one node with all properties", async () => {
     expect(await call(tool, { query: "node", node: "whiskers" })).toMatchObject({
       message: "Whiskers: cat, breed tabby, age 5, 6 connections.",
       data: { name: "Whiskers", breed: "tabby", age: 5, connections: 6 },
     });
   });
 
-  it("tells about all nodes of a type, and says plainly that a name is not there", async () => {
+  it("describes all nodes of a type, and reports an unknown name", async () => {
     expect((await call(tool, { query: "node", node: "the cats" })).data).toMatchObject({
       nodes: [{ name: "Whiskers", age: 5 }, { name: "Mittens" }, { name: "Shadow" }],
     });
-    const nobody = await call(tool, { query: "node", node: "Rex" });
-    expect(nobody.error).toBeUndefined();
-    expect(nobody.message).toMatch(/^No nodes are called or typed "Rex"\. The types of nodes in /);
+    const missing = await call(tool, { query: "node", node: "Rex" });
+    expect(missing.error).toBeUndefined();
+    expect(missing.message).toMatch(/^No node has the name or type "Rex"\. Node types in /);
   });
 });

@@ -1,9 +1,16 @@
 import type { Tool } from "capstan";
-import { type CommandResult, commandTool, type Desk, type Facts, Refusal, type Shown } from "../command.ts";
-import { edgesByNode, type Network, type NetworkNode, nameOf, typesOf } from "../network.ts";
-import { nodesSaid } from "../nodes-said.ts";
-import { nodeCalled } from "../pick.ts";
-import { counted, noNodes, nothingSaid } from "../selection-words.ts";
+import {
+  type CommandResult,
+  defineCommand,
+  type Facts,
+  type GraphContext,
+  type PictureUpdate,
+  Refusal,
+} from "../command.ts";
+import { matchNodes } from "../match-nodes.ts";
+import { countTypes, getName, groupEdgesByNode, type Network, type NetworkNode } from "../network.ts";
+import { getNode } from "../pick-nodes.ts";
+import { explainNoNodes, formatCount, formatNoNodes } from "../selection.ts";
 
 const queries = [
   "nodeCount",
@@ -17,11 +24,11 @@ const queries = [
 ] as const;
 type Input = { readonly query: (typeof queries)[number]; readonly node?: string };
 
-export function queryGraph(desk: Desk): Tool {
-  return commandTool<Input>(desk, {
+export function queryGraph(graphContext: GraphContext): Tool {
+  return defineCommand<Input>(graphContext, {
     name: "queryGraph",
     description:
-      "Counts nodes or edges, lists their types, or tells about one node: its degree, its neighbours, or all its properties. `degree`, `neighbours` and `node` need `node`.",
+      "Counts nodes or edges, lists their types, or describes one node: its degree, its neighbors, or all its properties. `degree`, `neighbours` and `node` need `node`.",
     input: {
       query: { type: "string", enum: [...queries], description: "What to ask" },
       node: { type: "string", description: "Name or id of the node, for degree, neighbours and node" },
@@ -55,12 +62,14 @@ export function queryGraph(desk: Desk): Tool {
       { phrase: "give an overview of the graph", input: { query: "summary" } },
       { phrase: "tell me about the graph", input: { query: "summary" } },
     ],
-    carryOut({ query, node }, { network }) {
+    run({ query, node }, { network }) {
       const needsNode = query === "degree" || query === "neighbours" || query === "node";
-      if (needsNode && !node) throw new Refusal(`For "${query}", say which node.`);
-      if (query === "node") return aboutSome(network, node ?? "");
-      const one = needsNode ? nodeCalled(network, node ?? "") : undefined;
-      const result = one ? aboutNode(network, one, query === "degree") : aboutGraph(network, query);
+      if (needsNode && !node) throw new Refusal(`"${query}" needs a node.`);
+      if (query === "node") return describeNodes(network, node ?? "");
+      const one = needsNode ? getNode(network, node ?? "") : undefined;
+      const result = one
+        ? describeConnections(network, one, query === "degree")
+        : describeGraph(network, query);
       return [
         result,
         { ...(one && { flash: [one.id] }), replies: ["What are some sample nodes?", "Run PageRank"] },
@@ -69,54 +78,56 @@ export function queryGraph(desk: Desk): Tool {
   });
 }
 
-function aboutGraph(network: Network, query: Input["query"]): CommandResult {
+function describeGraph(network: Network, query: Input["query"]): CommandResult {
   const { nodes, edges, title } = network;
   const [nodeCount, edgeCount] = [nodes.length, edges.length];
   switch (query) {
     case "nodeCount":
-      return said(`The graph has ${nodeCount} nodes.`, { nodeCount });
+      return createResult(`The graph has ${nodeCount} nodes.`, { nodeCount });
     case "edgeCount":
-      return said(`The graph has ${edgeCount} edges.`, { edgeCount });
+      return createResult(`The graph has ${edgeCount} edges.`, { edgeCount });
     case "types":
-      return said(`The nodes have ${typesOf(nodes).length} types.`, { types: typesOf(nodes) });
+      return createResult(`The nodes have ${countTypes(nodes).length} types.`, { types: countTypes(nodes) });
     case "edgeTypes":
-      return said(`The edges have ${typesOf(edges).length} types.`, { edgeTypes: typesOf(edges) });
+      return createResult(`The edges have ${countTypes(edges).length} types.`, {
+        edgeTypes: countTypes(edges),
+      });
     default:
-      return said(`${title}: ${nodeCount} nodes and ${edgeCount} edges.`, {
+      return createResult(`${title}: ${nodeCount} nodes and ${edgeCount} edges.`, {
         title,
         nodeCount,
         edgeCount,
-        types: typesOf(nodes),
-        edgeTypes: typesOf(edges),
+        types: countTypes(nodes),
+        edgeTypes: countTypes(edges),
       });
   }
 }
 
-const mostNeighbours = 50;
+const maxNeighbors = 50;
 
-function aboutNode(network: Network, node: NetworkNode, isDegree: boolean): CommandResult {
-  const edges = edgesByNode(network).get(node.id) ?? [];
-  const name = nameOf(node);
+function describeConnections(network: Network, node: NetworkNode, isDegree: boolean): CommandResult {
+  const edges = groupEdgesByNode(network).get(node.id) ?? [];
+  const name = getName(node);
   if (isDegree) {
     const outgoing = edges.filter(({ from }) => from === node.id).length;
-    const ways = network.isDirected ? { outgoing, incoming: edges.length - outgoing } : {};
-    return said(`${name} has ${counted(edges.length, "connection")}.`, {
+    const directions = network.isDirected ? { outgoing, incoming: edges.length - outgoing } : {};
+    return createResult(`${name} has ${formatCount(edges.length, "connection")}.`, {
       id: node.id,
       name,
       degree: edges.length,
-      ...ways,
+      ...directions,
     });
   }
   const byId = new Map(network.nodes.map((other) => [other.id, other]));
-  const neighbours = edges.slice(0, mostNeighbours).flatMap(({ from, to, data }) => {
+  const neighbours = edges.slice(0, maxNeighbors).flatMap(({ from, to, data }) => {
     const other = byId.get(from === node.id ? to : from);
     if (!other) return [];
     const { type = "node" } = other.data;
-    return [{ id: other.id, name: nameOf(other), type, by: data.type ?? "edge" }];
+    return [{ id: other.id, name: getName(other), type, by: data.type ?? "edge" }];
   });
-  const left = edges.length - neighbours.length;
-  return said(
-    `${name} is connected to ${counted(edges.length, "node")}${left > 0 ? `; ${left} of them are left out` : ""}.`,
+  const omittedCount = edges.length - neighbours.length;
+  return createResult(
+    `${name} is connected to ${formatCount(edges.length, "node")}${omittedCount > 0 ? `; ${omittedCount} of them are omitted` : ""}.`,
     {
       of: name,
       neighbours,
@@ -124,33 +135,41 @@ function aboutNode(network: Network, node: NetworkNode, isDegree: boolean): Comm
   );
 }
 
-/** All properties of a node, or of some: people name a type as well. What is not there is no failure. */
-function aboutSome(network: Network, words: string): readonly [CommandResult, Shown] {
-  const found = nodesSaid(network, words) ?? [];
+/** Describes nodes by name or type. No match is not an error. */
+function describeNodes(network: Network, words: string): readonly [CommandResult, PictureUpdate] {
+  const found = matchNodes(network, words) ?? [];
   const flash = found.map(({ id }) => id);
   const [node] = found;
   if (!node) {
-    const data = { count: 0, types: typesOf(network.nodes) };
-    return [{ ...said(noNodes(network, words), data), note: nothingSaid(words) }, {}];
+    const data = { count: 0, types: countTypes(network.nodes) };
+    return [{ ...createResult(explainNoNodes(network, words), data), note: formatNoNodes(words) }, {}];
   }
-  const edges = edgesByNode(network);
+  const edges = groupEdgesByNode(network);
   const nodes = found.map((one) => ({
     id: one.id,
     ...one.data,
     connections: edges.get(one.id)?.length ?? 0,
   }));
   if (found.length > 1)
-    return [said(`${counted(found.length, "node")}: ${found.map(nameOf).join(", ")}.`, { nodes }), { flash }];
+    return [
+      createResult(`${formatCount(found.length, "node")}: ${found.map(getName).join(", ")}.`, { nodes }),
+      { flash },
+    ];
   return [
-    said(`${nameOf(node)}: ${inWords(node, edges.get(node.id)?.length ?? 0)}.`, nodes[0] ?? {}),
+    createResult(
+      `${getName(node)}: ${formatProperties(node, edges.get(node.id)?.length ?? 0)}.`,
+      nodes[0] ?? {},
+    ),
     { flash },
   ];
 }
 
-function inWords({ data }: NetworkNode, connections: number): string {
+function formatProperties({ data }: NetworkNode, connections: number): string {
   const { type, name: _, ...others } = data;
-  const told = Object.entries(others).map(([property, value]) => `${property} ${value}`);
-  return [...(type === undefined ? [] : [type]), ...told, counted(connections, "connection")].join(", ");
+  const properties = Object.entries(others).map(([property, value]) => `${property} ${value}`);
+  return [...(type === undefined ? [] : [type]), ...properties, formatCount(connections, "connection")].join(
+    ", ",
+  );
 }
 
-const said = (message: string, data: Facts): CommandResult => ({ success: true, message, data });
+const createResult = (message: string, data: Facts): CommandResult => ({ success: true, message, data });

@@ -1,23 +1,22 @@
 import type { Tool } from "capstan";
-import { colourInWords, hexColour } from "../colour.ts";
-import { commandTool, type Desk, Refusal } from "../command.ts";
-import { nameOf, typesOf } from "../network.ts";
-import { type Picked, pickNodes } from "../pick.ts";
+import { formatColor, parseColor } from "../color.ts";
+import { defineCommand, type GraphContext, Refusal } from "../command.ts";
+import { countTypes, getName } from "../network.ts";
+import { type NodeSelection, pickNodes } from "../pick-nodes.ts";
 import {
   colorInput,
-  counted,
+  explainNoNodes,
+  formatCount,
+  formatNoNodes,
   nodeIdsInput,
-  noNodes,
-  nothingSaid,
-  otherTypes,
   selectorInput,
-} from "../selection-words.ts";
+  suggestTypes,
+} from "../selection.ts";
 
-export function styleNodes(desk: Desk): Tool {
-  return commandTool<Picked & { readonly color: string }>(desk, {
+export function styleNodes(graphContext: GraphContext): Tool {
+  return defineCommand<NodeSelection & { readonly color: string }>(graphContext, {
     name: "styleNodes",
-    description:
-      "Colours nodes in the picture. Which ones: `nodeIds`, or a `selector`; the selector * means all nodes.",
+    description: "Colors nodes in the picture, given by `nodeIds` or a `selector`; * matches all nodes.",
     input: { nodeIds: nodeIdsInput, selector: selectorInput, color: colorInput },
     required: ["color"],
     effects: "ui",
@@ -37,20 +36,20 @@ export function styleNodes(desk: Desk): Tool {
       { phrase: "color everything {color}", input: { selector: "*" } },
       { phrase: "make all nodes {color}", input: { selector: "*" } },
     ],
-    carryOut({ color, ...picked }, { network, view }) {
-      const hex = hexOf(color);
-      const nodes = pickNodes(network, picked);
+    run({ color, ...selection }, { network, view }) {
+      const hex = requireHexColor(color);
+      const nodes = pickNodes(network, selection);
       if (nodes.length === 0) {
-        const selector = picked.selector ?? "no ids";
-        const message = `${noNodes(network, selector)} Nothing was coloured.`;
-        const note = `${nothingSaid(selector)} Nothing was coloured.`;
-        const data = { styledCount: 0, types: typesOf(network.nodes) };
-        return [{ success: true, message, note, data }, { replies: otherTypes(network) }];
+        const selector = selection.selector ?? "no ids";
+        const message = `${explainNoNodes(network, selector)} Nothing was colored.`;
+        const note = `${formatNoNodes(selector)} Nothing was colored.`;
+        const data = { styledCount: 0, types: countTypes(network.nodes) };
+        return [{ success: true, message, note, data }, { replies: suggestTypes(network) }];
       }
       const nodeIds = nodes.map(({ id }) => id);
       const nodeColours = { ...view.nodeColours, ...Object.fromEntries(nodeIds.map((id) => [id, hex])) };
-      const message = `Coloured ${counted(nodes.length, "node")} ${colourInWords(color)}.`;
-      const data = { styledCount: nodes.length, color: hex, names: nodes.map(nameOf), nodeIds };
+      const message = `Colored ${formatCount(nodes.length, "node")} ${formatColor(color)}.`;
+      const data = { styledCount: nodes.length, color: hex, names: nodes.map(getName), nodeIds };
       return [
         { success: true, message, data, affectedNodes: nodeIds },
         { view: { ...view, nodeColours }, flash: nodeIds, replies: ["Zoom to them", "Clear all styles"] },
@@ -59,9 +58,9 @@ export function styleNodes(desk: Desk): Tool {
   });
 }
 
-/** The hex value of a colour, or a refusal that the model can act on. */
-export function hexOf(color: string): string {
-  const found = hexColour(color);
+/** Throws a refusal that tells the model which colors work. */
+export function requireHexColor(color: string): string {
+  const found = parseColor(color);
   if ("problem" in found) throw new Refusal(found.problem);
   return found.hex;
 }

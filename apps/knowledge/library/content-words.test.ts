@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { contentWords } from "./content-words.ts";
+import { getContentWords } from "./content-words.ts";
 
-describe("the words of a question", () => {
+describe("the content words of a question", () => {
   it.each([
     ["How do I validate data with zod?", ["validate", "data", "zod"]],
     ["What is fast-check's seed?", ["fast-check", "seed"]],
@@ -10,10 +10,10 @@ describe("the words of a question", () => {
     ["zod ZOD zod", ["zod"]],
     ['"*:^(){}[]', []],
   ])("of %j are %j", (text, words) => {
-    expect(contentWords(text)).toEqual(words);
+    expect(getContentWords(text)).toEqual(words);
   });
 
-  it("are 16 at most", () => {
-    expect(contentWords(Array.from({ length: 99 }, (_, n) => `w${n}`).join(" "))).toHaveLength(16);
+  it("are limited to 16", () => {
+    expect(getContentWords(Array.from({ length: 99 }, (_, n) => `w${n}`).join(" "))).toHaveLength(16);
   });
 });

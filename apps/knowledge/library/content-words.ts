@@ -1,7 +1,7 @@
-const word = /[@\p{L}\p{N}](?:[\p{L}\p{N}_@/.-]*[\p{L}\p{N}_])?/gu;
-const mostWords = 16;
+const wordPattern = /[@\p{L}\p{N}](?:[\p{L}\p{N}_@/.-]*[\p{L}\p{N}_])?/gu;
+const maxWords = 16;
 
-const little: ReadonlySet<string> = new Set(
+const stopWords: ReadonlySet<string> = new Set(
   (
     "a an and any are as at be but by can could did do does for from get give had has have how i in into is it its me " +
     "my of on or our out please should show so some tell that the their them then there these they this to us was we " +
@@ -9,14 +9,14 @@ const little: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The words of a text that say what it is about, in lower case, each once. Of a text of little words, all of them. */
-export function contentWords(text: string): readonly string[] {
+/** Returns the lowercase words without stop words and duplicates, or all words if only stop words are left. */
+export function getContentWords(text: string): readonly string[] {
   const words = (
     text
       .toLowerCase()
       .replace(/['’]s\b/g, "")
-      .match(word) ?? []
+      .match(wordPattern) ?? []
   ).map((found) => found.replace(/^@(?=[^/]*$)/u, ""));
-  const telling = words.filter((found) => !little.has(found));
-  return [...new Set(telling.length > 0 ? telling : words)].slice(0, mostWords);
+  const contentWords = words.filter((found) => !stopWords.has(found));
+  return [...new Set(contentWords.length > 0 ? contentWords : words)].slice(0, maxWords);
 }

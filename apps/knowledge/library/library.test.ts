@@ -13,12 +13,12 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readThreadCpuMs } from "../../../packages/capstan/src/testing/cpu-time.ts";
-import { folderDocuments } from "./find-documents.ts";
-import { type LibraryOptions, library } from "./library.ts";
+import { findFolderDocuments } from "./find-documents.ts";
+import { createLibrary, type LibraryOptions } from "./library.ts";
 import type { SearchIndex } from "./search-index.ts";
 
-/** A folder with these files, for one test. */
-function folderWith(files: Readonly<Record<string, string>>): string {
+/** Creates a temporary folder with these files. */
+function createFolder(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "knowledge-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) {
@@ -28,13 +28,13 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-async function opened(options: LibraryOptions): Promise<SearchIndex> {
-  const index = await library({ keptIn: false, ...options }).open();
+async function openLibrary(options: LibraryOptions): Promise<SearchIndex> {
+  const index = await createLibrary({ indexFolder: false, ...options }).open();
   onTestFinished(() => index.close());
   return index;
 }
 
-const found = (index: SearchIndex, query: string, sources?: readonly string[]) =>
+const searchIds = (index: SearchIndex, query: string, sources?: readonly string[]) =>
   index.search(query, { limit: 5, ...(sources && { sources }) }).map(({ id }) => id);
 
 const project = {
@@ -57,32 +57,32 @@ const project = {
 };
 
 describe("a search", () => {
-  it("finds nothing rather than what only has the usual words of a question", async () => {
+  it("returns nothing rather than passages that match only common words", async () => {
     const files = {
       "names.md": "# Names\n\nA good name is short.",
       "more.md": "# More names\n\nAnother good name.",
       "dogs.md": "# Kennel\n\nWhere a dog sleeps.",
     };
-    const index = await opened({ folder: folderWith(files) });
-    expect(found(index, "a good name for a dog")).toEqual([]);
-    expect(found(index, "a good name")).toHaveLength(2);
-    const wider = index.search("a good name for a dog", { limit: 5, moreThan: 0 });
+    const index = await openLibrary({ folder: createFolder(files) });
+    expect(searchIds(index, "a good name for a dog")).toEqual([]);
+    expect(searchIds(index, "a good name")).toHaveLength(2);
+    const wider = index.search("a good name for a dog", { limit: 5, minShare: 0 });
     expect(wider).toHaveLength(3);
   });
 });
 
 describe("the library of a project", () => {
-  it("has its docs and those of installed packages, by section, best first (S3-53)", async () => {
-    const index = await opened({ root: folderWith(project) });
-    expect(index.documentIds()).toEqual([
+  it("searches its docs and those of installed packages by section, best first (S3-53)", async () => {
+    const index = await openLibrary({ root: createFolder(project) });
+    expect(index.listDocumentIds()).toEqual([
       "README.md",
       "docs/wind.md",
       "@air/spool",
       "kite",
       "kite/docs/tails.md",
     ]);
-    expect(found(index, "wind measured")).toEqual(["docs/wind.md#wind"]);
-    expect(found(index, "What is kite?")[0]).toBe("kite#kite");
+    expect(searchIds(index, "wind measured")).toEqual(["docs/wind.md#wind"]);
+    expect(searchIds(index, "What is kite?")[0]).toBe("kite#kite");
     expect(index.search("steady tail", { limit: 1 })).toEqual([
       {
         id: "kite/docs/tails.md#tails",
@@ -94,21 +94,21 @@ describe("the library of a project", () => {
         url: "https://kite.example",
       },
     ]);
-    expect(found(index, "wind", ["packages"])).toEqual(["kite#kite"]);
-    expect(found(index, "zorgulator")).toEqual([]);
+    expect(searchIds(index, "wind", ["packages"])).toEqual(["kite#kite"]);
+    expect(searchIds(index, "zorgulator")).toEqual([]);
   });
 
-  it("finds passages of each when several documents are named", async () => {
-    const index = await opened({ root: folderWith(project) });
-    expect(found(index, "compare kite and @air/spool").slice(0, 2).sort()).toEqual([
+  it("returns passages of each named document", async () => {
+    const index = await openLibrary({ root: createFolder(project) });
+    expect(searchIds(index, "compare kite and @air/spool").slice(0, 2).sort()).toEqual([
       "@air/spool#spool",
       "kite#kite",
     ]);
   });
 
-  it("knows people by name and by package, their roles, and no address of mail", async () => {
-    const index = await opened({ root: folderWith(project) });
-    expect(index.people("Who maintains @air/spool?", 5)).toEqual([
+  it("finds people by name and by package, with roles and without email addresses", async () => {
+    const index = await openLibrary({ root: createFolder(project) });
+    expect(index.searchPeople("Who maintains @air/spool?", 5)).toEqual([
       {
         name: "Bo Gale",
         packages: [
@@ -117,13 +117,13 @@ describe("the library of a project", () => {
         ],
       },
     ]);
-    expect(index.people("kite", 5).map(({ name }) => name)).toEqual(["Ada Vane", "Bo Gale"]);
-    expect(JSON.stringify(index.people("ada vane", 5))).not.toContain("@example.com");
-    expect(index.people("nobody", 5)).toEqual([]);
+    expect(index.searchPeople("kite", 5).map(({ name }) => name)).toEqual(["Ada Vane", "Bo Gale"]);
+    expect(JSON.stringify(index.searchPeople("ada vane", 5))).not.toContain("@example.com");
+    expect(index.searchPeople("nobody", 5)).toEqual([]);
   });
 
-  it("takes any query as words, never as syntax of FTS5", async () => {
-    const index = await opened({ root: folderWith(project) });
+  it("treats any query as words, never as FTS5 syntax", async () => {
+    const index = await openLibrary({ root: createFolder(project) });
     const operator = fc.constantFrom(
       '"',
       "AND",
@@ -150,21 +150,21 @@ describe("the library of a project", () => {
         ),
         (query) => {
           expect(index.search(query, { limit: 3 }).length).toBeLessThanOrEqual(3);
-          expect(index.people(query, 3).length).toBeLessThanOrEqual(3);
+          expect(index.searchPeople(query, 3).length).toBeLessThanOrEqual(3);
         },
       ),
       { numRuns: 150 },
     );
-    expect(found(index, 'wind" OR "measured')).toEqual(["docs/wind.md#wind"]);
+    expect(searchIds(index, 'wind" OR "measured')).toEqual(["docs/wind.md#wind"]);
   });
 
-  it("is kept in a file, and made anew when a document has changed or the file is broken", async () => {
-    const root = folderWith(project);
-    const keptIn = folderWith({});
+  it("is stored in a file, and rebuilt when a document changes or the file is broken", async () => {
+    const root = createFolder(project);
+    const indexFolder = createFolder({});
     const made: number[] = [];
     const open = async () => {
       let count = 0;
-      const index = await library({ root, keptIn }).open(() => {
+      const index = await createLibrary({ root, indexFolder }).open(() => {
         count += 1;
       });
       made.push(count);
@@ -172,28 +172,28 @@ describe("the library of a project", () => {
     };
     (await open()).close();
     const again = await open();
-    expect(found(again, "storm inside")).toEqual(["docs/wind.md#storm"]);
+    expect(searchIds(again, "storm inside")).toEqual(["docs/wind.md#storm"]);
     again.close();
     writeFileSync(join(root, "docs", "wind.md"), "# Wind\n\nCalm today.");
     const changed = await open();
-    expect([found(changed, "storm inside"), found(changed, "calm today")]).toEqual([
+    expect([searchIds(changed, "storm inside"), searchIds(changed, "calm today")]).toEqual([
       [],
       ["docs/wind.md#wind"],
     ]);
     changed.close();
-    writeFileSync(join(keptIn, "knowledge.db"), "not a database");
+    writeFileSync(join(indexFolder, "knowledge.db"), "not a database");
     (await open()).close();
     utimesSync(join(root, "README.md"), 1, 1);
     (await open()).close();
     expect(made).toEqual([1, 0, 1, 1, 1]);
-    expect(readdirSync(keptIn)).toEqual(["knowledge.db"]);
+    expect(readdirSync(indexFolder)).toEqual(["knowledge.db"]);
   });
 });
 
-describe("a folder of one's own", () => {
-  it("has every Markdown and text file in it, follows no link, and looks into no hidden folder", async () => {
-    const secret = folderWith({ "secret.md": "# Secret\n\nwind" });
-    const folder = folderWith({
+describe("a custom folder", () => {
+  it("includes every Markdown and text file, follows no links, and skips hidden folders", async () => {
+    const secret = createFolder({ "secret.md": "# Secret\n\nwind" });
+    const folder = createFolder({
       "a.md": "# A\n\nwind",
       "deep/er/b.txt": "wind too",
       ".git/c.md": "wind",
@@ -201,27 +201,27 @@ describe("a folder of one's own", () => {
     });
     symlinkSync(secret, join(folder, "link"));
     symlinkSync(join(secret, "secret.md"), join(folder, "link.md"));
-    const index = await opened({ folder });
-    expect(index.documentIds()).toEqual(["a.md", "deep/er/b.txt"]);
-    expect(found(index, "wind").sort()).toEqual(["a.md#a", "deep/er/b.txt#top"]);
-    expect(index.people("anybody", 3)).toEqual([]);
+    const index = await openLibrary({ folder });
+    expect(index.listDocumentIds()).toEqual(["a.md", "deep/er/b.txt"]);
+    expect(searchIds(index, "wind").sort()).toEqual(["a.md#a", "deep/er/b.txt#top"]);
+    expect(index.searchPeople("anybody", 3)).toEqual([]);
   });
 
   it.each([
     [
       "is not there",
       (folder: string) => join(folder, "none"),
-      /Cannot search ".*none": there is no such folder/,
+      /Cannot search ".*none": the folder does not exist/,
     ],
     ["is a file", (folder: string) => join(folder, "a.png"), /Cannot search ".*a\.png": it is not a folder/],
-    ["has no texts", (folder: string) => folder, /There is no Markdown or text file in/],
-  ])("that %s is refused in plain words", async (_, place, message) => {
-    const folder = place(folderWith({ "a.png": "" }));
-    await expect(library({ folder, keptIn: false }).open()).rejects.toThrow(message);
+    ["has no texts", (folder: string) => folder, /No Markdown or text files found in/],
+  ])("that %s is refused with a clear error", async (_, place, message) => {
+    const folder = place(createFolder({ "a.png": "" }));
+    await expect(createLibrary({ folder, indexFolder: false }).open()).rejects.toThrow(message);
   });
 
-  it("is taken in only within bounds", async () => {
-    const folder = folderWith({
+  it("is indexed within bounds", async () => {
+    const folder = createFolder({
       "a.md": "12345",
       "b.md": "123456789",
       "c.md": "",
@@ -229,28 +229,30 @@ describe("a folder of one's own", () => {
       "e.md": "1",
     });
     const ids = async (documents: number, bytes: number, bytesOfOne: number) =>
-      (await folderDocuments(folder, { documents, bytes, bytesOfOne })).map(({ id }) => id);
+      (await findFolderDocuments(folder, { documents, bytes, bytesPerDocument: bytesOfOne })).map(
+        ({ id }) => id,
+      );
     expect(await ids(9, 99, 99)).toEqual(["a.md", "b.md", "d.md", "e.md"]);
     expect(await ids(2, 99, 99)).toEqual(["a.md", "b.md"]);
     expect(await ids(9, 9, 8)).toEqual(["a.md", "d.md"]);
   });
 
-  it("is looked for again after a failure", async () => {
-    const folder = folderWith({});
-    const shelf = library({ folder, keptIn: false });
-    await expect(shelf.open()).rejects.toThrow();
+  it("is tried again after a failure", async () => {
+    const folder = createFolder({});
+    const library = createLibrary({ folder, indexFolder: false });
+    await expect(library.open()).rejects.toThrow();
     writeFileSync(join(folder, "a.md"), "wind");
-    const index = await shelf.open();
+    const index = await library.open();
     onTestFinished(() => index.close());
-    expect(found(index, "wind")).toEqual(["a.md#top"]);
+    expect(searchIds(index, "wind")).toEqual(["a.md#top"]);
   });
 
-  it("is indexed without holding up anybody else for long", async () => {
+  it("is indexed without blocking the event loop for long", async () => {
     const page = Array.from(
       { length: 40 },
       (_, n) => `# Part ${n}\n\n${"words of wind and weather ".repeat(40)}`,
     ).join("\n\n");
-    const folder = folderWith(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}.md`, page])));
+    const folder = createFolder(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}.md`, page])));
     let longest = 0;
     let last = readThreadCpuMs();
     const ticking = setInterval(() => {
@@ -259,41 +261,43 @@ describe("a folder of one's own", () => {
     }, 5);
     onTestFinished(() => clearInterval(ticking));
     const told: string[] = [];
-    const index = await library({ folder, keptIn: false }).open((words) => told.push(words));
+    const index = await createLibrary({ folder, indexFolder: false }).open((words) => told.push(words));
     onTestFinished(() => index.close());
     expect(told).toEqual([0, 25, 50].map((count) => `Indexing: ${count} of 60 documents`));
     expect(longest).toBeLessThan(500);
   });
 });
 
-describe("a library of one's own documents", () => {
-  it("is private, beside being strangers' words; what everybody has installed is public (A100)", () => {
-    expect(library({ folder: "anywhere" }).reads).toEqual(["private", "untrusted"]);
-    expect(library({ root: "anywhere" }).reads).toEqual(["private", "untrusted"]);
-    expect(library().reads).toEqual(["public", "untrusted"]);
+describe("a library of the user's own documents", () => {
+  it("is private and untrusted; installed packages are public (A100)", () => {
+    expect(createLibrary({ folder: "anywhere" }).reads).toEqual(["private", "untrusted"]);
+    expect(createLibrary({ root: "anywhere" }).reads).toEqual(["private", "untrusted"]);
+    expect(createLibrary().reads).toEqual(["public", "untrusted"]);
   });
 
-  it("is indexed for its owner alone", async () => {
-    const keptIn = join(folderWith({}), "data");
-    const folder = folderWith({ "diary.md": "Dear diary" });
-    await opened({ folder, keptIn });
-    expect(statSync(keptIn).mode & 0o777).toBe(0o700);
-    expect(statSync(join(keptIn, "knowledge-folder.db")).mode & 0o777).toBe(0o600);
+  it("stores an index readable only by the owner", async () => {
+    const indexFolder = join(createFolder({}), "data");
+    const folder = createFolder({ "diary.md": "Dear diary" });
+    await openLibrary({ folder, indexFolder });
+    expect(statSync(indexFolder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(indexFolder, "knowledge-folder.db")).mode & 0o777).toBe(0o600);
   });
 
-  it("is never mistaken for another folder with files of the same names, sizes and times", async () => {
-    const keptIn = folderWith({});
-    const folders = ["apple", "berry"].map((word) => folderWith({ "a.md": `The word is ${word}.` }));
+  it("is distinguished from a folder with files of the same names, sizes and times", async () => {
+    const indexFolder = createFolder({});
+    const folders = ["apple", "berry"].map((word) => createFolder({ "a.md": `The word is ${word}.` }));
     for (const folder of folders) utimesSync(join(folder, "a.md"), 1000, 1000);
     for (const [at, word] of ["apple", "berry"].entries())
-      expect(found(await opened({ folder: folders[at] ?? "", keptIn }), word)).toEqual(["a.md#top"]);
+      expect(searchIds(await openLibrary({ folder: folders[at] ?? "", indexFolder }), word)).toEqual([
+        "a.md#top",
+      ]);
   });
 
-  it("has nothing of what a folder of docs that is a link leads to (A35)", async () => {
-    const elsewhere = folderWith({ "diary.md": "The secret is plums." });
-    const root = folderWith({ "README.md": "# Kites", "node_modules/kite/README.md": "# kite" });
+  it("does not follow a docs folder that is a link (A35)", async () => {
+    const elsewhere = createFolder({ "diary.md": "The secret is plums." });
+    const root = createFolder({ "README.md": "# Kites", "node_modules/kite/README.md": "# kite" });
     symlinkSync(elsewhere, join(root, "docs"));
     symlinkSync(elsewhere, join(root, "node_modules", "kite", "docs"));
-    expect((await opened({ root })).documentIds()).toEqual(["README.md", "kite"]);
+    expect((await openLibrary({ root })).listDocumentIds()).toEqual(["README.md", "kite"]);
   });
 });

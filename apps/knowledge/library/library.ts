@@ -3,98 +3,107 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgentError, type Reads } from "capstan";
 import { dataFolder } from "capstan/data-folder";
-import { buildIndex, type Progress, type Stock } from "./build-index.ts";
-import { fingerprint, folderDocuments, installedPackages, projectDocuments } from "./find-documents.ts";
-import { packageFacts } from "./package-facts.ts";
-import { type SearchIndex, searchIndex } from "./search-index.ts";
+import { buildIndex, type IndexSource, type Progress } from "./build-index.ts";
+import {
+  computeFingerprint,
+  findFolderDocuments,
+  findProjectDocuments,
+  listInstalledPackages,
+} from "./find-documents.ts";
+import { readPackageFacts } from "./package-facts.ts";
+import { createSearchIndex, type SearchIndex } from "./search-index.ts";
 
 export type LibraryOptions = {
-  /** A folder of Markdown or text to search instead of the documentation of this project and its packages. */
+  /** A folder of Markdown or text files to search instead of this project and its packages. */
   readonly folder?: string;
-  /** The project whose docs and packages are searched; by default this one. */
+  /** The project whose docs and packages are searched. Defaults to this one. */
   readonly root?: string;
-  /** The folder where the index is kept between starts; `false`: in memory. By default beside the database. */
-  readonly keptIn?: string | false;
+  /** Folder for the index, or `false` to keep it in memory. Defaults to the data folder. */
+  readonly indexFolder?: string | false;
 };
 
-/** The documents that can be searched. */
 export interface Library {
-  /** What tools that read it say of it. Whoever publishes a package writes its README; one's own documents are private. */
+  /** Labels for tools that read the library. READMEs of packages are untrusted; the user's own documents are also private. */
   readonly reads: readonly Reads[];
-  /** The index, made when it is first asked for. */
+  /** Returns the index, which is built on first use. */
   open(progress?: Progress): Promise<SearchIndex>;
 }
 
 const workspace = join(import.meta.dirname, "..", "..", "..");
 
-export function library(options: LibraryOptions = {}): Library {
-  let opened: Promise<SearchIndex> | undefined;
-  const isOwn = options.folder !== undefined || options.root !== undefined;
+export function createLibrary(options: LibraryOptions = {}): Library {
+  let indexPromise: Promise<SearchIndex> | undefined;
+  const isPrivate = options.folder !== undefined || options.root !== undefined;
   return {
-    reads: [isOwn ? "private" : "public", "untrusted"],
+    reads: [isPrivate ? "private" : "public", "untrusted"],
     open(progress = () => undefined) {
-      opened ??= openIndex(options, progress).catch((error: unknown) => {
-        opened = undefined; // what was in the way may be gone when it is asked for again
+      indexPromise ??= openIndex(options, progress).catch((error: unknown) => {
+        indexPromise = undefined; // try again next time
         throw error;
       });
-      return opened;
+      return indexPromise;
     },
   };
 }
 
-/** Says at once, and in words for whoever gave it, that a folder is none. */
+/** Throws if the folder does not exist or is not a folder. */
 export async function checkFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory()) return;
-  const problem = found ? "it is not a folder" : "there is no such folder, or it may not be read";
+  const problem = found ? "it is not a folder" : "the folder does not exist or cannot be read";
   throw new AgentError("invalid_definition", `Cannot search "${folder}": ${problem}.`);
 }
 
 async function openIndex(options: LibraryOptions, progress: Progress): Promise<SearchIndex> {
-  const { keptIn = dataFolder() } = options;
-  const stock = await stockOf(options);
+  const { indexFolder: keptIn = dataFolder() } = options;
+  const source = await findSource(options);
   const name = options.folder === undefined ? "knowledge" : "knowledge-folder";
   const file = keptIn === false ? undefined : join(keptIn, `${name}.db`);
-  const kept = file && keptIndex(file, stock.fingerprint);
-  return searchIndex(
-    kept || (await (file ? madeIn(file, stock, progress) : buildIndex(":memory:", stock, progress))),
+  const storedIndex = file && openStoredIndex(file, source.fingerprint);
+  return createSearchIndex(
+    storedIndex ||
+      (await (file ? buildStoredIndex(file, source, progress) : buildIndex(":memory:", source, progress))),
   );
 }
 
-async function stockOf({ folder, root = workspace }: LibraryOptions): Promise<Stock> {
+async function findSource({ folder, root = workspace }: LibraryOptions): Promise<IndexSource> {
   if (folder !== undefined) await checkFolder(folder);
-  const documents = await (folder === undefined ? projectDocuments(root) : folderDocuments(folder));
+  const documents = await (folder === undefined ? findProjectDocuments(root) : findFolderDocuments(folder));
   if (documents.length === 0)
-    throw new AgentError("invalid_input", `There is no Markdown or text file in "${folder ?? root}".`);
-  const installed = folder === undefined ? await installedPackages(root) : [];
-  const packages = await Promise.all(installed.map(packageFacts));
-  return { documents, packages, fingerprint: `1 ${fingerprint(documents)}` };
+    throw new AgentError("invalid_input", `No Markdown or text files found in "${folder ?? root}".`);
+  const installed = folder === undefined ? await listInstalledPackages(root) : [];
+  const packages = await Promise.all(installed.map(readPackageFacts));
+  return { documents, packages, fingerprint: `1 ${computeFingerprint(documents)}` };
 }
 
-/** The index of before, if it is whole and made of the same documents. */
-function keptIndex(file: string, wanted: string): DatabaseSync | undefined {
+/** Opens the stored index if it is valid and matches the current documents. */
+function openStoredIndex(file: string, fingerprint: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { readOnly: true });
-    if (database.prepare("SELECT fingerprint FROM about").get()?.fingerprint === wanted) return database;
+    if (database.prepare("SELECT fingerprint FROM about").get()?.fingerprint === fingerprint) return database;
   } catch {
-    // None there, or none that can be read: it is made anew.
+    // Missing or unreadable: build a new one.
   }
   database?.close();
   return undefined;
 }
 
-/** Several processes may do so at the same time: each makes its own, and the last one to finish is kept. */
-async function madeIn(file: string, stock: Stock, progress: Progress): Promise<DatabaseSync> {
-  const unfinished = `${file}.${process.pid}-${Date.now()}`;
+/** Safe for concurrent processes: each builds its own file, and the last one to finish wins. */
+async function buildStoredIndex(
+  file: string,
+  source: IndexSource,
+  progress: Progress,
+): Promise<DatabaseSync> {
+  const temporaryFile = `${file}.${process.pid}-${Date.now()}`;
   await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
   try {
-    // SQLite would let everybody read it.
-    await writeFile(unfinished, "", { mode: 0o600, flag: "wx" });
-    (await buildIndex(unfinished, stock, progress)).close();
-    await rename(unfinished, file);
+    // SQLite would create a file that other users can read.
+    await writeFile(temporaryFile, "", { mode: 0o600, flag: "wx" });
+    (await buildIndex(temporaryFile, source, progress)).close();
+    await rename(temporaryFile, file);
   } finally {
-    await rm(unfinished, { force: true });
+    await rm(temporaryFile, { force: true });
   }
   return new DatabaseSync(file, { readOnly: true });
 }

@@ -1,55 +1,58 @@
-/** A passage that has some of the words. */
+/** A passage that contains some of the words. */
 export type Candidate = {
   readonly row: number;
   readonly document: string;
-  /** By BM25: the lower, the better. */
+  /** BM25 score; lower is better. */
   readonly score: number;
-  /** How many of the words it has. */
+  /** Number of matching words. */
   readonly words: number;
-  /** Whether it has the word that the fewest passages have: most of a question is in that one. */
+  /** Contains the rarest word, which usually carries the meaning of the question. */
   readonly hasRarest: boolean;
   readonly text: string;
 };
 
-/** A heading over next to nothing has the words, and says little. */
-const shortest = 80;
+/** Shorter passages, such as a heading with little text, are ranked lower. */
+const minTextLength = 80;
 
-/** A passage has more than this share of the words. */
-export const usualShare = 0.5;
+/** Default share of the words a passage must exceed. */
+export const defaultMinShare = 0.5;
 
-type Asked = { readonly words: readonly string[]; readonly moreThan: number };
+type RankOptions = { readonly words: readonly string[]; readonly moreThan: number };
 
 /**
- * The candidates worth reading, best first: those with enough of the words, and more so those of a document that is
- * named. Where several documents are named, they take turns, so that a comparison has something of each.
+ * Returns the relevant candidates, best first: those with enough of the words, with a bonus for documents named in the
+ * query. Several named documents alternate, so that a comparison gets passages of each.
  */
-export function ranked(candidates: readonly Candidate[], { words, moreThan }: Asked): readonly Candidate[] {
-  // There are packages named "open" and "retry": in a longer question such a word alone names nothing.
+export function rankPassages(
+  candidates: readonly Candidate[],
+  { words, moreThan }: RankOptions,
+): readonly Candidate[] {
+  // Packages are named "open" and "retry": in a longer question such a word alone does not name the document.
   const isNamed = (one: Candidate) =>
     words.includes(one.document.toLowerCase()) && (words.length <= 3 || one.words >= 2);
-  // A wider search takes what it gets; another one would rather find nothing than what nobody has asked for.
-  const isAbout = (one: Candidate) => one.hasRarest || moreThan < usualShare;
-  const worth = (one: Candidate) => worthOf(one, words, isNamed(one));
+  // A wider search accepts anything; a normal one prefers no result over an irrelevant one.
+  const isRelevant = (one: Candidate) => one.hasRarest || moreThan < defaultMinShare;
+  const getWorth = (one: Candidate) => computeWorth(one, words, isNamed(one));
   const good = candidates
-    .filter((one) => (one.words > words.length * moreThan && isAbout(one)) || isNamed(one))
-    .toSorted((left, right) => worth(right) - worth(left) || left.row - right.row);
+    .filter((one) => (one.words > words.length * moreThan && isRelevant(one)) || isNamed(one))
+    .toSorted((left, right) => getWorth(right) - getWorth(left) || left.row - right.row);
   const named = Map.groupBy(good.filter(isNamed), ({ document }) => document);
-  return named.size < 2 ? good : [...inTurns([...named.values()]), ...good.filter((one) => !isNamed(one))];
+  return named.size < 2 ? good : [...interleave([...named.values()]), ...good.filter((one) => !isNamed(one))];
 }
 
-function worthOf(
-  { score, words: held, text }: Candidate,
+function computeWorth(
+  { score, words: matchedCount, text }: Candidate,
   words: readonly string[],
   isNamed: boolean,
 ): number {
-  const share = held / words.length;
+  const share = matchedCount / words.length;
   const plain = text.toLowerCase();
-  // "Compact" has the stem of "compaction", and another meaning.
+  // Prefer exact words: "compact" has the stem of "compaction" but another meaning.
   const exact = words.filter((word) => plain.includes(word)).length / words.length;
-  return -score * (isNamed ? 3 * share : share ** 2) * (1 + exact) * (text.length < shortest ? 0.5 : 1);
+  return -score * (isNamed ? 3 * share : share ** 2) * (1 + exact) * (text.length < minTextLength ? 0.5 : 1);
 }
 
-function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+function interleave<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }

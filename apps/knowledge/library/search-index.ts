@@ -2,54 +2,53 @@
 //   passages   title, heading, body | document, anchor
 //   documents  id, title, place, url, source
 //   people     name, packages | url, roles
-//   about      what it was made of
+//   about      fingerprint of the documents
 
 import type { DatabaseSync } from "node:sqlite";
-import { contentWords } from "./content-words.ts";
+import { getContentWords } from "./content-words.ts";
 import { allSources } from "./find-documents.ts";
 import type { Person } from "./package-facts.ts";
-import { type Candidate, ranked, usualShare } from "./rank-passages.ts";
-import { nearestPeople } from "./rank-people.ts";
+import { type Candidate, defaultMinShare, rankPassages } from "./rank-passages.ts";
+import { rankPeople } from "./rank-people.ts";
 
-/** A passage as it is found and cited. */
 export type Passage = {
-  /** Of the document and the section: what is the same passage has the same id. */
+  /** Document and section, so that the same passage always has the same id. */
   readonly id: string;
   readonly document: string;
   readonly title: string;
   readonly heading: string;
   readonly text: string;
-  /** Where it is, for people. */
+  /** Location, for display. */
   readonly place: string;
   readonly url?: string;
 };
 
 export type SearchOptions = {
   readonly limit: number;
-  /** Left out: all there are. */
+  /** Defaults to all sources. */
   readonly sources?: readonly string[];
-  /** A passage must have more than this share of the words; by default half. */
-  readonly moreThan?: number;
+  /** A passage must contain more than this share of the words. Defaults to 0.5. */
+  readonly minShare?: number;
 };
 
 export interface SearchIndex {
   search(query: string, options: SearchOptions): readonly Passage[];
-  /** All passages of a document, in order; none when there is no such document. */
-  document(id: string, sources?: readonly string[]): readonly Passage[];
-  documentIds(): readonly string[];
-  people(query: string, limit: number): readonly Person[];
+  /** All passages of a document in order; empty if it does not exist. */
+  getDocument(id: string, sources?: readonly string[]): readonly Passage[];
+  listDocumentIds(): readonly string[];
+  searchPeople(query: string, limit: number): readonly Person[];
   close(): void;
 }
 
-const mostCandidates = 80;
+const maxCandidates = 80;
 
-export function searchIndex(database: DatabaseSync): SearchIndex {
+export function createSearchIndex(database: DatabaseSync): SearchIndex {
   const find = database.prepare(
     "SELECT rowid AS row, document, heading || ' ' || body AS text, bm25(passages, 6, 4, 1) AS score FROM passages WHERE passages MATCH ? " +
       "AND document IN (SELECT id FROM documents WHERE source IN (SELECT value FROM json_each(?))) " +
       "ORDER BY score LIMIT ?",
   );
-  const having = database.prepare(
+  const findRowsWithWord = database.prepare(
     "SELECT rowid AS row FROM passages WHERE passages MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
   );
   const count = database.prepare("SELECT count(*) AS passages FROM passages WHERE passages MATCH ?");
@@ -65,11 +64,16 @@ export function searchIndex(database: DatabaseSync): SearchIndex {
     "SELECT name, url, roles FROM people WHERE people MATCH ? ORDER BY bm25(people, 4, 1), rowid LIMIT 200",
   );
 
-  function candidatesFor(words: readonly string[], sources: string): readonly Candidate[] {
-    const found = find.all(anyOf(words), sources, mostCandidates) as Omit<Candidate, "words" | "hasRarest">[];
+  function findCandidates(words: readonly string[], sources: string): readonly Candidate[] {
+    const found = find.all(joinWithOr(words), sources, maxCandidates) as Omit<
+      Candidate,
+      "words" | "hasRarest"
+    >[];
     const rows = JSON.stringify(found.map(({ row }) => row));
-    const holders = words.map((word) => new Set(having.all(quoted(word), rows).map(({ row }) => row)));
-    const rarest = holders[words.indexOf(rarestOf(words))];
+    const holders = words.map(
+      (word) => new Set(findRowsWithWord.all(quoteWord(word), rows).map(({ row }) => row)),
+    );
+    const rarest = holders[words.indexOf(findRarest(words))];
     return found.map((one) => ({
       ...one,
       words: holders.filter((set) => set.has(one.row)).length,
@@ -77,40 +81,43 @@ export function searchIndex(database: DatabaseSync): SearchIndex {
     }));
   }
 
-  /** Of the words that are there at all: one that is nowhere may be a slip of the pen. */
-  function rarestOf(words: readonly string[]): string {
-    const counted = words.map((word) => ({ word, passages: Number(count.get(quoted(word))?.passages) }));
-    const known = counted.filter(({ passages }) => passages > 0);
+  /** Considers only words that occur at all; others may be typos. */
+  function findRarest(words: readonly string[]): string {
+    const wordCounts = words.map((word) => ({
+      word,
+      passages: Number(count.get(quoteWord(word))?.passages),
+    }));
+    const known = wordCounts.filter(({ passages }) => passages > 0);
     return known.toSorted((left, right) => left.passages - right.passages)[0]?.word ?? "";
   }
 
   return {
-    search(query, { limit, sources = allSources, moreThan = usualShare }) {
-      const words = contentWords(query);
+    search(query, { limit, sources = allSources, minShare: moreThan = defaultMinShare }) {
+      const words = getContentWords(query);
       if (words.length === 0) return [];
-      const candidates = candidatesFor(words, JSON.stringify(sources));
-      return ranked(candidates, { words, moreThan })
+      const candidates = findCandidates(words, JSON.stringify(sources));
+      return rankPassages(candidates, { words, moreThan })
         .slice(0, limit)
-        .map(({ row }) => passageOf(read.get(row)));
+        .map(({ row }) => toPassage(read.get(row)));
     },
-    document: (id, sources = allSources) => readAll.all(id, JSON.stringify(sources)).map(passageOf),
-    documentIds: () => ids.all().map(({ id }) => String(id)),
-    people(query, limit) {
-      const words = contentWords(query);
+    getDocument: (id, sources = allSources) => readAll.all(id, JSON.stringify(sources)).map(toPassage),
+    listDocumentIds: () => ids.all().map(({ id }) => String(id)),
+    searchPeople(query, limit) {
+      const words = getContentWords(query);
       if (words.length === 0) return [];
-      return nearestPeople(findPeople.all(anyOf(words)).map(personOf), words).slice(0, limit);
+      return rankPeople(findPeople.all(joinWithOr(words)).map(toPerson), words).slice(0, limit);
     },
     close: () => database.close(),
   };
 }
 
-/** In quotes a word is a word, whatever it means to FTS5: `OR`, `NEAR(`, `title:`, `*`. */
-const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
-const anyOf = (words: readonly string[]): string => words.map(quoted).join(" OR ");
+/** Quotes protect words that are FTS5 syntax: `OR`, `NEAR(`, `title:`, `*`. */
+const quoteWord = (word: string): string => `"${word.replaceAll('"', '""')}"`;
+const joinWithOr = (words: readonly string[]): string => words.map(quoteWord).join(" OR ");
 
 type Row = { readonly [column: string]: unknown };
 
-function personOf({ name, url, roles }: Row): Person {
+function toPerson({ name, url, roles }: Row): Person {
   return {
     name: String(name),
     ...(typeof url === "string" && { url }),
@@ -118,7 +125,7 @@ function personOf({ name, url, roles }: Row): Person {
   };
 }
 
-function passageOf(row: Row | undefined): Passage {
+function toPassage(row: Row | undefined): Passage {
   const { id, document, title, heading, text, place, url } = row ?? {};
   return {
     id: String(id),

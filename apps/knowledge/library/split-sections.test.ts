@@ -4,7 +4,7 @@ import { readCpuMs } from "../../../packages/capstan/src/testing/cpu-time.ts";
 import { splitSections } from "./split-sections.ts";
 
 describe("the sections of a document", () => {
-  it("begin at headings, but not at those in code", () => {
+  it("start at headings, except in code", () => {
     const text =
       "Before.\n\n# One\n\nText.\n\n```sh\n# not a heading\nrun\n```\n\n## Two ##\n\nMore.\n\n# One\n\nAgain.";
     expect(splitSections(text)).toEqual([
@@ -15,7 +15,7 @@ describe("the sections of a document", () => {
     ]);
   });
 
-  it("read like text: no tags, pictures, comments, addresses or line breaks in mid-sentence", () => {
+  it("are plain text: no tags, images, comments, link targets or line breaks within sentences", () => {
     const text =
       "# [Kite](https://example.com) ![badge](x.svg)\n\n<p align=center><b>Flies</b> in\nthe [wind](./w.md), **high**.\n<!-- a\nb --></p>\n\n- one\n- two\n\n[x]: https://example.com";
     expect(splitSections(text)).toEqual([
@@ -23,7 +23,7 @@ describe("the sections of a document", () => {
     ]);
   });
 
-  it("come in parts when they are long, cut at lines where there are any", () => {
+  it("are split into parts if they are long, at line breaks if possible", () => {
     const row = `| ${"x".repeat(700)} |`;
     const parts = splitSections(`# Table\n${[row, row, row].join("\n")}\n\n${"y".repeat(3200)}`);
     expect(parts.map(({ anchor, text }) => [anchor, text.length])).toEqual([
@@ -35,7 +35,7 @@ describe("the sections of a document", () => {
     ]);
   });
 
-  it("have every anchor once, whatever the text is", () => {
+  it("have unique anchors, whatever the text", () => {
     const line = fc.constantFrom(
       "# A",
       "## A",
@@ -59,7 +59,7 @@ describe("the sections of a document", () => {
     );
   });
 
-  it("are found in good time in a text that is made to be slow", () => {
+  it("are found quickly in an adversarial text", () => {
     const nasty = ["![".repeat(50_000), "# ".repeat(50_000), "<!--".repeat(50_000), "[".repeat(50_000)];
     const before = readCpuMs();
     for (const text of nasty) splitSections(text);

@@ -1,33 +1,33 @@
-/** A part of a document under one heading. A long one comes in several parts. */
+/** The text under one heading. Long sections are split into several parts. */
 export type Section = {
-  /** Within its document: the heading as a link would have it, with a number from the second part on. */
+  /** Unique in the document: the heading as a link anchor, with a number from the second part. */
   readonly anchor: string;
   readonly heading: string;
   readonly text: string;
 };
 
-const longestPart = 1500;
-const longestHeading = 300;
-/** Patterns get slow on a minified line, which nobody reads anyway. */
-const longestLine = 20_000;
+const maxPartLength = 1500;
+const maxHeadingLength = 300;
+/** Skips the patterns on longer (minified) lines, where they are slow. */
+const maxLineLength = 20_000;
 
-/** The sections of a Markdown text, in order, as plain to read as can be; a text without headings is one section. */
+/** Splits Markdown into sections of plain text, in order. A text without headings is one section. */
 export function splitSections(markdown: string): readonly Section[] {
-  const taken = new Map<string, number>();
-  return headed(markdown).flatMap(({ heading, lines }) =>
-    partsOf(plainBlocks(lines)).map((text) => {
-      const base = anchorOf(heading);
-      const count = (taken.get(base) ?? 0) + 1;
-      taken.set(base, count);
+  const anchorCounts = new Map<string, number>();
+  return splitByHeading(markdown).flatMap(({ heading, lines }) =>
+    mergeBlocks(toPlainBlocks(lines)).map((text) => {
+      const base = toAnchor(heading);
+      const count = (anchorCounts.get(base) ?? 0) + 1;
+      anchorCounts.set(base, count);
       return { anchor: count === 1 ? base : `${base}~${count}`, heading, text };
     }),
   );
 }
 
-type Headed = { readonly heading: string; readonly lines: string[] };
+type HeadedLines = { readonly heading: string; readonly lines: string[] };
 
-function headed(markdown: string): readonly Headed[] {
-  const found: Headed[] = [{ heading: "", lines: [] }];
+function splitByHeading(markdown: string): readonly HeadedLines[] {
+  const found: HeadedLines[] = [{ heading: "", lines: [] }];
   let fence = "";
   for (const line of markdown.replace(/<!--[\s\S]*?(?:-->|$)/g, "").split(/\r?\n/)) {
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
@@ -35,9 +35,9 @@ function headed(markdown: string): readonly Headed[] {
       if (mark.startsWith(fence)) fence = "";
     } else if (mark) fence = mark;
     else {
-      const heading = /^#{1,6}\s+(.+?)[\s#]*$/.exec(line.slice(0, longestHeading))?.[1];
+      const heading = /^#{1,6}\s+(.+?)[\s#]*$/.exec(line.slice(0, maxHeadingLength))?.[1];
       if (heading !== undefined) {
-        found.push({ heading: inline(heading), lines: [] });
+        found.push({ heading: stripInline(heading), lines: [] });
         continue;
       }
     }
@@ -46,13 +46,13 @@ function headed(markdown: string): readonly Headed[] {
   return found;
 }
 
-/** Paragraphs on one line each, lists and code as they are, without pictures, tags and addresses. */
-function plainBlocks(lines: readonly string[]): readonly string[] {
+/** Joins each paragraph to one line, keeps lists and code, and drops images, tags and link targets. */
+function toPlainBlocks(lines: readonly string[]): readonly string[] {
   const blocks: string[] = [];
   let block: string[] = [];
   let isCode = false;
   const close = () => {
-    const text = (isCode ? block : unwrapped(block)).join("\n").trim();
+    const text = (isCode ? block : unwrapLines(block)).join("\n").trim();
     if (/[\p{L}\p{N}]/u.test(text)) blocks.push(text);
     block = [];
   };
@@ -69,19 +69,19 @@ function plainBlocks(lines: readonly string[]): readonly string[] {
   return blocks;
 }
 
-function unwrapped(lines: readonly string[]): readonly string[] {
+function unwrapLines(lines: readonly string[]): readonly string[] {
   const joined: string[] = [];
   for (const line of lines) {
-    const startsAnew = joined.length === 0 || /^\s*(?:[-*+|>]|\d+[.)])\s|^\s*\|/.test(line);
-    if (startsAnew) joined.push(line.trimEnd());
+    const startsNewLine = joined.length === 0 || /^\s*(?:[-*+|>]|\d+[.)])\s|^\s*\|/.test(line);
+    if (startsNewLine) joined.push(line.trimEnd());
     else joined.push(`${joined.pop()} ${line.trim()}`);
   }
-  return joined.map(inline).filter((line) => line.trim() !== "");
+  return joined.map(stripInline).filter((line) => line.trim() !== "");
 }
 
-function inline(text: string): string {
-  if (text.length > longestLine) return text;
-  // None of these looks far ahead: somebody may have written a text for which that takes for ever.
+function stripInline(text: string): string {
+  if (text.length > maxLineLength) return text;
+  // No pattern backtracks far: untrusted text could otherwise block the process.
   return text
     .replace(/!\[[^[\]]*\](?:\((?:[^()]|\([^()]*\))*\)|\[[^[\]]*\])/g, "")
     .replace(/\[([^[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^[\]]+\])/g, "$1")
@@ -91,30 +91,30 @@ function inline(text: string): string {
     .trimEnd();
 }
 
-function partsOf(blocks: readonly string[]): readonly string[] {
+function mergeBlocks(blocks: readonly string[]): readonly string[] {
   const parts: string[] = [];
-  for (const block of blocks.flatMap(cut)) {
+  for (const block of blocks.flatMap(splitBlock)) {
     const last = parts.at(-1);
-    if (last !== undefined && last.length + block.length < longestPart)
+    if (last !== undefined && last.length + block.length < maxPartLength)
       parts[parts.length - 1] = `${last}\n\n${block}`;
     else parts.push(block);
   }
   return parts;
 }
 
-function cut(block: string): readonly string[] {
-  if (block.length <= longestPart) return [block];
+function splitBlock(block: string): readonly string[] {
+  if (block.length <= maxPartLength) return [block];
   const pieces: string[] = [];
   for (let rest = block; rest !== ""; ) {
-    const lineEnd = rest.length > longestPart ? rest.lastIndexOf("\n", longestPart) : rest.length;
-    const end = lineEnd > 0 ? lineEnd : longestPart;
+    const lineEnd = rest.length > maxPartLength ? rest.lastIndexOf("\n", maxPartLength) : rest.length;
+    const end = lineEnd > 0 ? lineEnd : maxPartLength;
     pieces.push(rest.slice(0, end).toWellFormed());
     rest = rest.slice(end).replace(/^\n/, "");
   }
   return pieces;
 }
 
-function anchorOf(heading: string): string {
+function toAnchor(heading: string): string {
   return (
     heading
       .toLowerCase()

@@ -1,16 +1,16 @@
 import { defineTool, type FallbackInput, type Tool } from "capstan";
-import { contentWords } from "../library/content-words.ts";
+import { getContentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
-import { contextsOf, sourcesHint, titled } from "./passages.ts";
+import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
 
 /**
- * `fall_back`: what is said when a limit ends the search without an answer. It tells what was searched, tries once more
- * with any of the words, and names those that nothing was found for.
+ * `fall_back`: runs when a limit ends the search without an answer. Reports the attempts, searches once more for any of
+ * the words, and lists the words without results.
  */
 export function fallBack(library: Library): Tool {
   return defineTool({
     name: "fall_back",
-    description: "Says why a search fell short: what was tried, what is nearest to it, and what is missing.",
+    description: "Explains an incomplete search: what was tried, the nearest results, and what is missing.",
     input: {
       type: "object",
       properties: {
@@ -36,36 +36,40 @@ export function fallBack(library: Library): Tool {
     async execute(input, { progress }) {
       const { reason, query, tried }: FallbackInput = input;
       const index = await library.open(progress);
-      const near = index.search(query, { limit: 3, moreThan: 0 }).map(titled);
-      const missing = contentWords(query).filter((word) => index.search(word, { limit: 1 }).length === 0);
+      const nearest = index.search(query, { limit: 3, minShare: 0 }).map(withHeading);
+      const missing = getContentWords(query).filter((word) => index.search(word, { limit: 1 }).length === 0);
       const content = [
-        `I could not finish the search: ${reason}`,
-        `Searched: ${searches(tried)}`,
-        near.length > 0
-          ? `Nearest to the question: ${near.map(({ title, place }) => `${title} (${place})`).join("; ")}.`
-          : "A wider search, with any of the words, found nothing either.",
+        `I could not complete the search: ${reason}`,
+        `Searched: ${formatAttempts(tried)}`,
+        nearest.length > 0
+          ? `Closest matches: ${nearest.map(({ title, place }) => `${title} (${place})`).join("; ")}.`
+          : "A wider search for any of the words found nothing either.",
         missing.length > 0
-          ? `Missing: no document has ${missing.map((word) => `"${word}"`).join(", ")}.`
-          : "Missing: one passage that answers the whole question. Ask for a part of it, or in other words.",
+          ? `Missing: no document contains ${missing.map((word) => `"${word}"`).join(", ")}.`
+          : "Missing: no single passage answers the whole question. Ask about a part of it, or rephrase it.",
       ].join("\n\n");
-      return { content, contexts: contextsOf(near), ui: sourcesHint("Nearest to the question", near, query) };
+      return {
+        content,
+        contexts: toFragments(nearest),
+        ui: createSourcesHint("Closest matches", nearest, query),
+      };
     },
   });
 }
 
-const mostListed = 10;
+const maxListed = 10;
 
-function searches(tried: FallbackInput["tried"]): string {
+function formatAttempts(tried: FallbackInput["tried"]): string {
   if (tried.length === 0) return "nothing yet.";
-  const lines = tried.slice(0, mostListed).map(({ tool, status, preview }) => {
-    const told = messageIn(preview) ?? preview;
-    return `\n- ${tool}${status === "ok" ? "" : ` (${status})`}: ${told}`;
+  const lines = tried.slice(0, maxListed).map(({ tool, status, preview }) => {
+    const text = parseMessage(preview) ?? preview;
+    return `\n- ${tool}${status === "ok" ? "" : ` (${status})`}: ${text}`;
   });
-  return lines.join("") + (tried.length > mostListed ? `\n- and ${tried.length - mostListed} more` : "");
+  return lines.join("") + (tried.length > maxListed ? `\n- and ${tried.length - maxListed} more` : "");
 }
 
-/** A preview is the beginning of a result, which for our own tools begins with its message. */
-function messageIn(preview: string): string | undefined {
-  const said = /^\{\s*"message":\s*("(?:[^"\\]|\\.)*")/.exec(preview)?.[1];
-  return said === undefined ? undefined : (JSON.parse(said) as string);
+/** A preview is the start of a result, which begins with the message in our own tools. */
+function parseMessage(preview: string): string | undefined {
+  const message = /^\{\s*"message":\s*("(?:[^"\\]|\\.)*")/.exec(preview)?.[1];
+  return message === undefined ? undefined : (JSON.parse(message) as string);
 }

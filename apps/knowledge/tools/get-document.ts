@@ -1,16 +1,16 @@
 import { defineTool, suggestName, type Tool } from "capstan";
 import type { Library } from "../library/library.ts";
 import type { Passage } from "../library/search-index.ts";
-import { contextsOf, sourcesHint, titled } from "./passages.ts";
+import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
 
-const longestText = 12_000;
+const maxTextLength = 12_000;
 
-/** `get_document`: a whole document, or one section of it. */
+/** `get_document`: returns a whole document or one section. */
 export function getDocument(library: Library, sources?: readonly string[]): Tool {
   return defineTool({
     name: "get_document",
     description:
-      "Opens a document, or one section of it, by the id that a search gave: such as zod, docs/tools.md or zod#basic-usage.",
+      "Opens a document or one section by an id from a search, such as zod, docs/tools.md or zod#basic-usage.",
     input: {
       type: "object",
       properties: {
@@ -20,7 +20,11 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
           maxLength: 300,
           description: "The id of a document or a passage.",
         },
-        section: { type: "string", maxLength: 300, description: "A heading; left out, the whole document." },
+        section: {
+          type: "string",
+          maxLength: 300,
+          description: "A heading. Omit it for the whole document.",
+        },
       },
       required: ["id"],
       additionalProperties: false,
@@ -37,55 +41,65 @@ export function getDocument(library: Library, sources?: readonly string[]): Tool
     async execute({ id, section }, { progress }) {
       const index = await library.open(progress);
       const [document = id, anchor] = id.split(/#(?=[^#]*$)/);
-      const all = index.document(document, sources).map(titled);
+      const all = index.getDocument(document, sources).map(withHeading);
       if (all.length === 0)
-        return refused(`There is no document "${document}".${suggestName(document, index.documentIds())}`);
-      const wanted = section ?? anchor;
-      const passages = wanted === undefined ? all : all.filter((passage) => isOf(passage, wanted));
+        return createRefusal(
+          `Document "${document}" not found.${suggestName(document, index.listDocumentIds())}`,
+        );
+      const requestedSection = section ?? anchor;
+      const passages =
+        requestedSection === undefined
+          ? all
+          : all.filter((passage) => isInSection(passage, requestedSection));
       if (passages.length === 0)
-        return refused(`"${document}" has no section "${wanted}". It has: ${headings(all).join("; ")}.`);
-      const shown = within(passages);
-      const left = passages.length - shown.length;
+        return createRefusal(
+          `Section "${requestedSection}" not found in "${document}". Sections: ${listHeadings(all).join("; ")}.`,
+        );
+      const shown = truncatePassages(passages);
+      const omittedCount = passages.length - shown.length;
       const [first] = passages;
       return {
-        message: `${first?.title}${left > 0 ? `, the first ${shown.length} of ${passages.length} parts` : ""}.`,
+        message: `${first?.title}${omittedCount > 0 ? `, the first ${shown.length} of ${passages.length} parts` : ""}.`,
         content: [
           shown.map(({ text }) => text).join("\n\n"),
-          ...(left > 0 ? [`(There is more. Sections: ${headings(all).join("; ")}.)`] : []),
+          ...(omittedCount > 0 ? [`(Truncated. Sections: ${listHeadings(all).join("; ")}.)`] : []),
         ].join("\n\n"),
-        data: { id: document, title: first?.title ?? document, sections: headings(all) },
-        contexts: contextsOf(shown),
-        ui: sourcesHint(document, shown, wanted ?? ""),
+        data: { id: document, title: first?.title ?? document, sections: listHeadings(all) },
+        contexts: toFragments(shown),
+        ui: createSourcesHint(document, shown, requestedSection ?? ""),
       };
     },
   });
 }
 
-/** Another attempt would find no more. */
-const refused = (error: string): { readonly error: string; readonly retryable: false } => ({
+const createRefusal = (error: string): { readonly error: string; readonly retryable: false } => ({
   error,
   retryable: false,
 });
 
-/** By its heading in any case of letters, or by its anchor with all parts of it. */
-function isOf({ id, heading }: Passage, section: string): boolean {
+/** Matches the heading, ignoring case, or the anchor including its parts. */
+function isInSection({ id, heading }: Passage, section: string): boolean {
   const anchor = id.slice(id.lastIndexOf("#") + 1);
-  const plain = (text: string) =>
+  const normalizeHeading = (text: string) =>
     text
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]+/gu, " ")
       .trim();
-  return plain(heading) === plain(section) || anchor === section || anchor.startsWith(`${section}~`);
+  return (
+    normalizeHeading(heading) === normalizeHeading(section) ||
+    anchor === section ||
+    anchor.startsWith(`${section}~`)
+  );
 }
 
-const headings = (passages: readonly Passage[]): readonly string[] =>
+const listHeadings = (passages: readonly Passage[]): readonly string[] =>
   [...new Set(passages.map(({ heading }) => heading))].filter((heading) => heading !== "").slice(0, 60);
 
-function within(passages: readonly Passage[]): readonly Passage[] {
+function truncatePassages(passages: readonly Passage[]): readonly Passage[] {
   let length = 0;
   const fitting = passages.filter(({ text }) => {
     length += text.length;
-    return length <= longestText;
+    return length <= maxTextLength;
   });
   return fitting.length > 0 ? fitting : passages.slice(0, 1);
 }

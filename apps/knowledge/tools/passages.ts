@@ -1,10 +1,10 @@
 import type { SourcesProps } from "@capstan/studio";
 import type { Fragment, UiHint } from "capstan";
-import { contentWords } from "../library/content-words.ts";
+import { getContentWords } from "../library/content-words.ts";
 import type { Passage } from "../library/search-index.ts";
 
-/** Something found, with where it is from. */
-export type Found = {
+/** A text with its source. */
+export type SourceText = {
   readonly id: string;
   readonly title: string;
   readonly text: string;
@@ -12,16 +12,16 @@ export type Found = {
   readonly url?: string;
 };
 
-/** With the heading in its title. */
-export function titled(passage: Passage): Passage {
+/** Adds the heading to the title. */
+export function withHeading(passage: Passage): Passage {
   const { title, heading } = passage;
   return heading && heading.toLowerCase() !== title.toLowerCase()
     ? { ...passage, title: `${title}: ${heading}` }
     : passage;
 }
 
-/** What was found, for an answer to cite. */
-export function contextsOf(found: readonly Found[]): readonly Fragment[] {
+/** Converts sources to fragments an answer can cite. */
+export function toFragments(found: readonly SourceText[]): readonly Fragment[] {
   return found.map(({ id, title, text, place, url }) => ({
     id,
     content: text,
@@ -29,35 +29,35 @@ export function contextsOf(found: readonly Found[]): readonly Fragment[] {
   }));
 }
 
-/** The beginnings of it for people to look at, with the words of the query marked. */
-export function sourcesHint(title: string, found: readonly Found[], query: string): UiHint {
+/** Shows the user a preview of each source, with the words of the query highlighted. */
+export function createSourcesHint(title: string, found: readonly SourceText[], query: string): UiHint {
   const props: SourcesProps = {
     title,
     sources: found.map(({ title: name, text, place, url }) => {
-      const shown = beginningOf(text);
-      const cited = wordsIn(shown, query);
-      return { title: name, place, ...(url !== undefined && { url }), text: shown, cited };
+      const preview = createPreview(text);
+      const cited = findQueryWords(preview, query);
+      return { title: name, place, ...(url !== undefined && { url }), text: preview, cited };
     }),
   };
   return { kind: "sources", props };
 }
 
-const longestShown = 400;
+const maxPreviewLength = 400;
 
-/** Up to the first code: whoever wants to read on opens the source from the answer. */
-function beginningOf(text: string): string {
+/** Stops at the first code block; the user can open the full source from the answer. */
+function createPreview(text: string): string {
   const [prose = ""] = text.split("\n\n```", 1);
-  const shown = prose.slice(0, longestShown).toWellFormed();
-  return shown === text ? text : `${shown} …`;
+  const preview = prose.slice(0, maxPreviewLength).toWellFormed();
+  return preview === text ? text : `${preview} …`;
 }
 
-const mostMarked = 20;
+const maxMarkedWords = 20;
 
-/** The words of the query as the text writes them, whatever their endings. */
-function wordsIn(text: string, query: string): string[] {
-  const stems = contentWords(query).map((word) => word.slice(0, Math.max(4, word.length - 3)));
+/** Finds the words of the query in the text, ignoring endings. */
+function findQueryWords(text: string, query: string): string[] {
+  const stems = getContentWords(query).map((word) => word.slice(0, Math.max(4, word.length - 3)));
   const words = new Set(text.match(/[\p{L}\p{N}_]+/gu));
   return [...words]
     .filter((word) => stems.some((stem) => word.toLowerCase().startsWith(stem)))
-    .slice(0, mostMarked);
+    .slice(0, maxMarkedWords);
 }

@@ -1,10 +1,10 @@
 import { defineTool, type Tool } from "capstan";
-import { askerOf } from "../asker.ts";
-import { contentWords } from "../library/content-words.ts";
+import { getUser } from "../get-user.ts";
+import { getContentWords } from "../library/content-words.ts";
 import type { Mail, Mailbox } from "../mailbox.ts";
-import { contextsOf, type Found, sourcesHint } from "./passages.ts";
+import { createSourcesHint, type SourceText, toFragments } from "./passages.ts";
 
-/** `search_email`: the newest mails with all words of a query, some at a time. Only whose mailbox it is may ask. */
+/** `search_email`: returns the newest mails with all words of the query, in pages. Only for the owner of the mailbox. */
 export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
   const note = isFictional ? " (The mailbox is fictional.)" : "";
   return defineTool({
@@ -16,21 +16,21 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
         query: {
           type: "string",
           maxLength: 500,
-          description: "Words of a mail, or a sender; emails alone means all.",
+          description: "Words in the mail, or a sender; just emails means all.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: 20,
           default: 3,
-          description: "How many mails at a time.",
+          description: "Mails per page.",
         },
         page: {
           type: "integer",
           minimum: 1,
           maximum: 1000,
           default: 1,
-          description: "From 2 on: the next ones.",
+          description: "Page number; 2 and up for more.",
         },
       },
       required: ["query"],
@@ -63,46 +63,46 @@ export function searchEmail({ owner, isFictional, mails }: Mailbox): Tool {
     effects: "none",
     reads: ["private", "untrusted"],
     execute({ query, limit = 3, page = 1 }, { context }) {
-      if (askerOf(context) !== owner)
+      if (getUser(context) !== owner)
         return {
-          error: { code: "permission_denied", message: "This mailbox is somebody else's." },
+          error: { code: "permission_denied", message: "This mailbox belongs to another user." },
           retryable: false,
         };
-      const words = contentWords(query).filter((word) => !isAboutMails.test(word));
-      const fitting = mails.filter((mail) => holds(mail, words));
-      const shown = fitting.slice((page - 1) * limit, page * limit);
+      const words = getContentWords(query).filter((word) => !genericWords.test(word));
+      const matches = mails.filter((mail) => matchesWords(mail, words));
+      const shown = matches.slice((page - 1) * limit, page * limit);
       if (shown.length === 0)
         return {
           message: `No ${page > 1 ? "more mails" : "mail"} for "${query}".${note}`,
           data: { mails: [] },
         };
-      const left = fitting.length - page * limit;
-      const found = shown.map((mail) => foundOf(mail, isFictional));
-      const message = `${shown.length} of ${fitting.length} mails for "${query}"${left > 0 ? `, ${left} more on page ${page + 1}` : ""}.${note}`;
+      const remaining = matches.length - page * limit;
+      const found = shown.map((mail) => toSourceText(mail, isFictional));
+      const message = `${shown.length} of ${matches.length} mails for "${query}"${remaining > 0 ? `, ${remaining} more on page ${page + 1}` : ""}.${note}`;
       return {
         message,
         data: {
           mails: shown.map(({ id, subject, from, date }) => ({ id, subject, from, date })),
-          // The input that gives the rest.
-          ...(left > 0 && { next: { query, limit, page: page + 1 } }),
+          // The input for the next page.
+          ...(remaining > 0 && { next: { query, limit, page: page + 1 } }),
         },
-        contexts: contextsOf(found),
-        ui: sourcesHint(message, found, query),
+        contexts: toFragments(found),
+        ui: createSourcesHint(message, found, query),
       };
     },
   });
 }
 
-/** Words that any question about mails may have, and no mail needs to have. */
-const isAboutMails =
+/** Words that refer to mails in general, and are not searched for. */
+const genericWords =
   /^(?:(?:e-?)?mails?|messages?|inbox|recent|latest|newest|summar(?:y|i[sz]e)|any(?:one|body)|some(?:one|body))$/;
 
-function holds({ from, subject, body }: Mail, words: readonly string[]): boolean {
+function matchesWords({ from, subject, body }: Mail, words: readonly string[]): boolean {
   const text = `${from} ${subject} ${body}`.toLowerCase();
   return words.every((word) => text.includes(word.length > 4 ? word.replace(/e?s$/, "") : word));
 }
 
-function foundOf({ id, from, date, subject, body }: Mail, isFictional: boolean): Found {
+function toSourceText({ id, from, date, subject, body }: Mail, isFictional: boolean): SourceText {
   return {
     id,
     title: `${subject} (${from}, ${date}${isFictional ? ", fictional" : ""})`,

@@ -1,14 +1,14 @@
 import { defineTool, suggestName, type Tool } from "capstan";
-import { contentWords } from "../library/content-words.ts";
+import { getContentWords } from "../library/content-words.ts";
 import type { Library } from "../library/library.ts";
-import { contextsOf, sourcesHint, titled } from "./passages.ts";
+import { createSourcesHint, toFragments, withHeading } from "./passages.ts";
 
-/** `search_knowledge_base`: the passages that fit a query best. With `sources`, from nowhere else. */
+/** `search_knowledge_base`: returns the best passages for a query, only from `sources` if given. */
 export function searchKnowledgeBase(library: Library, sources?: readonly string[]): Tool {
   return defineTool({
     name: "search_knowledge_base",
     description:
-      "Searches the documentation for passages with the words of a query: READMEs and docs of the installed packages and of this project.",
+      "Searches the documentation for passages that match a query: READMEs and docs of the installed packages and of this project.",
     input: {
       type: "object",
       properties: {
@@ -16,14 +16,14 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
           type: "string",
           minLength: 1,
           maxLength: 500,
-          description: "What to look for, in a few words.",
+          description: "What to search for, in a few words.",
         },
         limit: {
           type: "integer",
           minimum: 1,
           maximum: 20,
           default: 5,
-          description: "How many passages at most.",
+          description: "Maximum number of passages.",
         },
       },
       required: ["query"],
@@ -52,25 +52,26 @@ export function searchKnowledgeBase(library: Library, sources?: readonly string[
     reads: library.reads,
     async execute({ query, limit = 5 }, { progress }) {
       const index = await library.open(progress);
-      const found = index.search(query, { limit, ...(sources && { sources }) }).map(titled);
-      if (found.length === 0) return { message: nothing(query, index.documentIds()), data: { passages: [] } };
+      const found = index.search(query, { limit, ...(sources && { sources }) }).map(withHeading);
+      if (found.length === 0)
+        return { message: formatNoResults(query, index.listDocumentIds()), data: { passages: [] } };
       const message = `${found.length} passage${found.length === 1 ? "" : "s"} for "${query}".`;
       return {
         message,
         data: { passages: found.map(({ id, title, place }) => ({ id, title, place })) },
-        contexts: contextsOf(found),
-        ui: sourcesHint(message, found, query),
+        contexts: toFragments(found),
+        ui: createSourcesHint(message, found, query),
       };
     },
   });
 }
 
-function nothing(query: string, ids: readonly string[]): string {
-  const words = contentWords(query);
-  // Within a sentence, a short word is like some name or other by chance.
+function formatNoResults(query: string, ids: readonly string[]): string {
+  const words = getContentWords(query);
+  // In a sentence, a short word resembles some name by chance.
   const hint = words
     .filter((word) => words.length === 1 || word.length >= 6)
     .map((word) => (ids.includes(word) ? "" : suggestName(word, ids)))
     .find((said) => said !== "");
-  return `Nothing was found for "${query}".${hint ?? ""}`;
+  return `No results for "${query}".${hint ?? ""}`;
 }

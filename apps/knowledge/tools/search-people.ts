@@ -1,9 +1,9 @@
 import { defineTool, type Tool } from "capstan";
 import type { Library } from "../library/library.ts";
 import type { Person } from "../library/package-facts.ts";
-import { contextsOf, type Found, sourcesHint } from "./passages.ts";
+import { createSourcesHint, type SourceText, toFragments } from "./passages.ts";
 
-/** `search_people`: who wrote or looks after what, by the metadata of the installed packages. */
+/** `search_people`: finds authors and maintainers in the metadata of the installed packages. */
 export function searchPeople(library: Library): Tool {
   return defineTool({
     name: "search_people",
@@ -23,7 +23,7 @@ export function searchPeople(library: Library): Tool {
           minimum: 1,
           maximum: 20,
           default: 5,
-          description: "How many people at most.",
+          description: "Maximum number of people.",
         },
       },
       required: ["query"],
@@ -49,30 +49,30 @@ export function searchPeople(library: Library): Tool {
     effects: "none",
     reads: library.reads,
     async execute({ query, limit = 5 }, { progress }) {
-      const people = (await library.open(progress)).people(query, limit);
+      const people = (await library.open(progress)).searchPeople(query, limit);
       if (people.length === 0)
         return {
-          message: `Nobody was found for "${query}" in the metadata of packages.`,
+          message: `No people found for "${query}" in the package metadata.`,
           data: { people: [] },
         };
-      const found = people.map(foundOf);
+      const found = people.map(toSourceText);
       const message = `${people.length === 1 ? "One person" : `${people.length} people`} for "${query}".`;
       return {
         message,
         data: { people: people.map(({ name, url, packages }) => ({ name, ...(url && { url }), packages })) },
-        contexts: contextsOf(found),
-        ui: sourcesHint(message, found, query),
+        contexts: toFragments(found),
+        ui: createSourcesHint(message, found, query),
       };
     },
   });
 }
 
-const mostPackages = 30;
+const maxPackages = 30;
 
-function foundOf({ name, url, packages }: Person): Found {
-  const roles = Map.groupBy(packages.slice(0, mostPackages), ({ role }) => role);
+function toSourceText({ name, url, packages }: Person): SourceText {
+  const roles = Map.groupBy(packages.slice(0, maxPackages), ({ role }) => role);
   const parts = [...roles].map(([role, those]) => `${role} of ${those.map((one) => one.name).join(", ")}`);
-  const more = packages.length > mostPackages ? ` and ${packages.length - mostPackages} more packages` : "";
+  const more = packages.length > maxPackages ? ` and ${packages.length - maxPackages} more packages` : "";
   return {
     id: `person:${name}`,
     title: name,

@@ -5,7 +5,7 @@ import type { SourcesProps } from "@capstan/studio";
 import { defineAgent, type Json, type Result, run, type Tool } from "capstan";
 import { collect, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Library, library } from "../library/library.ts";
+import { createLibrary, type Library } from "../library/library.ts";
 import { fictionalMailbox } from "../mailbox.ts";
 import { fallBack } from "./fall-back.ts";
 import { getDocument } from "./get-document.ts";
@@ -14,7 +14,7 @@ import { searchKnowledgeBase } from "./search-knowledge-base.ts";
 import { searchPeople } from "./search-people.ts";
 
 let root = "";
-let shelf: Library;
+let library: Library;
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "knowledge-"));
@@ -26,17 +26,17 @@ beforeAll(() => {
     "# Kite\n\nFlies in the wind.\n\n## Use it\n\nLet go.",
   );
   writeFileSync(join(root, "node_modules", "kite", "package.json"), '{"author":"Ada Vane"}');
-  shelf = library({ root, keptIn: false });
+  library = createLibrary({ root, indexFolder: false });
 });
 afterAll(async () => {
-  (await shelf.open()).close();
+  (await library.open()).close();
   rmSync(root, { recursive: true });
 });
 
 type Input = { readonly [key: string]: Json };
 
-/** What one call of a tool gives, in a run of its own. */
-async function call(tool: Tool, input: Input, context?: unknown) {
+/** Calls a tool in its own run and returns the result. */
+async function callTool(tool: Tool, input: Input, context?: unknown) {
   const model = scriptedModel([{ calls: [{ name: tool.name, input }] }, { text: "Done." }]);
   const agent = defineAgent({ name: "tester", model, tools: [tool] });
   const { facts, events } = await collect(run(agent, "Go.", context === undefined ? {} : { context }));
@@ -46,8 +46,8 @@ async function call(tool: Tool, input: Input, context?: unknown) {
 }
 
 describe("search_knowledge_base", () => {
-  it("gives passages to cite, ids for the next tool, and a panel for people (S3-24, S3-53)", async () => {
-    const given = await call(searchKnowledgeBase(shelf), { query: "kite flies", limit: 1 });
+  it("returns passages to cite, ids for the next tool, and a panel for the user (S3-24, S3-53)", async () => {
+    const given = await callTool(searchKnowledgeBase(library), { query: "kite flies", limit: 1 });
     expect(given).toMatchObject({
       status: "ok",
       message: '1 passage for "kite flies".',
@@ -61,45 +61,45 @@ describe("search_knowledge_base", () => {
     });
   });
 
-  it("shows people the beginning of a long passage, and gives the model all of it", async () => {
-    const { ui, contexts } = await call(searchKnowledgeBase(shelf), { query: "rope part 3", limit: 1 });
+  it("shows the user the beginning of a long passage, and returns all of it to the model", async () => {
+    const { ui, contexts } = await callTool(searchKnowledgeBase(library), { query: "rope part 3", limit: 1 });
     const [shown] = (ui?.props as SourcesProps).sources;
     expect(shown?.text).toMatch(/^Rope 3\. .{300,} …$/);
     expect(contexts?.[0]?.content.length).toBeGreaterThan(1000);
   });
 
-  it("tells how far the index is while it is made", async () => {
-    const fresh = library({ root, keptIn: false });
-    expect((await call(searchKnowledgeBase(fresh), { query: "kite" })).progress).toBe(1);
-    expect((await call(searchKnowledgeBase(fresh), { query: "kite" })).progress).toBe(0);
+  it("reports the progress of the index", async () => {
+    const fresh = createLibrary({ root, indexFolder: false });
+    expect((await callTool(searchKnowledgeBase(fresh), { query: "kite" })).progress).toBe(1);
+    expect((await callTool(searchKnowledgeBase(fresh), { query: "kite" })).progress).toBe(0);
     (await fresh.open()).close();
   });
 
-  it("guesses no name from the short words of a sentence", async () => {
-    const { message } = await call(searchKnowledgeBase(shelf), { query: "a kyte of clay" });
-    expect(message).toBe('Nothing was found for "a kyte of clay".');
+  it("suggests no name for the short words of a sentence", async () => {
+    const { message } = await callTool(searchKnowledgeBase(library), { query: "a kyte of clay" });
+    expect(message).toBe('No results for "a kyte of clay".');
   });
 
-  it("says so when there is nothing, and which name is near", async () => {
-    const { message, data } = await call(searchKnowledgeBase(shelf), { query: "kyte" });
-    expect(message).toBe('Nothing was found for "kyte". Did you mean "kite"?');
+  it("reports no results, and suggests a similar name", async () => {
+    const { message, data } = await callTool(searchKnowledgeBase(library), { query: "kyte" });
+    expect(message).toBe('No results for "kyte". Did you mean "kite"?');
     expect(data).toEqual({ passages: [] });
   });
 });
 
 describe("get_document", () => {
   it("opens a document or a section, by the id of a document or of a passage", async () => {
-    const whole = await call(getDocument(shelf), { id: "kite" });
+    const whole = await callTool(getDocument(library), { id: "kite" });
     expect(whole.contexts?.map(({ id }) => id)).toEqual(["kite#kite", "kite#use-it"]);
     for (const input of [{ id: "kite#use-it" }, { id: "kite", section: "use IT" }]) {
-      const { contexts, result } = await call(getDocument(shelf), input);
+      const { contexts, result } = await callTool(getDocument(library), input);
       expect(contexts?.map(({ id }) => id)).toEqual(["kite#use-it"]);
       expect(String(result)).toContain("Let go.");
     }
   });
 
-  it("gives as much of a long one as fits, and says what else there is", async () => {
-    const { contexts, result, message } = await call(getDocument(shelf), { id: "README.md" });
+  it("truncates a long document and lists its sections", async () => {
+    const { contexts, result, message } = await callTool(getDocument(library), { id: "README.md" });
     expect(message).toMatch(/^README\.md: Ropes, the first \d+ of 15 parts\.$/);
     expect(contexts?.map(({ content }) => content.length).reduce((sum, size) => sum + size)).toBeLessThan(
       12_001,
@@ -108,10 +108,10 @@ describe("get_document", () => {
   });
 
   it.each([
-    [{ id: "kyte" }, 'There is no document "kyte". Did you mean "kite"?'],
-    [{ id: "kite", section: "History" }, '"kite" has no section "History". It has: Kite; Use it.'],
-  ])("refuses %j with the names that there are", async (input, message) => {
-    expect(await call(getDocument(shelf), input)).toMatchObject({
+    [{ id: "kyte" }, 'Document "kyte" not found. Did you mean "kite"?'],
+    [{ id: "kite", section: "History" }, 'Section "History" not found in "kite". Sections: Kite; Use it.'],
+  ])("refuses %j and lists the existing names", async (input, message) => {
+    expect(await callTool(getDocument(library), input)).toMatchObject({
       status: "error",
       error: { message },
       attempts: 1,
@@ -122,26 +122,28 @@ describe("get_document", () => {
 describe("search_email", () => {
   const mails = searchEmail(fictionalMailbox);
 
-  it("says with every answer that the mailbox is made up", async () => {
+  it("says with every result that the mailbox is fictional", async () => {
     for (const query of ["venue", "submarines"])
-      expect((await call(mails, { query })).message).toContain("(The mailbox is fictional.)");
+      expect((await callTool(mails, { query })).message).toContain("(The mailbox is fictional.)");
   });
 
-  it("finds all, newest first, when nothing but mails is asked for", async () => {
+  it("returns all mails, newest first, for a general request", async () => {
     for (const query of ["emails", "my latest email"])
-      expect((await call(mails, { query, limit: 1 })).data).toMatchObject({ mails: [{ id: "mail-8" }] });
+      expect((await callTool(mails, { query, limit: 1 })).data).toMatchObject({ mails: [{ id: "mail-8" }] });
   });
 
-  it("passes over words that only say that mails are meant", async () => {
-    const { data } = await call(mails, { query: "Summarize what anyone wrote about the travel budget" });
+  it("ignores words that only refer to mails", async () => {
+    const { data } = await callTool(mails, { query: "Summarize what anyone wrote about the travel budget" });
     expect(data).toEqual({ mails: [] });
-    expect((await call(mails, { query: "summary of any recent email: travel budget" })).data).toMatchObject({
+    expect(
+      (await callTool(mails, { query: "summary of any recent email: travel budget" })).data,
+    ).toMatchObject({
       mails: [{ id: "mail-4" }],
     });
   });
 
-  it("finds by words of the mail and by sender, newest first, and says how to get the rest", async () => {
-    expect((await call(mails, { query: "mails from Ines Duarte", limit: 2 })).data).toEqual({
+  it("finds by words and by sender, newest first, and says how to get the next page", async () => {
+    expect((await callTool(mails, { query: "mails from Ines Duarte", limit: 2 })).data).toEqual({
       mails: [
         { id: "mail-8", subject: "Workshop budget approved", from: "Ines Duarte", date: "2026-06-18" },
         { id: "mail-6", subject: "Workshop budget too high", from: "Ines Duarte", date: "2026-06-04" },
@@ -155,58 +157,71 @@ describe("search_email", () => {
     ["the local user of a server", { user: "", sessionId: "s" }, "ok"],
     ["another user", { user: "mallory", sessionId: "s" }, "error"],
     ["a context that names nobody", { role: "admin" }, "error"],
-    ["a context that is no object", "you", "error"],
+    ["a context that is not an object", "you", "error"],
   ])("%s, with the context %j, gets the status %s (S3-59)", async (_, context, status) => {
-    const given = await call(mails, { query: "budget" }, context);
+    const given = await callTool(mails, { query: "budget" }, context);
     expect(given.status).toBe(status);
     if (status === "ok") return;
     expect(given.error).toMatchObject({ code: "permission_denied" });
     expect(JSON.stringify(given)).not.toContain("euros");
   });
 
-  it("is for whoever owns the mailbox (S3-59)", async () => {
+  it("is available to the owner of the mailbox (S3-59)", async () => {
     const hers = searchEmail({ ...fictionalMailbox, owner: "ines" });
-    const asked = async (user: string) => (await call(hers, { query: "budget" }, { user })).status;
+    const asked = async (user: string) => (await callTool(hers, { query: "budget" }, { user })).status;
     expect([await asked("ines"), await asked("")]).toEqual(["ok", "error"]);
   });
 });
 
 describe("search_people", () => {
-  it("says who does what, to be cited", async () => {
-    expect(await call(searchPeople(shelf), { query: "Who wrote kite?" })).toMatchObject({
+  it("returns people and their roles, as citable sources", async () => {
+    expect(await callTool(searchPeople(library), { query: "Who wrote kite?" })).toMatchObject({
       message: 'One person for "Who wrote kite?".',
       data: { people: [{ name: "Ada Vane", packages: [{ name: "kite", role: "author" }] }] },
       contexts: [{ id: "person:Ada Vane", content: "Ada Vane is author of kite." }],
     });
-    expect((await call(searchPeople(shelf), { query: "zorgulator" })).message).toMatch(/^Nobody was found/);
+    expect((await callTool(searchPeople(library), { query: "zorgulator" })).message).toMatch(
+      /^No people found/,
+    );
   });
 });
 
 describe("fall_back", () => {
-  const tried = (preview: string, status = "ok") => ({ tool: "search_knowledge_base", status, preview });
-  const answer = async (query: string, list: ReturnType<typeof tried>[]): Promise<Result["text"]> =>
-    String((await call(fallBack(shelf), { reason: "Too many turns.", query, tried: list })).result);
+  const createAttempt = (preview: string, status = "ok") => ({
+    tool: "search_knowledge_base",
+    status,
+    preview,
+  });
+  const answer = async (query: string, list: ReturnType<typeof createAttempt>[]): Promise<Result["text"]> =>
+    String(
+      (await callTool(fallBack(library), { reason: "Too many turns.", query, createAttempt: list })).result,
+    );
 
-  it("tells what was searched, what is nearest, and what is missing (S3-41, S3-61)", async () => {
+  it("reports what was searched, the closest matches, and what is missing (S3-41, S3-61)", async () => {
     const first = JSON.stringify({ message: '2 passages for "kite".', data: { passages: ["…"] } });
     expect(
-      await answer("Does a kite zorgulate?", [tried(first.slice(0, 60)), tried("Broken.", "error")]),
+      await answer("Does a kite zorgulate?", [
+        createAttempt(first.slice(0, 60)),
+        createAttempt("Broken.", "error"),
+      ]),
     ).toBe(
       [
-        "I could not finish the search: Too many turns.",
+        "I could not complete the search: Too many turns.",
         'Searched: \n- search_knowledge_base: 2 passages for "kite".\n- search_knowledge_base (error): Broken.',
-        "Nearest to the question: kite README: Kite (kite/README.md); kite README: Use it (kite/README.md).",
-        'Missing: no document has "zorgulate".',
+        "Closest matches: kite README: Kite (kite/README.md); kite README: Use it (kite/README.md).",
+        'Missing: no document contains "zorgulate".',
       ].join("\n\n"),
     );
   });
 
-  it("is honest when every word is known and no answer is (S3-61)", async () => {
-    expect(await answer("wind ropes", [])).toContain("Missing: one passage that answers the whole question.");
+  it("says so if every word is known but no passage answers (S3-61)", async () => {
+    expect(await answer("wind ropes", [])).toContain(
+      "Missing: no single passage answers the whole question.",
+    );
     expect(
       await answer(
         "zorgulator",
-        Array.from({ length: 12 }, () => tried("x")),
+        Array.from({ length: 12 }, () => createAttempt("x")),
       ),
     ).toMatch(/- and 2 more\n\nA wider search, with any of the words, found nothing either\./);
   });

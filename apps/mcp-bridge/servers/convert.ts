@@ -1,58 +1,58 @@
-// Units by what they measure. Each has its names and its size in the first unit of its kind; degrees have a zero too.
+// Units by quantity. Each has its names and its size in the first unit of the quantity; temperatures also have a zero.
 
 type Names = readonly [symbol: string, ...others: string[]];
 type Unit = { readonly names: Names; readonly size: number; readonly zero?: number };
 
-const unit = (size: number, ...names: Names): Unit => ({ names, size });
+const createUnit = (size: number, ...names: Names): Unit => ({ names, size });
 
 const quantities: Readonly<Record<string, readonly Unit[]>> = {
   length: [
-    unit(1, "m", "meter", "metre"),
-    unit(1000, "km", "kilometer", "kilometre"),
-    unit(0.01, "cm", "centimeter", "centimetre"),
-    unit(0.001, "mm", "millimeter", "millimetre"),
-    unit(1609.344, "mi", "mile"),
-    unit(0.9144, "yd", "yard"),
-    unit(0.3048, "ft", "foot", "feet"),
-    unit(0.0254, "in", "inch", "inches"),
-    unit(1852, "nmi", "nautical mile"),
+    createUnit(1, "m", "meter", "metre"),
+    createUnit(1000, "km", "kilometer", "kilometre"),
+    createUnit(0.01, "cm", "centimeter", "centimetre"),
+    createUnit(0.001, "mm", "millimeter", "millimetre"),
+    createUnit(1609.344, "mi", "mile"),
+    createUnit(0.9144, "yd", "yard"),
+    createUnit(0.3048, "ft", "foot", "feet"),
+    createUnit(0.0254, "in", "inch", "inches"),
+    createUnit(1852, "nmi", "nautical mile"),
   ],
   mass: [
-    unit(1, "kg", "kilogram", "kilo"),
-    unit(0.001, "g", "gram"),
-    unit(1000, "t", "tonne"),
-    unit(0.45359237, "lb", "lbs", "pound"),
-    unit(0.028349523125, "oz", "ounce"),
-    unit(6.35029318, "st", "stone"),
+    createUnit(1, "kg", "kilogram", "kilo"),
+    createUnit(0.001, "g", "gram"),
+    createUnit(1000, "t", "tonne"),
+    createUnit(0.45359237, "lb", "lbs", "pound"),
+    createUnit(0.028349523125, "oz", "ounce"),
+    createUnit(6.35029318, "st", "stone"),
   ],
   volume: [
-    unit(1, "l", "liter", "litre"),
-    unit(0.001, "ml", "milliliter", "millilitre"),
-    unit(3.785411784, "gal", "gallon"),
-    unit(0.473176473, "pt", "pint"),
-    unit(0.2365882365, "cup"),
+    createUnit(1, "l", "liter", "litre"),
+    createUnit(0.001, "ml", "milliliter", "millilitre"),
+    createUnit(3.785411784, "gal", "gallon"),
+    createUnit(0.473176473, "pt", "pint"),
+    createUnit(0.2365882365, "cup"),
   ],
   time: [
-    unit(1, "s", "second"),
-    unit(60, "min", "minute"),
-    unit(3600, "h", "hour"),
-    unit(86_400, "d", "day"),
-    unit(604_800, "wk", "week"),
+    createUnit(1, "s", "second"),
+    createUnit(60, "min", "minute"),
+    createUnit(3600, "h", "hour"),
+    createUnit(86_400, "d", "day"),
+    createUnit(604_800, "wk", "week"),
   ],
   speed: [
-    unit(1, "m/s"),
-    unit(1 / 3.6, "km/h", "kph", "kmh"),
-    unit(0.44704, "mph"),
-    unit(1852 / 3600, "kn", "knot"),
+    createUnit(1, "m/s"),
+    createUnit(1 / 3.6, "km/h", "kph", "kmh"),
+    createUnit(0.44704, "mph"),
+    createUnit(1852 / 3600, "kn", "knot"),
   ],
   data: [
-    unit(1, "B", "byte"),
-    unit(1e3, "KB", "kilobyte"),
-    unit(1e6, "MB", "megabyte"),
-    unit(1e9, "GB", "gigabyte"),
-    unit(1e12, "TB", "terabyte"),
-    unit(2 ** 20, "MiB", "mebibyte"),
-    unit(2 ** 30, "GiB", "gibibyte"),
+    createUnit(1, "B", "byte"),
+    createUnit(1e3, "KB", "kilobyte"),
+    createUnit(1e6, "MB", "megabyte"),
+    createUnit(1e9, "GB", "gigabyte"),
+    createUnit(1e12, "TB", "terabyte"),
+    createUnit(2 ** 20, "MiB", "mebibyte"),
+    createUnit(2 ** 30, "GiB", "gibibyte"),
   ],
   temperature: [
     { names: ["K", "kelvin"], size: 1, zero: 0 },
@@ -61,16 +61,16 @@ const quantities: Readonly<Record<string, readonly Unit[]>> = {
   ],
 };
 
-export type Converted = { readonly value: number; readonly unit: string; readonly message: string };
+export type Conversion = { readonly value: number; readonly unit: string; readonly message: string };
 
-/** Throws when a unit is not known, or the two measure different things. */
-export function convert(value: number, from: string, to: string): Converted {
-  const source = find(from);
-  const target = find(to);
+/** Throws if a unit is unknown or the units measure different quantities. */
+export function convert(value: number, from: string, to: string): Conversion {
+  const source = getUnit(from);
+  const target = getUnit(to);
   if (source.quantity !== target.quantity)
     throw new Error(`${source.symbol} measures ${source.quantity} and ${target.symbol} ${target.quantity}.`);
   const result = (value * source.size + source.zero - target.zero) / target.size;
-  // Six digits are enough for people, and hide what binary fractions add.
+  // Six digits are precise enough and hide binary rounding errors.
   const rounded = Number(result.toPrecision(6));
   return {
     value: rounded,
@@ -79,8 +79,8 @@ export function convert(value: number, from: string, to: string): Converted {
   };
 }
 
-/** Units by what they measure, each by its short name. */
-export function unitNames(): Record<string, string[]> {
+/** The symbols of all units, by quantity. */
+export function listUnits(): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(quantities).map(([quantity, units]) => [
       quantity,
@@ -89,22 +89,22 @@ export function unitNames(): Record<string, string[]> {
   );
 }
 
-type Found = Required<Omit<Unit, "names">> & { readonly quantity: string; readonly symbol: string };
+type UnitMatch = Required<Omit<Unit, "names">> & { readonly quantity: string; readonly symbol: string };
 
-function find(name: string): Found {
-  const wanted = name.trim();
-  const isExact = (known: string) => known === wanted;
-  const isLike = (known: string) => plain(known) === plain(wanted);
-  // First to the letter: the case tells MB from mb only when somebody cared.
-  for (const isMeant of [isExact, isLike])
+function getUnit(name: string): UnitMatch {
+  const unitName = name.trim();
+  const isExact = (known: string) => known === unitName;
+  const isSimilar = (known: string) => normalizeUnit(known) === normalizeUnit(unitName);
+  // Try an exact match first, since the case can matter (MB, mb).
+  for (const isMatch of [isExact, isSimilar])
     for (const [quantity, units] of Object.entries(quantities))
       for (const { names, size, zero = 0 } of units)
-        if (names.some(isMeant)) return { quantity, size, zero, symbol: names[0] };
-  const known = Object.values(unitNames()).flat().join(", ");
-  throw new Error(`The unit "${wanted.slice(0, 40)}" is not known. Known are ${known}.`);
+        if (names.some(isMatch)) return { quantity, size, zero, symbol: names[0] };
+  const known = Object.values(listUnits()).flat().join(", ");
+  throw new Error(`The unit "${unitName.slice(0, 40)}" is unknown. Known units: ${known}.`);
 }
 
-const plain = (name: string): string =>
+const normalizeUnit = (name: string): string =>
   name
     .toLowerCase()
     .replace(/^degrees? /, "")

@@ -1,4 +1,4 @@
-// Notes in one JSON file: [{ id, text }]. It is written whole, to a new file that then takes the place of the old one.
+// Notes in one JSON file: [{ id, text }]. Every change writes a new file and renames it over the old one.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,9 +6,9 @@ import { dirname } from "node:path";
 export type Note = { readonly id: number; readonly text: string };
 
 export interface NoteFile {
-  all(): readonly Note[];
+  list(): readonly Note[];
   add(text: string): Note;
-  /** Undefined when there is no such note. */
+  /** Returns the removed note, or undefined if it does not exist. */
   remove(id: number): Note | undefined;
 }
 
@@ -17,33 +17,33 @@ const samples: readonly Note[] = [
   { id: 2, text: "Sample: the meeting about the garden is on Friday at ten." },
 ];
 
-export function noteFile(file: string): NoteFile {
-  const all = (): readonly Note[] => {
+export function openNoteFile(file: string): NoteFile {
+  const list = (): readonly Note[] => {
     try {
       return JSON.parse(readFileSync(file, "utf8"));
     } catch (error) {
-      // A file that is there and cannot be read is not to be written over.
+      // Never overwrite a file that exists but cannot be read.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return samples;
       throw error;
     }
   };
   const save = (notes: readonly Note[]): void => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Under a name of its own: another process may write at the same time.
-    const beside = `${file}.${randomUUID()}`;
-    writeFileSync(beside, `${JSON.stringify(notes, undefined, 2)}\n`, { mode: 0o600, flush: true });
-    renameSync(beside, file);
+    // A unique name, because another process may write at the same time.
+    const temporaryFile = `${file}.${randomUUID()}`;
+    writeFileSync(temporaryFile, `${JSON.stringify(notes, undefined, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(temporaryFile, file);
   };
   return {
-    all,
+    list,
     add(text) {
-      const notes = all();
+      const notes = list();
       const note = { id: Math.max(0, ...notes.map(({ id }) => id)) + 1, text };
       save([...notes, note]);
       return note;
     },
     remove(id) {
-      const notes = all();
+      const notes = list();
       const note = notes.find((one) => one.id === id);
       if (note) save(notes.filter((one) => one !== note));
       return note;
@@ -51,15 +51,17 @@ export function noteFile(file: string): NoteFile {
   };
 }
 
-const little = new Set("a an the my our your is are of about for to in on at".split(" "));
+const stopWords = new Set("a an the my our your is are of about for to in on at".split(" "));
 
-/** The notes that hold all the words, in any case of letters; little words and plurals are passed over. */
-export function search(notes: readonly Note[], query: string): readonly Note[] {
-  const said = query
+/** Finds the notes that contain all words, ignoring case, stop words and plurals. */
+export function searchNotes(notes: readonly Note[], query: string): readonly Note[] {
+  const queryWords = query
     .toLowerCase()
     .split(/[\s?!.,]+/)
     .filter(Boolean);
-  const telling = said.filter((word) => !little.has(word));
-  const words = (telling.length > 0 ? telling : said).map((word) => word.replace(/(?<=\w{3})s$/, ""));
+  const contentWords = queryWords.filter((word) => !stopWords.has(word));
+  const words = (contentWords.length > 0 ? contentWords : queryWords).map((word) =>
+    word.replace(/(?<=\w{3})s$/, ""),
+  );
   return notes.filter(({ text }) => words.every((word) => text.toLowerCase().includes(word)));
 }

@@ -1,25 +1,25 @@
-// An MCP server over stdio that keeps short notes in the file that its argument names. Notes are its resources, too.
+// An MCP server over stdio that stores short notes in the file given as its argument. Notes are also resources.
 import { fromJsonSchema, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { answer, attempt } from "./answer.ts";
-import { type Note, noteFile, search } from "./note-file.ts";
+import { type Note, openNoteFile, searchNotes } from "./note-file.ts";
+import { catchErrors, createToolResult } from "./tool-result.ts";
 
-const notes = noteFile(process.argv[2] ?? "notes.json");
+const notes = openNoteFile(process.argv[2] ?? "notes.json");
 const readOnlyHint = { readOnlyHint: true };
 const text = { type: "string", minLength: 1 };
 
 serveStdio(() => {
   const server = new McpServer({ name: "notes", version: "1.0.0" });
-  addReading(server);
-  addWriting(server);
+  addReadTools(server);
+  addWriteTools(server);
   addResources(server);
   return server;
 });
 
-const inWords = (found: readonly Note[], none: string): string =>
-  found.map(({ id, text: said }) => `${id}. ${said}`).join("\n") || none;
+const formatNotes = (found: readonly Note[], none: string): string =>
+  found.map(({ id, text: noteText }) => `${id}. ${noteText}`).join("\n") || none;
 
-function addReading(server: McpServer): void {
+function addReadTools(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
@@ -27,14 +27,14 @@ function addReading(server: McpServer): void {
   });
   const listing = { description: "Lists all notes.", inputSchema: none, annotations: readOnlyHint };
   server.registerTool("list_notes", listing, () =>
-    attempt(() => {
-      const all = notes.all();
-      return answer(inWords(all, "There are no notes."), { notes: all, count: all.length });
+    catchErrors(() => {
+      const all = notes.list();
+      return createToolResult(formatNotes(all, "There are no notes."), { notes: all, count: all.length });
     }),
   );
   const query = fromJsonSchema<{ query: string }>({
     type: "object",
-    properties: { query: { ...text, description: "Words that the note has, all of them." } },
+    properties: { query: { ...text, description: "Words that the note must contain." } },
     required: ["query"],
     examples: [
       { phrase: "find notes about {query}" },
@@ -54,16 +54,16 @@ function addReading(server: McpServer): void {
     annotations: readOnlyHint,
   };
   server.registerTool("search_notes", searching, (input) =>
-    attempt(() => {
-      const found = search(notes.all(), input.query);
-      // Whoever looked for something on the web is to know that it was looked for elsewhere.
-      const none = `No note has "${input.query}". Only the notes were searched.`;
-      return answer(inWords(found, none), { notes: found, count: found.length });
+    catchErrors(() => {
+      const found = searchNotes(notes.list(), input.query);
+      // The user may have meant the web, so say what was searched.
+      const none = `No note contains "${input.query}". Only the notes were searched.`;
+      return createToolResult(formatNotes(found, none), { notes: found, count: found.length });
     }),
   );
 }
 
-function addWriting(server: McpServer): void {
+function addWriteTools(server: McpServer): void {
   const note = fromJsonSchema<{ text: string }>({
     type: "object",
     properties: { text: { ...text, maxLength: 2_000, description: "The note." } },
@@ -86,14 +86,14 @@ function addWriting(server: McpServer): void {
   });
   const adding = { description: "Adds a note.", inputSchema: note, annotations: { destructiveHint: false } };
   server.registerTool("add_note", adding, (input) =>
-    attempt(() => {
-      const { id, text: said } = notes.add(input.text);
-      return answer(`Noted as ${id}: ${said}`, { id, text: said });
+    catchErrors(() => {
+      const { id, text: noteText } = notes.add(input.text);
+      return createToolResult(`Noted as ${id}: ${noteText}`, { id, text: noteText });
     }),
   );
   const which = fromJsonSchema<{ id: number }>({
     type: "object",
-    properties: { id: { type: "integer", description: "Of the note, as it is listed." } },
+    properties: { id: { type: "integer", description: "The id of the note, as listed." } },
     required: ["id"],
     examples: [
       { phrase: "delete note {id}" },
@@ -110,28 +110,28 @@ function addWriting(server: McpServer): void {
     annotations: { destructiveHint: true },
   };
   server.registerTool("delete_note", deleting, ({ id }) =>
-    attempt(() => {
-      const gone = notes.remove(id);
-      if (!gone) throw new Error(`There is no note ${id}. List the notes to see which there are.`);
-      return answer(`Deleted note ${id}: ${gone.text}`, { id });
+    catchErrors(() => {
+      const deletedNote = notes.remove(id);
+      if (!deletedNote) throw new Error(`Note ${id} not found. List the notes to see their ids.`);
+      return createToolResult(`Deleted note ${id}: ${deletedNote.text}`, { id });
     }),
   );
 }
 
 function addResources(server: McpServer): void {
-  const asResource = ({ id, text: said }: Note) => ({
+  const toResource = ({ id, text: noteText }: Note) => ({
     uri: `note:///${id}`,
     name: `note-${id}`,
-    title: said.length > 60 ? `${said.slice(0, 60)}…` : said,
-    description: said.slice(0, 500),
+    title: noteText.length > 60 ? `${noteText.slice(0, 60)}…` : noteText,
+    description: noteText.slice(0, 500),
     mimeType: "text/plain",
   });
   const template = new ResourceTemplate("note:///{id}", {
-    list: () => ({ resources: notes.all().map(asResource) }),
+    list: () => ({ resources: notes.list().map(toResource) }),
   });
   server.registerResource("note", template, { mimeType: "text/plain" }, (uri, { id }) => {
-    const note = notes.all().find((one) => String(one.id) === id);
-    if (!note) throw new Error(`There is no note ${id}.`);
+    const note = notes.list().find((one) => String(one.id) === id);
+    if (!note) throw new Error(`Note ${id} not found.`);
     return { contents: [{ uri: uri.href, mimeType: "text/plain", text: note.text }] };
   });
 }

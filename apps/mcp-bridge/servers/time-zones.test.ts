@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { timeElsewhere, timeIn } from "./time-zones.ts";
+import { convertTime, getTimeIn } from "./time-zones.ts";
 
 const winter = "2026-01-15";
 
@@ -11,25 +11,25 @@ describe("a time in another place", () => {
     ["12 pm", winter, "UTC", "London", "12:00 in UTC is 2026-01-15 12:00 in London."],
     ["23:30", winter, "London", "Kathmandu", "23:30 in London is 2026-01-16 05:15 in Kathmandu."],
     ["10:00", winter, "Kyiv", "utc", "10:00 in Kyiv is 2026-01-15 08:00 in UTC."],
-    // The night in which the clocks of Oslo go forward.
+    // The night when clocks in Oslo go forward.
     ["04:00", "2026-03-29", "Oslo", "UTC", "04:00 in Oslo is 2026-03-29 02:00 in UTC."],
   ])("is found for %s on %s from %s to %s", (time, day, from, to, expected) => {
-    expect(timeElsewhere({ time, day }, from, to).message).toBe(expected);
+    expect(convertTime({ time, day }, from, to).message).toBe(expected);
   });
 
-  it("is told for this moment", () => {
-    expect(timeIn("Tokyo", Date.UTC(2026, 0, 15, 12)).message).toBe("In Tokyo it is 2026-01-15 21:00.");
+  it("is returned for the current time", () => {
+    expect(getTimeIn("Tokyo", Date.UTC(2026, 0, 15, 12)).message).toBe("In Tokyo it is 2026-01-15 21:00.");
   });
 
-  it.each(["New York right now", "new york right", "New York now"])("is told for %s", (place) => {
-    expect(timeIn(place, Date.UTC(2026, 0, 15, 12)).message).toBe("In New York it is 2026-01-15 07:00.");
+  it.each(["New York right now", "new york right", "New York now"])("is returned for %s", (place) => {
+    expect(getTimeIn(place, Date.UTC(2026, 0, 15, 12)).message).toBe("In New York it is 2026-01-15 07:00.");
   });
 
-  it("needs a time and a place that exist", () => {
-    expect(() => timeIn("Gotham", 0)).toThrow(/No time zone is named after "Gotham"/);
+  it("needs a valid time and a known place", () => {
+    expect(() => getTimeIn("Gotham", 0)).toThrow(/No time zone is named after "Gotham"/);
     for (const time of ["25:00", "13 pm", "noon", "10:75"])
-      expect(() => timeElsewhere({ time, day: winter }, "Oslo", "Tokyo"), time).toThrow(/time|There is no/);
+      expect(() => convertTime({ time, day: winter }, "Oslo", "Tokyo"), time).toThrow(/time|There is no/);
     for (const day of ["2026-02-31", "2026-13-01", "tomorrow"])
-      expect(() => timeElsewhere({ time: "10:00", day }, "Oslo", "Tokyo"), day).toThrow(day);
+      expect(() => convertTime({ time: "10:00", day }, "Oslo", "Tokyo"), day).toThrow(day);
   });
 });

@@ -1,76 +1,76 @@
-// Times in other places, by the time zones that the runtime knows. A place is a zone, or the city that names one.
+// Times in other places, based on the runtime's time zones. A place is a zone or the city in its name.
 
-/** "New York right now" is New York. */
+/** Trailing words that are not part of the place: "New York right now". */
 const nowWords = /(?:\s+(?:right|just|now|currently|today))+$/;
 
 const zones: ReadonlyMap<string, string> = new Map(
   Intl.supportedValuesOf("timeZone").flatMap((zone) => [
-    [plain(zone), zone],
-    [plain(zone.split("/").at(-1) ?? zone), zone],
+    [normalizePlace(zone), zone],
+    [normalizePlace(zone.split("/").at(-1) ?? zone), zone],
   ]),
 );
 
 const regions = ["Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Pacific"];
 
-/** The time in a place, at this moment. */
-export function timeIn(place: string, now: number): { readonly time: string; readonly message: string } {
-  const zone = zoneOf(place);
-  const time = written(now, zone);
-  return { time, message: `In ${nameOf(zone)} it is ${time}.` };
+/** Returns the time in a place at the given instant. */
+export function getTimeIn(place: string, now: number): { readonly time: string; readonly message: string } {
+  const zone = resolveZone(place);
+  const time = formatInZone(now, zone);
+  return { time, message: `In ${formatZone(zone)} it is ${time}.` };
 }
 
-/** What the clocks of a place show when those of another show a time, on a day. */
-export function timeElsewhere(
+/** Converts a local time on a day from one place to another. */
+export function convertTime(
   at: { readonly time: string; readonly day: string },
   from: string,
   to: string,
 ): { readonly time: string; readonly message: string } {
-  const [source, target] = [zoneOf(from), zoneOf(to)];
+  const [source, target] = [resolveZone(from), resolveZone(to)];
   const clock = /^(\d{1,2})(?::(\d{2}))?\s*(am|pm)?$/i.exec(at.time.trim());
-  const hour = clock && hourOf(Number(clock[1]), clock[3]);
+  const hour = clock && parseHour(Number(clock[1]), clock[3]);
   if (!clock || hour === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(at.day))
     throw new Error(
-      `"${at.time}" on "${at.day}" is no time. Write it like 15:30, and a day like 2026-03-01.`,
+      `"${at.time}" on "${at.day}" is not a valid time. Write a time like 15:30 and a day like 2026-03-01.`,
     );
-  const said = `${String(hour).padStart(2, "0")}:${clock[2] ?? "00"}`;
-  const utc = Date.parse(`${at.day}T${said}:00Z`);
-  // The 31st of a month with thirty days would be taken for the 1st of the next.
+  const time24 = `${String(hour).padStart(2, "0")}:${clock[2] ?? "00"}`;
+  const utc = Date.parse(`${at.day}T${time24}:00Z`);
+  // Date.parse may roll the 31st of a 30-day month over to the 1st of the next.
   if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== at.day)
-    throw new Error(`There is no ${said} on ${at.day}.`);
-  // Twice, for the difference may be another one at the time that is meant: a clock change lies between.
-  const guess = utc - offset(utc, source);
-  const time = written(utc - offset(guess, source), target);
-  return { time, message: `${said} in ${nameOf(source)} is ${time} in ${nameOf(target)}.` };
+    throw new Error(`There is no ${time24} on ${at.day}.`);
+  // Apply the offset twice: it can differ at the resulting time if a clock change is in between.
+  const guess = utc - getOffsetMs(utc, source);
+  const time = formatInZone(utc - getOffsetMs(guess, source), target);
+  return { time, message: `${time24} in ${formatZone(source)} is ${time} in ${formatZone(target)}.` };
 }
 
-function hourOf(hour: number, half: string | undefined): number | undefined {
+function parseHour(hour: number, half: string | undefined): number | undefined {
   if (hour > (half ? 12 : 23)) return undefined;
   if (!half) return hour;
   return (hour % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
 }
 
-/** Milliseconds that a zone is ahead of UTC. */
-function offset(at: number, zone: string): number {
-  return Date.parse(`${written(at, zone).replace(" ", "T")}:00Z`) - Math.floor(at / 60_000) * 60_000;
+/** How far a zone is ahead of UTC. */
+function getOffsetMs(at: number, zone: string): number {
+  return Date.parse(`${formatInZone(at, zone).replace(" ", "T")}:00Z`) - Math.floor(at / 60_000) * 60_000;
 }
 
-/** As 2026-03-01 15:30. */
-function written(at: number, zone: string): string {
+/** Formats as 2026-03-01 15:30. */
+function formatInZone(at: number, zone: string): string {
   return new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" }).format(
     at,
   );
 }
 
-function zoneOf(place: string): string {
-  const zone = zones.get(plain(place)) ?? newerName(place);
+function resolveZone(place: string): string {
+  const zone = zones.get(normalizePlace(place)) ?? findUnlistedZone(place);
   if (zone) return zone;
   const example = "Europe/Oslo, Tokyo or New York";
-  throw new Error(`No time zone is named after "${place.slice(0, 40)}". Say a zone or its city: ${example}.`);
+  throw new Error(`No time zone is named after "${place.slice(0, 40)}". Use a zone or its city: ${example}.`);
 }
 
-/** Zones are listed by old names of their cities (Calcutta, Kiev); the newer ones are known, but not listed. */
-function newerName(place: string): string | undefined {
-  const city = plain(place)
+/** The runtime lists zones under old city names (Calcutta, Kiev) but also accepts the new ones. */
+function findUnlistedZone(place: string): string | undefined {
+  const city = normalizePlace(place)
     .replace(/(?<=^|[ -])[a-z]/g, (letter) => letter.toUpperCase())
     .replaceAll(" ", "_");
   const names = [place.trim().toUpperCase(), ...regions.map((region) => `${region}/${city}`)];
@@ -83,8 +83,8 @@ function newerName(place: string): string | undefined {
   });
 }
 
-const nameOf = (zone: string): string => (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
+const formatZone = (zone: string): string => (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
 
-function plain(name: string): string {
+function normalizePlace(name: string): string {
   return name.trim().toLowerCase().replaceAll("_", " ").replace(nowWords, "");
 }

@@ -1,30 +1,30 @@
-// An MCP server over stdio that converts units and times of day. It needs no network and keeps nothing.
+// An MCP server over stdio that converts units and times of day. It needs no network and stores nothing.
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { answer, attempt } from "./answer.ts";
-import { convert, unitNames } from "./convert.ts";
-import { timeElsewhere, timeIn } from "./time-zones.ts";
+import { convert, listUnits } from "./convert.ts";
+import { convertTime, getTimeIn } from "./time-zones.ts";
+import { catchErrors, createToolResult } from "./tool-result.ts";
 
 const text = { type: "string" };
 const readOnlyHint = { readOnlyHint: true };
 
 serveStdio(() => {
   const server = new McpServer({ name: "units", version: "1.0.0" });
-  addUnits(server);
-  addTimes(server);
+  addUnitTools(server);
+  addTimeTools(server);
   return server;
 });
 
-function addUnits(server: McpServer): void {
+function addUnitTools(server: McpServer): void {
   const input = fromJsonSchema<{ value: number; from: string; to: string }>({
     type: "object",
     properties: {
-      value: { type: "number", description: "How much." },
-      from: { ...text, description: "The unit it is in, such as km, lb, celsius." },
-      to: { ...text, description: "The unit that is wanted." },
+      value: { type: "number", description: "The amount to convert." },
+      from: { ...text, description: "The source unit, such as km, lb, celsius." },
+      to: { ...text, description: "The target unit." },
     },
     required: ["value", "from", "to"],
-    // What a person might say. Clients that do not know these skip them.
+    // Example phrases. Clients that do not know this field ignore it.
     examples: [
       { phrase: "convert {value} {from} to {to}" },
       { phrase: "how many {to} are {value} {from}" },
@@ -43,9 +43,9 @@ function addUnits(server: McpServer): void {
     "convert",
     { description: about, inputSchema: input, annotations: readOnlyHint },
     ({ value, from, to }) =>
-      attempt(() => {
+      catchErrors(() => {
         const { message, ...data } = convert(value, from, to);
-        return answer(message, data);
+        return createToolResult(message, data);
       }),
   );
   const none = fromJsonSchema({
@@ -59,23 +59,23 @@ function addUnits(server: McpServer): void {
   });
   const listing = { description: "Lists the units that can be converted.", inputSchema: none };
   server.registerTool("list_units", { ...listing, annotations: readOnlyHint }, () =>
-    answer(unitsInWords(), unitNames()),
+    createToolResult(formatUnits(), listUnits()),
   );
   const resource = {
     title: "Units",
-    description: "The units of length, mass, volume and more that are known.",
+    description: "The known units of length, mass, volume and more.",
   };
   server.registerResource("units", "units:///all", { ...resource, mimeType: "text/plain" }, () => ({
-    contents: [{ uri: "units:///all", mimeType: "text/plain", text: unitsInWords() }],
+    contents: [{ uri: "units:///all", mimeType: "text/plain", text: formatUnits() }],
   }));
 }
 
-const unitsInWords = (): string =>
-  Object.entries(unitNames())
+const formatUnits = (): string =>
+  Object.entries(listUnits())
     .map(([quantity, units]) => `${quantity}: ${units.join(", ")}`)
     .join("\n");
 
-function addTimes(server: McpServer): void {
+function addTimeTools(server: McpServer): void {
   const place = fromJsonSchema<{ place: string }>({
     type: "object",
     properties: {
@@ -90,20 +90,20 @@ function addTimes(server: McpServer): void {
       { phrase: "what's the time in {place} right now" },
     ],
   });
-  const now = { description: "Tells what time it is now in a place.", inputSchema: place };
+  const now = { description: "Returns the current time in a place.", inputSchema: place };
   server.registerTool("time_in", { ...now, annotations: readOnlyHint }, (input) =>
-    attempt(() => {
-      const { message, time } = timeIn(input.place, Date.now());
-      return answer(message, { time });
+    catchErrors(() => {
+      const { message, time } = getTimeIn(input.place, Date.now());
+      return createToolResult(message, { time });
     }),
   );
   const elsewhere = fromJsonSchema<{ time: string; from: string; to: string; day?: string }>({
     type: "object",
     properties: {
       time: { ...text, description: "The time of day, such as 15:30 or 3 pm." },
-      from: { ...text, description: "The place whose time it is." },
-      to: { ...text, description: "The place whose time is wanted." },
-      day: { ...text, description: "Of that time, such as 2026-03-01. Left out: today." },
+      from: { ...text, description: "The place of the given time." },
+      to: { ...text, description: "The place to convert to." },
+      day: { ...text, description: "The date, such as 2026-03-01. Defaults to today." },
     },
     required: ["time", "from", "to"],
     examples: [
@@ -115,14 +115,14 @@ function addTimes(server: McpServer): void {
     ],
   });
   const converting = {
-    description: "Tells what a time of day in one place is in another.",
+    description: "Converts a time of day from one place to another.",
     inputSchema: elsewhere,
   };
   server.registerTool("convert_time", { ...converting, annotations: readOnlyHint }, (input) =>
-    attempt(() => {
+    catchErrors(() => {
       const day = input.day ?? new Date().toISOString().slice(0, 10);
-      const { message, time } = timeElsewhere({ time: input.time, day }, input.from, input.to);
-      return answer(message, { time });
+      const { message, time } = convertTime({ time: input.time, day }, input.from, input.to);
+      return createToolResult(message, { time });
     }),
   );
 }

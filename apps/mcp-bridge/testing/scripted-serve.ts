@@ -1,15 +1,15 @@
-// The program of serve.ts with a model that says what a test can foresee: it converts 42 km with the child server, and
-// tells how many questions it has heard. Its arguments: the folder for data, and a configuration of child servers.
+// The program of serve.ts with a predictable model: it converts 42 km with the child server, and reports how many
+// questions it has received. Arguments: the data folder, and a configuration of child servers.
 import { join } from "node:path";
 import { toPlainText } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { bridge } from "../agent.ts";
-import { bridgeService } from "../bridge-service.ts";
-import { childServers } from "../child-servers.ts";
-import { textCall } from "./text-call.ts";
+import { createBridgeService } from "../bridge-service.ts";
+import { startChildServers } from "../child-servers.ts";
+import { formatTextCall } from "./text-call.ts";
 
 const [, , data = "", file] = process.argv;
-const mcp = await childServers({ data, ...(file !== undefined && { file }) });
+const mcp = await startChildServers({ dataFolder: data, ...(file !== undefined && { file }) });
 
 const model = scriptedModel(({ history }) => {
   const said = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
@@ -17,11 +17,11 @@ const model = scriptedModel(({ history }) => {
   const questions = said.filter((text) => !text.startsWith("TOOL_RESULT")).length;
   if (said.at(-1)?.includes("heard")) return { text: `I have heard ${questions} questions.` };
   if (result !== undefined) return { text: `[Thinking: That is it.]\nThe tool says: ${result}` };
-  const call = textCall("mcp_units_convert", { value: 42, from: "km", to: "mi" });
+  const call = formatTextCall("mcp_units_convert", { value: 42, from: "km", to: "mi" });
   return { text: `[Thinking: A tool knows.]\n${call}` };
 });
 
-const service = bridgeService({
+const service = createBridgeService({
   agent: await bridge({ model, mcp, web: false }),
   mcp,
   reasoningFile: join(data, "reasoning.log"),

@@ -1,4 +1,4 @@
-/** A call as a model without calls of its own writes it. */
-export function textCall(name: string, input: object): string {
+/** Formats a tool call in the text dialect. */
+export function formatTextCall(name: string, input: object): string {
   return `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input, undefined, 2)}`;
 }

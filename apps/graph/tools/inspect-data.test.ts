@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { describeProperty, getSchema, sampleData } from "./look-at-data.ts";
-import { trial } from "./trial.ts";
+import { createToolHarness } from "../testing/tool-harness.ts";
+import { describeProperty, getSchema, sampleData } from "./inspect-data.ts";
 
-const { desk, call, end } = trial();
+const { context: desk, call, close: end } = createToolHarness();
 afterAll(end);
 
 describe("sampleData", () => {
-  it("gives three nodes with all they have, unless told otherwise (S2-23)", async () => {
+  it("returns three nodes with all properties by default (S2-23)", async () => {
     const { data } = await call(sampleData(desk));
     expect(data).toMatchObject({
       total: 20,
@@ -18,21 +18,21 @@ describe("sampleData", () => {
     });
   });
 
-  it("gives edges with the names of their ends (S2-23)", async () => {
+  it("returns edges with the names of their ends (S2-23)", async () => {
     expect((await call(sampleData(desk), { target: "edges", count: 1 })).data).toEqual({
       total: 30,
       edges: [{ id: "edge1", from: "Ada", to: "Whiskers", data: { type: "owner_of" } }],
     });
   });
 
-  it("takes 1 to 1,000", async () => {
+  it("accepts 1 to 1,000", async () => {
     await expect(call(sampleData(desk), { count: 0 })).rejects.toThrow(/count/);
     await expect(call(sampleData(desk), { count: 1001 })).rejects.toThrow(/count/);
   });
 });
 
 describe("getSchema", () => {
-  it("tells each type with its properties", async () => {
+  it("lists each type with its properties", async () => {
     expect((await call(getSchema(desk))).data).toMatchObject({
       graph: "pets",
       nodeCount: 20,
@@ -44,18 +44,18 @@ describe("getSchema", () => {
 });
 
 describe("describeProperty", () => {
-  it("counts the values of a text", async () => {
+  it("counts the values of a text property", async () => {
     const { data } = await call(describeProperty(desk), { property: "breed" });
     expect(data).toMatchObject({ has: 3, distinct: 3, values: [{ value: "tabby", count: 1 }, {}, {}] });
   });
 
-  it("tells the range of a number", async () => {
+  it("returns the range of a numeric property", async () => {
     const { data } = await call(describeProperty(desk), { property: "age" });
     expect(data).toMatchObject({ has: 10, smallest: 3, largest: 52, mean: 23.3 });
   });
 
-  it("refuses one that is not there, and says which are", async () => {
+  it("refuses an unknown property and lists the known ones", async () => {
     const { error } = await call(describeProperty(desk), { property: "colour", target: "edges" });
-    expect(error).toBe('No edges have the property "colour". There are: type.');
+    expect(error).toBe('No edges have the property "colour". Known properties: type.');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lineOf, type TestedFile, tallyOf } from "./tally.ts";
+import { lineOf, type TestedFile, tallyOf } from "./tally-reporter.ts";
 
 type State = "passed" | "failed" | "skipped" | "pending";
 

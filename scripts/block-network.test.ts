@@ -5,7 +5,7 @@ import { get } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { connect as connectByTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { isLoopback, isNobody, takeLeaks } from "./stay-here.ts";
+import { isLoopback, isNobody, takeLeaks } from "./block-network.ts";
 
 // Addresses of documentation (RFC 5737, RFC 3849): even without the hooks nobody would be there.
 const away = "192.0.2.1";

@@ -2,16 +2,16 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { WebFetchOptions } from "@capstan/tools";
 
-export type PretendPages = {
-  /** For `web_fetch`: every name is at a public address, and every connection comes here instead. */
+export type FakeWeb = {
+  /** Options for `web_fetch`: every name resolves to a public address, and every connection is redirected to this server. */
   readonly web: WebFetchOptions;
-  /** Where somebody wanted to connect to. */
+  /** The requested addresses. */
   readonly connections: readonly string[];
   close(): Promise<void>;
 };
 
-/** A web of pages by their paths, on a port of this machine. */
-export async function pretendPages(pages: Readonly<Record<string, string>>): Promise<PretendPages> {
+/** Serves the pages by path on a local port. */
+export async function startFakeWeb(pages: Readonly<Record<string, string>>): Promise<FakeWeb> {
   const connections: string[] = [];
   const server = createServer(({ url = "/" }, response) => {
     const page = pages[url];
@@ -28,7 +28,7 @@ export async function pretendPages(pages: Readonly<Record<string, string>>): Pro
       connect(to) {
         connections.push(`${to.address}:${to.port}`);
         const socket = connect({ host: "127.0.0.1", port });
-        // The guard looks whether it is where it wanted to be.
+        // The guard checks that the socket is connected to the requested address.
         return Object.defineProperty(socket, "remoteAddress", { get: () => to.address });
       },
     },

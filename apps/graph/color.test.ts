@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { colourInWords, hexColour } from "./colour.ts";
+import { formatColor, parseColor } from "./color.ts";
 
-describe("a colour", () => {
+describe("a color", () => {
   it.each([
     ["blue", "#0000ff"],
     [" Blue ", "#0000ff"],
@@ -10,7 +10,7 @@ describe("a colour", () => {
     ["#0000FF", "#0000ff"],
     ["#0af", "#00aaff"],
   ])("%s is %s (S2-56)", (said, hex) => {
-    expect(hexColour(said)).toEqual({ hex });
+    expect(parseColor(said)).toEqual({ hex });
   });
 
   it.each([
@@ -19,8 +19,8 @@ describe("a colour", () => {
     "#12",
     "rgb(0,0,0)",
     "toString",
-  ])("%j is none, and says what works (S2-56)", (said) => {
-    expect(hexColour(said)).toEqual({ problem: expect.stringContaining("#0000ff always work") });
+  ])("%j is rejected with a hint at valid values (S2-56)", (said) => {
+    expect(parseColor(said)).toEqual({ problem: expect.stringContaining("#0000ff always work") });
   });
 
   it.each([
@@ -28,6 +28,6 @@ describe("a colour", () => {
     ["#FF0000", "red (#ff0000)"],
     ["#123456", "#123456"],
   ])("%s is told as %s", (said, told) => {
-    expect(colourInWords(said)).toBe(told);
+    expect(formatColor(said)).toBe(told);
   });
 });

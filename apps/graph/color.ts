@@ -1,7 +1,7 @@
 import { suggestName } from "capstan";
 
-// The basic colours of CSS, and the ones people name most beside them.
-const words: { readonly [word: string]: string } = {
+// The basic CSS colors, and other common ones.
+const colorNames: { readonly [word: string]: string } = {
   black: "#000000",
   silver: "#c0c0c0",
   gray: "#808080",
@@ -43,24 +43,24 @@ const words: { readonly [word: string]: string } = {
   darkgrey: "#a9a9a9",
 };
 
-/** A colour as `#rrggbb`, from a word such as "blue" or "light blue", or from `#rgb` or `#rrggbb`; or why not. */
-export function hexColour(said: string): { readonly hex: string } | { readonly problem: string } {
-  const plain = said.trim().toLowerCase();
+/** Parses a name such as "light blue", `#rgb` or `#rrggbb` to `#rrggbb`. Returns a problem for an unknown color. */
+export function parseColor(color: string): { readonly hex: string } | { readonly problem: string } {
+  const plain = color.trim().toLowerCase();
   if (/^#[0-9a-f]{6}$/u.test(plain)) return { hex: plain };
   if (/^#[0-9a-f]{3}$/u.test(plain)) return { hex: plain.replace(/[0-9a-f]/gu, "$&$&") };
   const word = plain.replace(/[\s_-]+/gu, "");
-  const hex = Object.hasOwn(words, word) ? words[word] : undefined;
+  const hex = Object.hasOwn(colorNames, word) ? colorNames[word] : undefined;
   if (hex) return { hex };
-  const hint = suggestName(word, Object.keys(words));
+  const hint = suggestName(word, Object.keys(colorNames));
   return {
-    problem: `"${said}" is no colour that is known here.${hint} Hex values such as #0000ff always work.`,
+    problem: `"${color}" is not a known color.${hint} Hex values such as #0000ff always work.`,
   };
 }
 
-/** As it was said; a hex value with the word for it, where there is one: "red (#ff0000)". */
-export function colourInWords(said: string): string {
-  const found = hexColour(said);
-  if (!said.trim().startsWith("#") || "problem" in found) return said;
-  const [word] = Object.entries(words).find(([, hex]) => hex === found.hex) ?? [];
-  return word === undefined ? said : `${word} (${found.hex})`;
+/** Adds the name to a hex value, if there is one: "red (#ff0000)". Names stay as they are. */
+export function formatColor(color: string): string {
+  const parsedColor = parseColor(color);
+  if (!color.trim().startsWith("#") || "problem" in parsedColor) return color;
+  const [word] = Object.entries(colorNames).find(([, hex]) => hex === parsedColor.hex) ?? [];
+  return word === undefined ? color : `${word} (${parsedColor.hex})`;
 }

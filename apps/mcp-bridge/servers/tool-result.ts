@@ -1,12 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
-/** A line for people, and the same as data. */
-export function answer(message: string, data: Record<string, unknown>): CallToolResult {
+/** A tool result with a text for the user and the same as data. */
+export function createToolResult(message: string, data: Record<string, unknown>): CallToolResult {
   return { content: [{ type: "text", text: message }], structuredContent: data };
 }
 
-/** Runs it; what it throws becomes an error that the model can read and correct. */
-export async function attempt(
+/** Turns a thrown error into an error result that the model can read and correct. */
+export async function catchErrors(
   action: () => CallToolResult | Promise<CallToolResult>,
 ): Promise<CallToolResult> {
   try {

@@ -1,0 +1,54 @@
+import type { Json } from "capstan";
+import { getPlainText } from "./match-nodes.ts";
+import { countTypes, type Network } from "./network.ts";
+
+const selectorSyntax =
+  "Operators: == != < <= > >= contains, with and, or, parentheses; strings in quotes; * matches all";
+
+export const selectorInput: Json = {
+  type: "string",
+  description: `Which nodes, such as type == 'cat' and age > 4. Properties: those of the nodes, and id, degree. ${selectorSyntax}. Names work too: Whiskers and Mittens`,
+};
+
+export const edgeSelectorInput: Json = {
+  type: "string",
+  description: `Which edges, such as type == 'lives_in'. Properties: those of the edges, and id, from, to, fromName, toName. ${selectorSyntax}`,
+};
+
+export const nodeIdsInput: Json = {
+  type: "array",
+  items: { type: "string" },
+  description: "Ids of nodes, as returned by findNodes; names work too",
+};
+
+export const colorInput: Json = {
+  type: "string",
+  description: "The color as hex, such as #0000ff, or as a name, such as blue",
+};
+
+/** "1 node", "3 nodes". */
+export const formatCount = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** An empty result is not an error: tell the model what it could offer instead. */
+export function explainNoNodes({ nodes, title }: Network, selector: string): string {
+  const types = countTypes(nodes).map(({ type, count }) => `${type} (${count})`);
+  return `${formatNoNodes(selector)} Node types in "${title}": ${types.join(", ")}.`;
+}
+
+export function formatNoNodes(selector: string): string {
+  const plainText = getPlainText(selector);
+  return plainText === undefined
+    ? `No node matches ${selector}.`
+    : `No node has the name or type "${plainText}".`;
+}
+
+/** Short enough for a button, and on one line. */
+const shortLine = /^.{1,60}$/u;
+
+/** Suggests replies for a request with an unknown type. */
+export function suggestTypes({ nodes }: Network): readonly string[] {
+  return countTypes(nodes.filter(({ data }) => shortLine.test(String(data.type ?? ""))))
+    .slice(0, 5)
+    .map(({ type }) => `yes, the ${type}s`);
+}

@@ -1,0 +1,131 @@
+import type { Json, Tool } from "capstan";
+import { suggestName } from "capstan";
+import { defineCommand, type Facts, type GraphContext, Refusal } from "../command.ts";
+import { describeTypes, getName, listProperties, type Network } from "../network.ts";
+import { formatCount } from "../selection.ts";
+
+type Target = "nodes" | "edges";
+const targetInput = {
+  type: "string",
+  enum: ["nodes", "edges"],
+  default: "nodes",
+  description: "Nodes or edges",
+} as const;
+
+export function sampleData(graphContext: GraphContext): Tool {
+  return defineCommand<{ readonly target?: Target; readonly count?: number }>(graphContext, {
+    name: "sampleData",
+    description: "Returns a few nodes or edges with all their properties, as samples of the graph.",
+    input: {
+      target: targetInput,
+      count: { type: "integer", minimum: 1, maximum: 1000, default: 3, description: "How many" },
+    },
+    effects: "none",
+    examples: [
+      { phrase: "what are some sample nodes", input: { target: "nodes" } },
+      { phrase: "show {count} sample nodes", input: { target: "nodes" } },
+      { phrase: "what are some sample edges", input: { target: "edges" } },
+      { phrase: "show {count} sample edges", input: { target: "edges" } },
+      { phrase: "show me the edges", input: { target: "edges" } },
+      { phrase: "show me some example nodes", input: { target: "nodes" } },
+      { phrase: "show {count} example nodes", input: { target: "nodes" } },
+    ],
+    run({ target = "nodes", count = 3 }, { network }) {
+      const samples = target === "nodes" ? sampleNodes(network, count) : sampleEdges(network, count);
+      const message = `Returned ${formatCount(samples.length, target === "nodes" ? "node sample" : "edge sample")}.`;
+      return [{ success: true, message, data: { total: network[target].length, [target]: samples } }];
+    },
+  });
+}
+
+const sampleNodes = ({ nodes }: Network, count: number): Json[] =>
+  nodes.slice(0, count).map(({ id, data }) => ({ id, data }));
+
+function sampleEdges({ nodes, edges }: Network, count: number): Json[] {
+  const names = new Map(nodes.map((node) => [node.id, getName(node)]));
+  return edges.slice(0, count).map(({ id, from, to, data }) => {
+    return { id, from: names.get(from) ?? from, to: names.get(to) ?? to, data };
+  });
+}
+
+export function getSchema(graphContext: GraphContext): Tool {
+  return defineCommand(graphContext, {
+    name: "getSchema",
+    description: "Returns the node and edge types of the open graph, with counts and properties.",
+    input: {},
+    effects: "none",
+    examples: [
+      { phrase: "describe the schema" },
+      { phrase: "show me the schema" },
+      { phrase: "which properties do the nodes have" },
+      { phrase: "what is in this graph" },
+    ],
+    run(_, { network }) {
+      const { title, nodes, edges } = network;
+      const message = `"${title}" has ${nodes.length} nodes and ${edges.length} edges.`;
+      return [{ success: true, message, data: describeSchema(network) }, {}];
+    },
+  });
+}
+
+export function describeSchema({ name, nodes, edges }: Network): Facts {
+  return {
+    graph: name,
+    nodeCount: nodes.length,
+    edgeCount: edges.length,
+    nodeTypes: describeTypes(nodes),
+    edgeTypes: describeTypes(edges),
+  };
+}
+
+export function describeProperty(graphContext: GraphContext): Tool {
+  return defineCommand<{ readonly property: string; readonly target?: Target }>(graphContext, {
+    name: "describeProperty",
+    description:
+      "Summarizes the values of a property of nodes or edges: count, most frequent, smallest, largest, mean.",
+    input: {
+      property: { type: "string", description: "Name of the property, such as breed" },
+      target: targetInput,
+    },
+    required: ["property"],
+    effects: "none",
+    examples: [
+      { phrase: "tell me about the property {property}" },
+      { phrase: "what values does {property} have" },
+      { phrase: "describe the property {property} of the edges", input: { target: "edges" } },
+    ],
+    run({ property, target = "nodes" }, { network }) {
+      const members = network[target];
+      const values = members.flatMap(({ data }) =>
+        Object.hasOwn(data, property) ? [data[property] ?? ""] : [],
+      );
+      if (values.length === 0) {
+        const known = ["type", ...listProperties(members)];
+        throw new Refusal(
+          `No ${target} have the property "${property}".${suggestName(property, known)} Known properties: ${known.join(", ")}.`,
+        );
+      }
+      const message = `${values.length} of ${members.length} ${target} have "${property}".`;
+      return [{ success: true, message, data: { property, has: values.length, ...summarizeValues(values) } }];
+    },
+  });
+}
+
+const maxValues = 10;
+
+function summarizeValues(values: readonly (string | number | boolean)[]): { readonly [name: string]: Json } {
+  const counts = new Map<string | number | boolean, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const frequentValues = [...counts].sort(([, left], [, right]) => right - left).slice(0, maxValues);
+  const numbers = values.filter((value) => typeof value === "number");
+  const range = numbers.length > 0 && {
+    smallest: numbers.reduce((left, right) => Math.min(left, right)),
+    largest: numbers.reduce((left, right) => Math.max(left, right)),
+    mean: Number((numbers.reduce((sum, number) => sum + number, 0) / numbers.length).toFixed(2)),
+  };
+  return {
+    distinct: counts.size,
+    ...range,
+    values: frequentValues.map(([value, count]) => ({ value, count })),
+  };
+}
