@@ -10,8 +10,8 @@ import { storeSuite } from "capstan/testing/store-suite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { acme } from "../docs/examples/add-a-model.ts";
 import { plainLines, plainMapping } from "../docs/examples/add-a-protocol.ts";
-import { mirrored } from "../docs/examples/add-a-store.ts";
-import { caretaker } from "../docs/examples/add-an-engine.ts";
+import { withMirror } from "../docs/examples/add-a-store.ts";
+import { createRunEngine } from "../docs/examples/add-an-engine.ts";
 import { exampleNames, runExample } from "./examples.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -230,6 +230,6 @@ it("the client of the guide gives up on a provider that stays silent", async () 
   await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "model_timeout" });
 });
 
-storeSuite("of the guide", () => mirrored(memory(), () => undefined));
+storeSuite("of the guide", () => withMirror(memory(), () => undefined));
 
-engineSuite("of the guide", () => caretaker(memory(), []));
+engineSuite("of the guide", () => createRunEngine(memory(), []));

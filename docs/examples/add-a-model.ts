@@ -1,4 +1,4 @@
-// A client for a provider named Acme, which does not exist: it answers with one JSON object per line.
+// A client for Acme, a fictional provider that answers with one JSON object per line.
 
 import {
   AgentError,
@@ -18,19 +18,19 @@ export type AcmeOptions = {
   readonly model: string;
   readonly apiKey: string;
   readonly baseURL?: string;
-  /** After so long without a word the answer is given up. */
+  /** Aborts the request after this time without data. */
   readonly idleMs?: number;
   readonly fetch?: typeof fetch;
 };
 
-/** Acme's models. */
+/** Creates a model that calls Acme. */
 export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions): Model {
   const { baseURL = "https://api.acme.example", fetch: post = fetch } = options;
   return {
     id: `acme/${model}`,
     async *stream(request, { signal }) {
       const silence = new AbortController();
-      const stalled = new AgentError("model_timeout", "Acme has gone silent.");
+      const stalled = new AgentError("model_timeout", "Acme stopped sending data.");
       const timer = setTimeout(() => silence.abort(stalled), idleMs);
       try {
         const response = await post(`${baseURL}/answers`, {
@@ -39,8 +39,8 @@ export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions
           body: JSON.stringify(toRequest(model, request)),
           signal: AbortSignal.any([signal, silence.signal]),
         });
-        if (!response.ok || !response.body) throw refusal(response.status);
-        for await (const lines of linesOf(response.body)) {
+        if (!response.ok || !response.body) throw toError(response.status);
+        for await (const lines of readLines(response.body)) {
           timer.refresh();
           yield lines.map(fromLine);
         }
@@ -51,7 +51,7 @@ export function acme({ model, apiKey, idleMs = 60_000, ...options }: AcmeOptions
   };
 }
 
-/** Pure: what Acme is sent. */
+/** Pure: builds the request body. */
 export function toRequest(model: string, request: ModelRequest): Json {
   const { instructions, history, tools, toolChoice, maxOutputTokens } = request;
   return {
@@ -99,9 +99,9 @@ const finishes: { readonly [end: string]: Finish } = {
   filter: "content_filter",
 };
 
-/** Pure: what a line of the answer means. */
+/** Pure: parses one line of the response. */
 export function fromLine(text: string): Chunk {
-  const line = parsed(text);
+  const line = parseLine(text);
   if (line.error !== undefined) throw new AgentError("model_overloaded", `Acme says: ${line.error}`);
   if (line.say !== undefined) return { type: "text", text: line.say };
   if (line.call) return { type: "call_start", ...line.call };
@@ -110,7 +110,7 @@ export function fromLine(text: string): Chunk {
   return { type: "finish", reason: finishes[line.end ?? ""] ?? "other" };
 }
 
-function parsed(text: string): Line {
+function parseLine(text: string): Line {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -118,8 +118,8 @@ function parsed(text: string): Line {
   }
 }
 
-/** A code says whether it is worth asking again: the runtime does, and waits in between. */
-function refusal(status: number): AgentError {
+/** The error code tells the runtime whether to retry. */
+function toError(status: number): AgentError {
   const message = `Acme answered with status ${status}.`;
   if (status === 401) return new AgentError("model_auth", message);
   if (status === 404) return new AgentError("model_not_found", message);
@@ -127,8 +127,8 @@ function refusal(status: number): AgentError {
   return new AgentError(status >= 500 ? "model_overloaded" : "model_rejected", message);
 }
 
-/** Whole lines, as many as one read gave. Bytes may be cut anywhere, also inside of a letter. */
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
+/** Yields the complete lines of each read. A read can end anywhere, even inside a character. */
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of body) {
@@ -138,7 +138,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   }
 }
 
-// Run as a program it has no network: answers come from here.
+// As a program it uses no network: these are the responses.
 if (import.meta.main) {
   const answers = [
     '{"call":{"index":0,"id":"c1","name":"tide"}}\n{"arguments":{"index":0,"text":"{\\"port\\":\\"Brest\\"}"}}\n{"end":"calls"}\n',

@@ -1,8 +1,8 @@
-// A wire for people who read a run with nothing but `curl`: one line of text per thing that happens.
+// A plain-text wire for reading a run with `curl`: one line per event.
 import { defineAgent, defineTool, type Event, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-/** What becomes of each event; for the table of the documentation. Others are not shown. */
+/** How each event is shown, for the table in the documentation. Other events are omitted. */
 export const plainMapping: { readonly [event: string]: string } = {
   tool_call_start: "`→ name`",
   tool_call_result: "`← ok` or `← failed`",
@@ -10,10 +10,10 @@ export const plainMapping: { readonly [event: string]: string } = {
   done: "the answer, then the status in brackets",
 };
 
-/** Turns the events of a run, one by one, into lines. Pure: it knows no request, no store and no clock. */
+/** Converts the events of a run to lines. Pure: uses no request, store or clock. */
 export function plainLines(): (event: Event) => readonly string[] {
   return (event) => {
-    // What happens inside of a call is not shown.
+    // Omit nested runs.
     if (event.parentRunId !== undefined) return [];
     switch (event.type) {
       case "tool_call_start":
@@ -24,7 +24,7 @@ export function plainLines(): (event: Event) => readonly string[] {
         return [`? ${event.name}: ${event.reason}`];
       case "done":
         return [event.text, `[${event.status}]`];
-      // Protocols show what they have a word for, so new events may come without harm.
+      // Ignore other events, so that new ones do not break the protocol.
       default:
         return [];
     }

@@ -1,11 +1,11 @@
 import { defineAgent, defineTool, run } from "capstan";
 import { collect, scriptedModel } from "capstan/testing";
 
-// In the studio this type is in widget-props.ts, and tools import it from there, as a type alone.
+// In the studio this type is in widget-props.ts, and tools import it as a type.
 export type TimelineProps = {
   readonly title?: string;
   readonly events: readonly { readonly at: string; readonly label: string }[];
-  /** Buttons under the answer: a click says exactly this. */
+  /** Reply buttons below the answer; a click sends the text. */
   readonly replies?: readonly string[];
 };
 
@@ -23,7 +23,7 @@ const deliveries = defineTool({
       ],
       replies: ["Leave it with a neighbour"],
     };
-    // `content` is what the model reads. `ui` is for people: clients of providers do not send it.
+    // `content` is for the model, `ui` for the user. Model clients never send `ui`.
     return {
       content: "Left the depot at 08:10, in the street since 11:45.",
       ui: { kind: "timeline", props },

@@ -1,12 +1,12 @@
-// A whole app in one file. In apps/ each part has a file of its own: agent.ts, talks.ts, README.md.
+// A complete app in one file. In apps/ each part has its own file: agent.ts, conversations.ts, README.md.
 import { type Agent, defineAgent, defineTool, type Model, type PolicyOverrides, run } from "capstan";
 import { defaultModel, offline } from "capstan/models";
 import { z } from "zod";
 
-/** How the studio introduces it. The suggestions work without a key. */
+/** How the studio presents the app. The suggestions work without an API key. */
 export const about = {
   title: "Library",
-  description: "Knows which books are on the shelf.",
+  description: "Finds books on the shelf.",
   suggestions: ["Do you have the book Persuasion?", "Where is the book Moby-Dick?"],
 } as const;
 
@@ -25,34 +25,34 @@ const findBook = defineTool({
   effects: "none",
   reads: ["public"],
   execute({ title }) {
-    const book = shelf.find((one) => one.title.toLowerCase() === title.toLowerCase());
+    const book = shelf.find((entry) => entry.title.toLowerCase() === title.toLowerCase());
     return book
       ? { message: `"${book.title}" is on shelf ${book.place}.`, data: book }
-      : { message: `There is no book "${title}".`, data: { found: 0 } };
+      : { message: `No book found with the title "${title}".`, data: { found: 0 } };
   },
 });
 
-/** An agent for the books of a library. */
+/** Creates an agent that finds books in a library. */
 export async function library(options: { readonly model?: Model | string } = {}): Promise<Agent> {
   const { model = await defaultModel() } = options;
   return defineAgent({
     name: "library",
     model,
-    instructions: "You are a librarian. Say only what the tools told you.",
+    instructions: "You are a librarian. Report only what the tools return.",
     tools: [findBook],
     policy,
   });
 }
 
-/** What people say, and what must come of it: written first, and from their point of view. */
-export const talks = [
+/** User messages with the expected calls and answers. Write these first. */
+export const conversations = [
   { user: "Do you have the book Persuasion?", calls: "find_book", answers: "A 3" },
   { user: "where is the book moby-dick", calls: "find_book", answers: "C 1" },
 ] as const;
 
 const agent = await library({ model: offline() });
-for (const { user, calls, answers } of talks) {
+for (const { user, calls, answers } of conversations) {
   const { text, toolCalls } = await run(agent, user);
-  const isRight = toolCalls.map(({ name }) => name).join() === calls && text.includes(answers);
-  console.log(`${isRight ? "ok" : "WRONG"}: ${user}`);
+  const isExpected = toolCalls.map(({ name }) => name).join() === calls && text.includes(answers);
+  console.log(`${isExpected ? "ok" : "WRONG"}: ${user}`);
 }

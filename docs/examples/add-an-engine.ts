@@ -14,23 +14,23 @@ import {
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
-export type Caretaker = {
+export type RunEngine = {
   readonly store: Store;
   start(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
   resume(agent: Agent, runId: string, options?: ResumeOptions): Run;
-  /** Goes on with every run that has work to do and nobody at it. */
+  /** Resumes every unfinished run that no process holds. */
   recover(): Promise<Result[]>;
 };
 
-/** An engine on one store: it starts runs there, and takes up those that were left. */
-export function caretaker(store: Store, agents: readonly Agent[]): Caretaker {
+/** Creates an engine on one store that starts runs and resumes orphaned ones. */
+export function createRunEngine(store: Store, agents: readonly Agent[]): RunEngine {
   return {
     store,
     start: (agent, input, options) => run(agent, input, { ...options, store }),
     resume: (agent, runId, options) => resume(agent, { store, runId }, options),
     async recover() {
-      const left = await store.listOrphans();
-      return Promise.all(left.map(async ({ runId }) => resume(agents, { store, runId })));
+      const orphans = await store.listOrphans();
+      return Promise.all(orphans.map(async ({ runId }) => resume(agents, { store, runId })));
     },
   };
 }
@@ -39,7 +39,7 @@ if (import.meta.main) {
   let looks = 0;
   const look = defineTool({
     name: "look",
-    description: "Looks at the gauge",
+    description: "Reads the gauge",
     input: {},
     effects: "none",
     execute: () => `Look ${++looks}: 3 bar`,
@@ -49,14 +49,14 @@ if (import.meta.main) {
   );
   const agent = defineAgent({ name: "stoker", model, tools: [look] });
 
-  // The disk fails when the result is stored, and a moment later it works again.
+  // The disk fails while the result is stored, then works again.
   const store = memory();
   const { append } = store;
   store.append = (facts, at) =>
     facts.some(({ type }) => type === "turn_end")
       ? Promise.reject(new Error("disk full"))
       : append(facts, at);
-  const engine = caretaker(store, [agent]);
+  const engine = createRunEngine(store, [agent]);
   await engine.start(agent, "How is the pressure?").then(undefined, (error) => console.log(error.message));
   store.append = append;
 

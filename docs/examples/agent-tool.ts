@@ -27,7 +27,7 @@ const clerk = defineAgent({
     { calls: [{ name: "librarian", input: { prompt: "Order the book about the white whale." } }] },
     { text: "You get it on Friday." },
   ]),
-  // A call is a run of its own: three turns, its own tools, the budget of the clerk.
+  // Each call is a nested run with its own turns and tools, within the clerk's budget.
   tools: [agentTool(librarian, { maxTurns: 3, description: "Knows and orders books" })],
   policy: { budget: { tokens: 20_000 } },
 });
@@ -36,7 +36,7 @@ const clerking = run(clerk, "I want that book about the whale.");
 for await (const event of clerking) {
   const depth = event.parentRunId === undefined ? "" : "  ";
   if (isFact(event)) console.log(`${depth}${event.agent} ${event.turn} ${event.type}`);
-  // What it needs a person for waits in the run of the clerk, and is answered there.
+  // Approvals of the nested run are pending in the clerk's run and answered there.
   if (event.type === "approval_required") clerking.approve(event.callId);
 }
 

@@ -28,7 +28,7 @@ const paying = run(agent, "Pay the bills.");
 const asked = await paying;
 console.log(asked.status);
 
-// A real program would show these to a person, now or tomorrow.
+// A real program would show these to a user, now or tomorrow.
 for (const { callId, reason, input } of asked.pending) {
   console.log(`May I? ${reason} ${JSON.stringify(input)}`);
   if (reason.includes("roofer")) paying.approve(callId);

@@ -13,9 +13,9 @@ const book = defineTool({
   execute({ train }, { answers }) {
     const [answer] = answers;
     const schema = { type: "object", properties: { seat: { enum: free } }, required: ["seat"] };
-    // No result yet: a person is asked, and the tool is executed again, for the same call, with the answer.
+    // No result yet: the user is asked, and the tool runs again for the same call with the answer.
     if (!answer) return { ask: { message: `Which seat in ${train}?`, schema } };
-    if (!answer.approved) return { error: `No seat was wanted: ${answer.reason}` };
+    if (!answer.approved) return { error: `The user declined: ${answer.reason}` };
     return `Booked: ${JSON.stringify(answer.value)} in ${train}.`;
   },
 });
@@ -31,7 +31,7 @@ const store = memory();
 const { runId, pending } = await run(agent, "Get me a seat.", { store });
 for (const { reason, question } of pending) console.log(reason, JSON.stringify(question?.schema));
 
-// The question is stored: it can be answered tomorrow, by another process.
+// The question is stored, so another process can answer it later.
 const resumed = resume(agent, { store, runId });
 await resumed.approve("c1", { seat: "1A" }).then(undefined, (error) => console.log(error.code));
 const result = await resumed.approve("c1", { seat: "7C" });

@@ -17,7 +17,7 @@ const mails = [
   { id: "m3", subject: "Budget, final", text: "Travel is back.", month: "July" },
 ];
 
-// What a tool returns as `contexts` can be cited. The id decides what is the same source.
+// The model can cite the `contexts` a tool returns. The id identifies the source.
 const searchMail = defineTool({
   name: "search_mail",
   description: "Searches mail by month",
@@ -40,13 +40,13 @@ const model = scriptedModel([
   { text: "The budget is 7 million [1]. Travel was cut, then restored [2, 3], as all agreed [7]." },
 ]);
 
-// Sections in an order of one's own; `standardInstructions` has them all.
+// Sections in a custom order; `standardInstructions` includes all of them.
 const agent = defineAgent({
   name: "mail",
   model,
   tools: [searchMail],
   instructions: joinInstructions([
-    "You read mail for a busy person.",
+    "You read mail for a busy user.",
     dateSection,
     toolsSection,
     contextSection({ maxSize: 8000 }),
@@ -63,6 +63,6 @@ console.log(result.text);
 for (const { n, title, url } of result.citations) console.log(`[${n}] ${title} ${url}`);
 for (const event of events) if (event.type === "warning") console.log(event.message);
 
-// What was done, for people.
+// A summary of the steps.
 for (const { type, iteration, summary } of reasoningSteps(events))
   if (summary) console.log(`${iteration} ${type}: ${summary}`);

@@ -8,7 +8,7 @@ import { local } from "capstan/engines/local";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 
-// This program runs itself as a second process, which is killed in the middle of a tool call.
+// This program starts itself as a second process and kills it in the middle of a tool call.
 const isDoomed = process.argv[2] !== undefined;
 const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "capstan-"));
 
@@ -16,7 +16,7 @@ const read = defineTool({
   name: "read",
   description: "Reads a report",
   input: {},
-  effects: "none", // may be repeated, so it is after a crash
+  effects: "none", // safe to repeat, so it runs again after a crash
   execute: () => (isDoomed ? new Promise<string>(() => process.send?.("reading")) : "Sales are up."),
 });
 const send = defineTool({
@@ -48,7 +48,7 @@ await once(doomed, "message");
 doomed.kill("SIGKILL");
 console.log("the first process was killed in the middle of a call");
 
-// Nobody renews the lease of the dead process, so this one takes the run over by itself.
+// The lease of the dead process expires, so this process takes over the run.
 const run = engine.open("run_1");
 const waiting = await run;
 console.log(`taken over: ${waiting.text}`);

@@ -23,8 +23,8 @@ const agent = defineAgent({ name: "counter", model, tools: [count] });
 let stage: Stage = "idle";
 for await (const event of run(agent, "How many words has the line?")) {
   stage = nextStage(stage, event);
-  // A fact is stored and has a number; a delta is only shown.
-  const place = isFact(event) ? `#${event.seq}` : "";
+  // A fact is stored and has a sequence number; a delta is only displayed.
+  const position = isFact(event) ? `#${event.seq}` : "";
   const shown = "delta" in event ? JSON.stringify(event.delta) : "";
-  console.log(`${place.padEnd(4)} ${stage.padEnd(10)} ${event.type} ${shown}`.trimEnd());
+  console.log(`${position.padEnd(4)} ${stage.padEnd(10)} ${event.type} ${shown}`.trimEnd());
 }

@@ -1,4 +1,4 @@
-// An agent that works in one folder: it keeps a plan, reads a file, and asks before it writes.
+// An agent for one folder: it keeps a plan, reads a file, and needs approval to write.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

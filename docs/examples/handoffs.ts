@@ -22,7 +22,7 @@ const research = defineAgent({
 
 const desk = defineAgent({
   name: "desk",
-  instructions: "You talk to people. Leave questions about the system to research.",
+  instructions: "You answer users. Hand off questions about the system to research.",
   handoffs: [research],
   model: scriptedModel([
     { calls: [{ name: "handoff", input: { agent: "research", message: "Which of them retry?" } }] },

@@ -15,13 +15,13 @@ const trains = defineTool({
 
 const model = scriptedModel([
   { calls: [{ name: "train", input: { to: "Bergen" } }] }, // no such tool
-  { calls: [{ name: "trains", input: { to: "Bergen", day: "some day" } }] }, // not what the schema asks for
+  { calls: [{ name: "trains", input: { to: "Bergen", day: "some day" } }] }, // violates the schema
   { calls: [{ name: "trains", input: { to: "Bregen", day: "today" } }] }, // the tool throws
   { calls: [{ name: "trains", input: { to: "Bergen", day: "today" } }] },
   { text: "There are trains at 9:05 and 14:30." },
 ]);
 
-// One attempt: what throws is usually tried once more, after a second, before the model is told.
+// One attempt: by default a call that throws is retried after a second before the model sees the error.
 const agent = defineAgent({ name: "station", model, tools: [trains], policy: { retry: { maxAttempts: 1 } } });
 const result = await run(agent, "When can I go to Bergen?");
 

@@ -8,5 +8,5 @@ await run(agent, "My name is Ada.", { session: "visit" });
 await run(agent, "What is my name?", { session: "visit" });
 await run(agent, "What is my name?", { session: "another" });
 
-// What the model was sent, request by request.
+// The history in each request to the model.
 for (const { history } of model.requests) console.log(history.map(({ type }) => type).join(", "));

@@ -10,7 +10,7 @@ const search = defineTool({
   execute: ({ words }) => `Nothing about "${words}".`,
 });
 
-// Would search for ever; answers only when there is nothing else it can do.
+// Searches forever; answers only when it has no tools left.
 const model = scriptedModel(({ tools }, index) =>
   tools.length > 0
     ? { calls: [{ name: "search", input: { words: `treaty ${index}` } }] }
@@ -23,7 +23,7 @@ for (const [index, { instructions, tools }] of model.requests.entries())
   console.log(`turn ${index + 1}: ${tools.length} tools. ${instructions.split(". ")[0]}`.trimEnd());
 console.log(`${status}: ${text}`);
 
-// One that does not answer even then: the run ends with a reason, and with something to read.
+// A model that does not answer even then: the run ends with a reason and a text.
 const stubborn = scriptedModel((_, index) => ({
   calls: [{ name: "search", input: { words: `treaty ${index}` } }],
 }));

@@ -1,7 +1,7 @@
 import type { Chunk, Entry } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-// Stands in for a language model, so that this needs no key. A real one is called in the same way.
+// A stand-in for a language model, which needs no API key. A real model is called the same way.
 const model = scriptedModel([{ text: "You said that your name is Ada." }, { text: "I do not know it." }]);
 
 async function ask(history: readonly Entry[]): Promise<string> {
@@ -20,5 +20,5 @@ async function ask(history: readonly Entry[]): Promise<string> {
 
 const question: Entry = { type: "user", content: "What is my name?" };
 console.log(await ask([{ type: "user", content: "My name is Ada." }, question]));
-// A model remembers nothing: what is not in the request was never said.
+// A model has no memory: it knows only what is in the request.
 console.log(await ask([question]));

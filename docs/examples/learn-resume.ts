@@ -16,7 +16,7 @@ const model = scriptedModel(({ history }) =>
 const agent = defineAgent({ name: "baker", model, tools: [bake] });
 const { facts } = await collect(run(agent, "A cake, please."));
 
-// As if the process had died at this moment: all that is left is what was stored.
+// As if the process had crashed here: only the stored facts remain.
 const cut = facts.findIndex(({ type }) => type === "tool_call_result");
 const left = JSON.stringify(facts.slice(0, cut + 1));
 

@@ -10,7 +10,7 @@ const search = defineTool({
   execute: ({ query }) => `Nothing about "${query}", but see page ${query.length}.`,
 });
 
-// Searches for ever, whatever it is told; the other one answers when it has no tools left.
+// One model searches forever; the other answers when it has no tools left.
 const stubborn = scriptedModel((_request, index) => ({
   calls: [{ name: "search", input: { query: `attempt ${index + 1}` } }],
 }));
@@ -26,7 +26,7 @@ for (const model of [sensible, stubborn]) {
   console.log(`${result.status} (${result.error?.code ?? "no error"})\n${result.text}\n`);
 }
 
-// Limits of a run win over those of the agent.
+// The policy of a run overrides the agent's.
 const agent = defineAgent({ name: "archivist", model: stubborn, tools: [search], policy: { maxTurns: 3 } });
 const result = await run(agent, "Where is the treaty?", {
   policy: { maxTurns: "unlimited", budget: { tokens: 50 } },

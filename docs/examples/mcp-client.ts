@@ -1,4 +1,4 @@
-// An agent uses an MCP server: a child process that remembers what it is told. Another server cannot be started.
+// An agent that uses an MCP server, a child process with a memory. A second server fails to start.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const mcp = await mcpTools({
       command: process.execPath,
       args: [program],
       env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
-      // By default every tool of a server counts as one that changes something. These two only read.
+      // By default every tool of a server counts as one with side effects. These two only read.
       tools: { search_nodes: { effects: "none" }, read_graph: { effects: "none" } },
     },
     calendar: { command: "no-such-program" },
@@ -33,7 +33,7 @@ const model = scriptedModel([
   { calls: [{ name: "mcp_memory_delete_entities", input: { entityNames: ["Ada"] } }] },
   { text: "Noted: Ada prefers trains." },
 ]);
-// A function: tools that come or go reach the agent between two turns.
+// A function, so that added and removed tools reach the agent between turns.
 const agent = defineAgent({ name: "assistant", model, tools: () => mcp.tools });
 
 const running = run(agent, "Ada prefers trains. Remember that.");

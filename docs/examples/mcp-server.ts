@@ -1,4 +1,4 @@
-// An agent as an MCP server over HTTP, and the official client, which asks its user before the agent may send.
+// An agent as an MCP server over HTTP, and the official client, which asks its user for approval.
 import { serveMcp } from "@capstan/mcp";
 import { serve } from "@hono/node-server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -30,7 +30,7 @@ const service = serveMcp({
   },
 });
 
-// Whoever mounts it says who asks: here everybody is Ada.
+// The host identifies the user: here every request is from Ada.
 const listener = serve({
   port: 0,
   hostname: "127.0.0.1",

@@ -1,14 +1,14 @@
-// From the AI SDK: a loop with tools, a limit of steps, streamed text, and messages that are kept between requests.
+// From the AI SDK: a loop with tools, a step limit, streamed text, and messages stored between requests.
 import { defineAgent, defineTool, run } from "capstan";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { z } from "zod";
 
 const weather = defineTool({
-  name: "weather", // `tools` is a list, so a tool has its name itself
+  name: "weather", // `tools` is a list, so each tool has a name
   description: "Current weather of a city",
   input: z.object({ city: z.string() }), // was `inputSchema`
-  effects: "none", // new: what it changes
+  effects: "none", // new: the side effects
   execute: ({ city }) => ({ city, degrees: 7 }),
 });
 
@@ -24,7 +24,7 @@ const agent = defineAgent({
   policy: { maxTurns: 5 }, // was `stopWhen: isStepCount(5)`
 });
 
-// The messages are in the store: a request brings the session's name and what is new.
+// The store keeps the messages: a request has the session's name and the new input.
 const store = sqlite(":memory:");
 const first = run(agent, "How is the weather in Oslo?", { store, session: "chat-1" });
 for await (const event of first) if (event.type === "content_delta") process.stdout.write(event.delta);

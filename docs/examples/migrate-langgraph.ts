@@ -1,4 +1,4 @@
-// From LangGraph.js: a thread with a checkpointer, a question in the middle of a call, and a step back in time.
+// From LangGraph.js: a thread with a checkpointer, an interrupt in the middle of a call, and time travel.
 import { defineAgent, defineTool, resume, run } from "capstan";
 import { session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
@@ -12,7 +12,7 @@ const book = defineTool({
   effects: "state",
   execute({ guests }, { answers }) {
     const [answer] = answers;
-    // Was `interrupt({ … })`. Here too the tool is executed again from its beginning, so ask first, and act then.
+    // Was `interrupt({ … })`. As there, the tool runs again from the start, so ask before you act.
     if (!answer) return { ask: { message: `Inside or outside, for ${guests}?` } };
     return answer.approved ? `A table ${answer.value}, for ${guests}.` : { error: "Nobody wanted a table." };
   },
@@ -38,7 +38,7 @@ console.log(pending[0]?.reason);
 const result = await resume(agent, { store, runId }).approve(pending[0]?.callId ?? "", "outside");
 console.log(result.text);
 
-// Was `getStateHistory` and an older `checkpoint_id`: every fact is a place to go back to.
+// Was `getStateHistory` and an older `checkpoint_id`: you can fork at every fact.
 const facts = await session(store, "table-1").facts();
 const fork = await session(store, "table-1").fork(3);
 console.log(`${(await fork.facts()).length} of ${facts.length} facts are in the fork`);

@@ -1,4 +1,4 @@
-// From Mastra: an agent with a memory of its threads, a tool that needs approval, and a workflow around it.
+// From Mastra: an agent with thread memory, a tool that needs approval, and a workflow around it.
 import { defineAgent, defineTool, run } from "capstan";
 import { local } from "capstan/engines/local";
 import { sqlite } from "capstan/stores/sqlite";
@@ -25,7 +25,7 @@ const editor = defineAgent({
 });
 const critic = defineAgent({ name: "critic", model: scriptedModel([{ text: "Shorter, please." }]) });
 
-// A workflow is a program. What must survive a crash is a run, and the engine keeps those.
+// A workflow is a program. Parts that must survive a crash are runs, which the engine stores.
 const store = sqlite(":memory:"); // was `storage`
 const engine = local({ store, agents: [editor] }); // was `createDurableAgent({ agent })`
 const advice = await run(critic, "Is the post good?");

@@ -1,4 +1,4 @@
-// From the OpenAI Agents SDK: a handoff to a specialist, and an approval that another process gives later.
+// From the OpenAI Agents SDK: a handoff to a specialist, and an approval given later by another process.
 import { defineAgent, defineTool, resume, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
@@ -9,7 +9,7 @@ const refund = defineTool({
   description: "Pays an order back",
   input: z.object({ order: z.string(), euros: z.number() }), // was `parameters`
   effects: "send",
-  needsApproval: ({ euros }) => euros > 50 && `${euros} euros is above the limit.`, // a text is the reason
+  needsApproval: ({ euros }) => euros > 50 && `${euros} euros is above the limit.`, // a string is the reason
   execute: ({ order }) => `${order} is paid back.`,
 });
 
@@ -34,7 +34,7 @@ const store = memory(); // yours: `sqlite("capstan.db")` or `postgres(pool)`
 const { runId, pending } = await run(triage, "I want my money back for B-17.", { store });
 for (const { name, reason } of pending) console.log(`${name}: ${reason}`); // was `result.interruptions`
 
-// Nothing is serialised by hand: whoever has the store goes on. Was `RunState.fromString` and `run(agent, state)`.
+// No manual serialization: any process with the store can resume. Was `RunState.fromString` and `run(agent, state)`.
 const resumed = resume(triage, { store, runId });
 const result = await resumed.approve(pending[0]?.callId ?? "");
 console.log(`${result.status}: ${result.text}`); // was `result.finalOutput`

@@ -9,7 +9,7 @@ const weather = defineTool({
   execute: ({ city }) => ({ message: `${city}: 7 °C, light rain` }),
 });
 
-// With a key in OPENAI_API_KEY the first one answers; without, the run goes on with the second, which follows rules.
+// With OPENAI_API_KEY set the first model answers; without it, the run falls back to the rule-based offline model.
 const agent = defineAgent({
   name: "helper",
   model: ["openai/gpt-5-mini", offline()],

@@ -1,6 +1,6 @@
 import { defineAgent, defineTool, fromGenerate, run } from "capstan";
 
-// One function makes a model: it gets the history, the tools and the instructions, and gives text or tool calls.
+// A model from one function: it receives the history, tools and instructions, and returns text or tool calls.
 const model = fromGenerate((history) => {
   const last = history.at(-1);
   if (last?.type === "result") return { text: `That is about ${last.content} miles.` };

@@ -13,7 +13,7 @@ const weather = defineTool({
 
 const agent = defineAgent({
   name: "helper",
-  model: await defaultModel(), // of the first provider with a key; without one, the offline model
+  model: await defaultModel(), // the first provider with an API key, else the offline model
   instructions: "Answer briefly.",
   tools: [weather],
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { defineAgent, defineTool, type Event, isFact, resume, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-// This program runs itself as a second process, which dies in the middle of a tool call.
+// This program starts itself as a second process, which dies in the middle of a tool call.
 const isDoomed = process.argv[2] !== undefined;
 const file = process.argv[2] ?? join(tmpdir(), `capstan-${process.pid}.jsonl`);
 
@@ -40,7 +40,7 @@ const model = scriptedModel(({ history }) => {
 const agent = defineAgent({ name: "poster", model, tools: [translate, post] });
 
 if (isDoomed) {
-  // Told as soon as it is stored, and before anything follows from it.
+  // Called as soon as an event is stored, before the run continues.
   const onEvent = (event: Event) => appendFileSync(file, `${JSON.stringify(event)}\n`);
   await run(agent, "Post good morning in Norwegian.", { hooks: { onEvent } });
 } else {

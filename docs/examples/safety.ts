@@ -1,4 +1,4 @@
-// A mail tells the model to send the files away. The model obeys; the runtime asks.
+// A mail tells the model to send files to an attacker. The model obeys; the runtime asks for approval.
 import { defineAgent, defineTool, run } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { z } from "zod";

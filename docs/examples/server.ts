@@ -1,11 +1,11 @@
-// An agent behind HTTP, and the typed client: a tool that the client runs, an approval, and a connection that is lost.
+// An agent behind HTTP and the typed client: a client-side tool, an approval, and a lost connection.
 import { createServer, listen } from "@capstan/server";
 import { defineAgent, defineTool } from "capstan";
 import { createClient, emptyView, reduce } from "capstan/client";
 import { scriptedModel } from "capstan/testing";
 import { z } from "zod";
 
-// No `execute`: whoever shows the page runs it. The run waits for the result, also over a restart of the server.
+// No `execute`: the client runs it. The run waits for the result, even across a server restart.
 const location = defineTool({
   name: "location",
   description: "Where the user is",
@@ -36,7 +36,7 @@ const client = createClient({ baseURL: listening.url, key: ada.secret });
 const { runId } = await client.runs.start({ input: "I need a taxi." });
 let view = emptyView;
 for await (const event of client.runs.events(runId)) {
-  view = reduce(view, event); // what a page shows
+  view = reduce(view, event); // the state of a page
   if (event.type === "waiting")
     for (const { callId, name, needs, digest } of view.pending) {
       console.log(`${name} waits for ${needs}`);
@@ -48,7 +48,7 @@ console.log(view.status);
 const { result } = await client.runs.get(runId);
 console.log(result?.text);
 
-// Anything that speaks to OpenAI speaks to this server too: an agent is a model.
+// OpenAI clients work with this server too: each agent is a model.
 const completion = await fetch(`${listening.url}/v1/models`, {
   headers: { authorization: `Bearer ${ada.secret}` },
 });

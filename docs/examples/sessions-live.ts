@@ -7,15 +7,15 @@ const agent = defineAgent({ name: "poet", model: scriptedModel([{ text: "Rain, a
 const store = memory();
 const writing = run(agent, "A line, please.", { store, session: "poems", runId: "poem" });
 
-// Reads the session, wherever its run is at work. A reader that is cut off remembers the last `seq` it has seen.
-let seen = 0;
+// Reads the session, whichever process runs it. A reader remembers the last `seq` it received.
+let lastSeq = 0;
 for await (const event of subscribe(store, { sessionId: "poems" })) {
-  if ("seq" in event) seen = event.seq;
+  if ("seq" in event) lastSeq = event.seq;
   if (event.type === "turn_start") break;
 }
-console.log(`cut off after ${seen}`);
+console.log(`disconnected after ${lastSeq}`);
 await writing;
 
-// Comes back later, and gets exactly what it has missed.
-for await (const event of subscribe(store, { runId: "poem", after: seen }))
+// Reconnects later and receives exactly the missed events.
+for await (const event of subscribe(store, { runId: "poem", after: lastSeq }))
   if ("seq" in event) console.log(`#${event.seq} ${event.type}`);

@@ -22,11 +22,11 @@ const store = memory();
 await run(agent, "How is it in Oslo?", { store, session: "weather" });
 const before = await session(store, "weather").facts();
 
-// What was recorded, as it came, or ten times as fast with `speed: 10`. Nothing is executed.
+// Replays the recorded events at their original pace, or ten times as fast with `speed: 10`. Executes nothing.
 for await (const event of session(store, "weather").replay({ deltas: true }))
   if (event.type === "content_delta") console.log(`replayed: ${JSON.stringify(event.delta)}`);
 
-// Forks the session before its last run, and asks again in other words.
+// Forks the session before its last run and asks again with another input.
 const again = await rerun(store, { session: "weather", agent, edit: "How is it in Rome?" });
 console.log((await again.run).text);
 

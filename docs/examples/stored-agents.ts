@@ -15,12 +15,12 @@ const pages: { readonly [source: string]: string } = {
 };
 
 const agents = storedAgents({
-  store: memory(), // any store will do: `sqlite("capstan.db")` keeps agents for tomorrow
+  store: memory(), // any store works; `sqlite("capstan.db")` keeps agents across restarts
   coded: [assistant],
   models: [model],
   sources: Object.keys(pages),
   tools: {
-    // Made for each agent, so that it finds nothing outside the sources of that agent.
+    // Created for each agent, so that it searches only that agent's sources.
     search: ({ sources = [] }) =>
       defineTool({
         name: "search",
@@ -33,12 +33,12 @@ const agents = storedAgents({
   policyLimits: { maxTurns: 8, budget: { tokens: 20_000 } },
 });
 
-// What a form in a browser would send.
+// The data a form in a browser would send.
 const clerk = {
   format: 1,
   name: "clerk",
   description: "You answer questions about work.",
-  prompt: "Say which page you have it from.",
+  prompt: "Name the page you found it on.",
   tools: ["search"],
   sources: ["handbook"],
   handoffs: ["assistant"],
@@ -49,7 +49,7 @@ console.log(`${saved.name}, version ${saved.version}`);
 const result = await run(await agents.agent("clerk"), "How much leave do I have?");
 console.log(`${result.text} (${result.toolCalls[0]?.result})`);
 
-// What is wrong is said in words for whoever made it.
+// Errors are written for the author of the agent.
 const mistakes = [
   { ...clerk, tools: ["serch"] },
   { ...clerk, policy: { gate: "off" } as const },
@@ -57,12 +57,12 @@ const mistakes = [
 for (const mistake of mistakes)
   await agents.save(mistake, saved.version).catch(({ message }: AgentError) => console.log(message));
 
-// Somebody who has seen version 1 cannot overwrite what was saved since.
+// A client that loaded version 1 cannot overwrite a newer version.
 await agents.save({ ...clerk, prompt: "Be brief." }, saved.version);
 await agents
   .save({ ...clerk, prompt: "Be kind." }, saved.version)
   .catch(({ code }: AgentError) => console.log(code));
 
-// To have it elsewhere: the data as JSON is the file.
+// The JSON data is also the file format for export and import.
 await agents.importAgent(JSON.stringify({ ...clerk, name: "clerk from Bergen" }));
 for (const { name, source } of await agents.list()) console.log(`${source.padEnd(8)} ${name}`);

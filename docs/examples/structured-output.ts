@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const trip = z.object({ city: z.string(), days: z.number().int().positive() });
 
-// The first answer has not the form it must have; the model is told why and answers once more.
+// The first answer does not match the schema; the model is told why and answers again.
 const model = scriptedModel([{ text: "Oslo, for three days." }, { text: '{"city": "Oslo", "days": 3}' }]);
 
 const agent = defineAgent({ name: "planner", model, instructions: "Plan a trip.", output: trip });

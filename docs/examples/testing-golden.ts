@@ -16,7 +16,7 @@ const script = [
   { text: "A capstan is a winch.", split: 9 },
 ] as const;
 
-/** With the time and the ids given, a run says the same every time, to the byte. */
+/** With fixed time and ids, a run emits exactly the same events every time. */
 async function play() {
   const agent = defineAgent({ name: "dictionary", model: scriptedModel(script), tools: [lookUp] });
   const options = { store: memory(), session: "s", runId: "r", clock: fakeClock(), timeZone: "UTC" };
@@ -26,7 +26,7 @@ async function play() {
 const { events, facts } = await play();
 assert.deepEqual((await play()).events, events);
 
-// The golden list, short enough to be read: what came, in which order.
+// The golden list is short enough to read: the events in order.
 const golden = `
 run_start, turn_start, message, tool_call_start, tool_call_result, turn_end,
 turn_start, content_delta, content_delta, content_delta, message, turn_end, done`;

@@ -14,7 +14,7 @@ const stack = defineTool({
   },
 });
 
-// Any answer a model may give: sensible, out of range, not a number at all, a tool that does not exist.
+// Any response a model may give: valid, out of range, not a number, an unknown tool.
 const call = fc.record({
   name: fc.constantFrom("stack", "stack", "stock"),
   input: fc.record({ boxes: fc.oneof(fc.integer({ min: -3, max: 12 }), fc.string(), fc.constant(null)) }),

@@ -8,17 +8,17 @@ import { scriptedModel } from "capstan/testing";
 const folder = mkdtempSync(join(tmpdir(), "capstan-recorded-"));
 const file = join(folder, "capital.jsonl");
 
-// Once, with a real model and its key: what it says is kept beside the test.
+// Once, with a real model and its API key: the response is recorded next to the test.
 const real = scriptedModel([{ text: "Oslo." }]);
 await run(defineAgent({ name: "atlas", model: recorded(real, file) }), "Capital of Norway?");
 console.log(`${readFileSync(file, "utf8").trimEnd().split("\n").length} answer is recorded`);
 
-// From then on without a key, and without a network.
+// Later runs need neither key nor network.
 const replayed = recorded(undefined, file, { mode: "replay" });
 const atlas = defineAgent({ name: "atlas", model: replayed });
 console.log((await run(atlas, "Capital of Norway?")).text);
 
-// Whoever changes the question, the instructions or a tool is told what differs.
+// If the question, the instructions or a tool change, the error says what differs.
 const changed = await run(atlas, "Capital of Sweden?");
 try {
   changed.orThrow();

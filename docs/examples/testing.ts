@@ -22,20 +22,20 @@ const model = scriptedModel([
 ]);
 const agent = defineAgent({ name: "shop", model, instructions: "Be brief.", tools: [stock] });
 
-// The clock skips waits, so that the pause before the second attempt costs no time.
+// The clock skips waits, so the pause before the retry takes no time.
 const { events, result } = await collect(
   run(agent, "Any lamps?", { clock: fakeClock({ skipUpToMs: 5000 }) }),
 );
 
 assert.equal(result.text, "Three are left.");
 assert.equal(result.toolCalls[0]?.attempts, 2);
-// What the model was told, request by request.
+// The requests to the model.
 assert.equal(model.requests[0]?.instructions, "Be brief.");
 assert.deepEqual(
   model.requests[1]?.history.map((entry) => entry.type),
   ["user", "assistant", "result"],
 );
-// What people were shown.
+// The events for the user.
 assert.deepEqual(
   events.map((event) => event.type).filter((type) => type === "retry" || type === "done"),
   ["retry", "done"],

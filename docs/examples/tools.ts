@@ -13,12 +13,12 @@ const departures = defineTool({
   input: z.object({ day: z.enum(["today", "tomorrow"]), airlines: z.array(z.string()).optional() }),
   effects: "none",
   cacheMs: 60_000,
-  // `content` or `data` is for the model, `ui` for people.
+  // `content` or `data` is for the model, `ui` for the user.
   execute: () => ({ data: flights, ui: { kind: "table", props: { rows: flights } } }),
 });
 
 const model = scriptedModel([
-  // A comma too many, the wrong case, one airline instead of a list: all of it certain, so it is repaired.
+  // A trailing comma, the wrong case, a string instead of a list: unambiguous, so they are repaired.
   { calls: [{ name: "departures", arguments: '{"day": "Today", "airlines": "HX",}' }] },
   { calls: [{ name: "departures", input: { day: "today", airlines: ["HX"] } }] },
   { calls: [{ name: "read_result", input: { handle: "blob_1", from: 14_000, length: 60 } }] },

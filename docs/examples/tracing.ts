@@ -29,7 +29,7 @@ const guide = defineAgent({
   tools: [agentTool(observer, { description: "Knows the weather" })],
 });
 
-// In a program of yours this is an exporter that sends: `new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })`.
+// In your program, use an exporter that sends: `new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })`.
 const exporter = new InMemorySpanExporter();
 
 const ids = runIds(new RandomIdGenerator());

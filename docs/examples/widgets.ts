@@ -21,7 +21,7 @@ const gates: TableProps = {
 };
 
 const waiting: ChartProps = {
-  title: "Waiting time",
+  title: "Wait time",
   type: "line",
   unit: "min",
   x: { label: "Checkpoint", values: ["T1", "T2", "T3"] },
@@ -75,7 +75,7 @@ const pets: GraphProps = {
   flash: ["cat1"],
 };
 
-// The model reads `content`; people see the widget.
+// The model reads `content`; the user sees the widget.
 const show = defineTool({
   name: "show",
   description: "Shows something about the airport",

@@ -11,20 +11,20 @@ const weather = defineTool({
   execute: ({ city }) => ({ message: `${city}: 7 °C, light rain` }),
 });
 
-/** A conversation, sentence by sentence: what is said, which calls it must lead to, what the answer must have. */
-const talk = [
+/** A conversation: each user message with the expected calls and a part of the expected answer. */
+const conversation = [
   { user: "What is the weather in Oslo?", calls: [["weather", "Oslo"]], answers: "7 °C" },
   { user: "Is it raining in Bergen?", calls: [["weather", "Bergen"]], answers: "rain" },
 ];
 
-// `offline()` costs nothing and is the same every time; with a real model the same list is an evaluation.
+// `offline()` is free and deterministic; with a real model the same list is an evaluation.
 const agent = defineAgent({ name: "guide", model: offline(), tools: [weather] });
-const options = { store: memory(), session: "talk" };
-let right = 0;
-for (const { user, calls, answers } of talk) {
+const options = { store: memory(), session: "conversation" };
+let passed = 0;
+for (const { user, calls, answers } of conversation) {
   const { text, toolCalls } = await run(agent, user, options);
-  const made = toolCalls.map(({ name, input }) => [name, (input as { city: string }).city]);
-  if (JSON.stringify(made) === JSON.stringify(calls) && text.includes(answers)) right += 1;
-  else console.log(`${user}\n  ${JSON.stringify(made)}\n  ${text}`);
+  const actualCalls = toolCalls.map(({ name, input }) => [name, (input as { city: string }).city]);
+  if (JSON.stringify(actualCalls) === JSON.stringify(calls) && text.includes(answers)) passed += 1;
+  else console.log(`${user}\n  ${JSON.stringify(actualCalls)}\n  ${text}`);
 }
-console.log(`${right} of ${talk.length} as expected`);
+console.log(`${passed} of ${conversation.length} as expected`);
