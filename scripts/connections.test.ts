@@ -21,7 +21,9 @@ const server = ["create-server.ts", "listen.ts", "http/guard.ts", "http/security
   (file) => `packages/server/src/${file}`,
 );
 /** The command line stands in front of a server, and looks whether a port is free. */
-const cli = ["serving/front.ts", "script/doctor-port.ts"].map((file) => `packages/cli/src/${file}`);
+const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
+  (file) => `packages/cli/src/${file}`,
+);
 /** Serves fake providers and databases on loopback to whoever tests a client of them. */
 const testKits = [
   "packages/capstan/src/testing/model-suite.ts",

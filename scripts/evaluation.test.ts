@@ -16,7 +16,7 @@ const uses = {
   "a module whose name is computed": /(?<![\w$.])import\s*\((?!\s*["']|\s*\w+\??:)/,
 };
 /** Load what the user has written into a trusted folder, the driver of a database, and our own pages. */
-const loaders = ["config/load-project.ts", "config/open-store.ts", "serving/studio.ts"].map(
+const loaders = ["config/load-project.ts", "workspace/open-store.ts", "serve/studio.ts"].map(
   (file) => `packages/cli/src/${file}`,
 );
 

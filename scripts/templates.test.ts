@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { projectFiles } from "../packages/cli/src/init-template/project-files.ts";
+import { projectFiles } from "../packages/cli/src/init/project-files.ts";
 import { secretPattern } from "./release-checks.ts";
 import { tutorialBlocks } from "./tutorial.ts";
 

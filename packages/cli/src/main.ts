@@ -1,6 +1,6 @@
+import { catchStrayErrors } from "./errors/unhandled-errors.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type Io, processIo } from "./io.ts";
-import { catchStrayErrors } from "./stray-errors.ts";
 import { version } from "./version.ts";
 
 /** Runs the command line and gives what to exit with. Never rejects. */
@@ -10,7 +10,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     io.stdout.write(`${version}\n`);
     return exitCodes.ok;
   }
-  const { runProgram } = await import("./program.ts");
+  const { runProgram } = await import("./commands/program.ts");
   return runProgram(argv, io);
 }
 
@@ -35,7 +35,7 @@ export async function runMain(): Promise<void> {
 }
 
 async function failed(error: unknown): Promise<void> {
-  const { strayErrorWords } = await import("./config/stray-error-words.ts");
+  const { strayErrorWords } = await import("./errors/format-unhandled-error.ts");
   process.stderr.write(`capstan: ${strayErrorWords(error, process.env)}\n`, () =>
     process.exit(exitCodes.failure),
   );

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { Json, Part, UiHint } from "capstan";
 import { argumentsLine } from "../chat/tool-arguments.ts";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 
 const kinds: { readonly [name: string]: ToolKind } = {
   read_file: "read",

@@ -1,6 +1,6 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { RunInput } from "capstan";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 import type { AcpSession } from "./open-session.ts";
 
 const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =

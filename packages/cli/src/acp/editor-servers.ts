@@ -1,8 +1,8 @@
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { ServerConfig } from "@capstan/mcp";
 import { AgentError } from "capstan";
-import { isTrusted } from "../config/trust.ts";
 import type { Io } from "../io.ts";
+import { isTrusted } from "../trust/trust.ts";
 
 /** The MCP servers that an editor brings to a session, and what a person should know of them. */
 export type EditorServers = {

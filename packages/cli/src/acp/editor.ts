@@ -4,7 +4,7 @@ import {
   methods,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { harmless } from "../terminal/harmless.ts";
+import { harmless } from "../terminal/escape-terminal.ts";
 import { availableCommands } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
 import type { Editor } from "./prompt-turn.ts";

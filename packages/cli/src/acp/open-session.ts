@@ -3,11 +3,11 @@ import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import { type Agent, AgentError } from "capstan";
-import { modelNameOf } from "../config/make-agents.ts";
-import { givenServers } from "../config/mcp-servers.ts";
 import type { Io } from "../io.ts";
-import { openWorkspace } from "../open-workspace.ts";
-import type { Workspace, WorkspaceFlags } from "../workspace.ts";
+import { modelNameOf } from "../workspace/create-agents.ts";
+import { givenServers } from "../workspace/mcp-servers.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { editorServers } from "./editor-servers.ts";
 import { type SessionUpdates, sessionUpdates } from "./session-updates.ts";
 

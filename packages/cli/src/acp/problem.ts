@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
-import { errorWords, isAgentError } from "../config/error-words.ts";
+import { errorWords, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
-import { harmless } from "../terminal/harmless.ts";
+import { harmless } from "../terminal/escape-terminal.ts";
 
 /** Codes of JSON-RPC and of ACP. Everything else is a failure inside. */
 const codes: { readonly [code: string]: number } = {

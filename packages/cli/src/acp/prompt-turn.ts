@@ -6,8 +6,8 @@ import type {
   StopReason,
 } from "@agentclientprotocol/sdk";
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
-import { isAgentError } from "../config/error-words.ts";
-import { unfinishedRun } from "../script/find-session.ts";
+import { isAgentError } from "../errors/format-error.ts";
+import { unfinishedRun } from "../sessions/find-session.ts";
 import type { AcpSession } from "./open-session.ts";
 import { canBeAsked, type Decision, decisionOf, isPlainApproval, permissionRequest } from "./permission.ts";
 import { stopReasonOf } from "./session-updates.ts";

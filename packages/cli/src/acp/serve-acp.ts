@@ -2,13 +2,13 @@ import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { AgentError } from "capstan";
-import type { Outcome } from "../command.ts";
-import { strayErrorWords } from "../config/stray-error-words.ts";
+import type { Outcome } from "../commands/command.ts";
+import { strayErrorWords } from "../errors/format-unhandled-error.ts";
+import { hearStrayErrors } from "../errors/unhandled-errors.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import { takeStdout } from "../serving/take-stdout.ts";
-import { hearStrayErrors } from "../stray-errors.ts";
-import type { WorkspaceFlags } from "../workspace.ts";
+import { takeStdout } from "../serve/take-stdout.ts";
+import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { acpAgent } from "./acp-agent.ts";
 import { acpSessions } from "./sessions.ts";
 

@@ -8,10 +8,10 @@ import {
   type StopReason,
 } from "@agentclientprotocol/sdk";
 import { AgentError } from "capstan";
-import { modelNameOf } from "../config/make-agents.ts";
 import type { Io } from "../io.ts";
-import { harmless } from "../terminal/harmless.ts";
-import type { WorkspaceFlags } from "../workspace.ts";
+import { harmless } from "../terminal/escape-terminal.ts";
+import { modelNameOf } from "../workspace/create-agents.ts";
+import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { commandAnswer } from "./commands.ts";
 import { tellNotices } from "./editor.ts";
 import { type AcpSession, type Opening, openSession, optionsOf } from "./open-session.ts";

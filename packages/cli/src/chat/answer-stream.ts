@@ -1,8 +1,8 @@
 import type { AssistantEntry, Event } from "capstan";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 import { type MarkdownStream, markdownStream } from "../terminal/markdown-stream.ts";
 import { shortened } from "../terminal/wrap.ts";
-import { duration } from "./figures.ts";
+import { duration } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
 /** What the model says: its thoughts in one line while they come, its text as soon as a block of it is whole. */

@@ -1,11 +1,11 @@
 import type { Json } from "capstan";
 import { escapeInvisible, type PendingCall } from "capstan";
-import { harmless, harmlessLine } from "../terminal/harmless.ts";
+import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
 import { cutLines, hanging, shortened, widthOf, wrapped } from "../terminal/wrap.ts";
+import { typeIn } from "./prompt-for-value.ts";
 import { answerOf, fieldsOf, jsonOr } from "./question-form.ts";
 import { diffLines, proposedDiff } from "./tool-arguments.ts";
-import { typeIn } from "./type-in.ts";
 import type { View } from "./view.ts";
 
 /** What the person says to a call that waits; `stop` ends the whole run. */

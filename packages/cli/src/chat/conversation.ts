@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Agent, isFact, type Result, type Run } from "capstan";
-import { errorWords, isAgentError } from "../config/error-words.ts";
+import { errorWords, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
-import { includeFiles } from "../script/include-files.ts";
+import { includeFiles } from "../print/include-files.ts";
 import { wrapped } from "../terminal/wrap.ts";
-import type { Workspace } from "../workspace.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { decide, tellRun } from "./decisions.ts";
-import { duration, spent } from "./figures.ts";
+import { duration, spent } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import type { PendingCall, Run } from "capstan";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 import { ask, type Decision } from "./ask.ts";
 import type { View } from "./view.ts";
 

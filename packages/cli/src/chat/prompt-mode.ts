@@ -1,12 +1,12 @@
 import type { Io } from "../io.ts";
 import { type Candidate, fileCandidates } from "../terminal/completion.ts";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
 import { type Prompt, prompt } from "../terminal/prompt.ts";
 import type { PromptHistory } from "../terminal/prompt-history.ts";
 import { shortened } from "../terminal/wrap.ts";
 import type { Conversation } from "./conversation.ts";
-import { duration } from "./figures.ts";
+import { duration } from "./format-usage.ts";
 import { slashCommands } from "./slash-commands.ts";
 import { spinner } from "./tool-card.ts";
 import type { Transcript } from "./transcript.ts";

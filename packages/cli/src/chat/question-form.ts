@@ -1,6 +1,6 @@
 import type { Json, JsonSchema } from "capstan";
 import { isRecord } from "../is-record.ts";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 
 /** One thing to type in. */
 export type Field = {

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
-import { isTrusted } from "../config/trust.ts";
 import type { Io } from "../io.ts";
-import { harmlessLine } from "../terminal/harmless.ts";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
 import { wrapped } from "../terminal/wrap.ts";
+import { isTrusted } from "../trust/trust.ts";
 import type { Place } from "./conversation.ts";
-import { shortId } from "./figures.ts";
+import { shortId } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
 /** Which model, session, folder and servers: the first line of a chat. */

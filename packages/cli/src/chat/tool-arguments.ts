@@ -1,5 +1,5 @@
 import type { Json } from "capstan";
-import { harmless, harmlessLine } from "../terminal/harmless.ts";
+import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { shortened } from "../terminal/wrap.ts";
 

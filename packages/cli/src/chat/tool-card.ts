@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Json, ResultStatus, UiHint } from "capstan";
 import { isRecord } from "../is-record.ts";
-import { harmless, harmlessLine } from "../terminal/harmless.ts";
+import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
 import { shortened, widthOf, wrappedAsIs } from "../terminal/wrap.ts";
-import { duration } from "./figures.ts";
+import { duration } from "./format-usage.ts";
 import { argumentsLine, diffLines } from "./tool-arguments.ts";
 
 /** A tool call as it is shown; those that a nested agent makes are inside it. */

@@ -1,9 +1,9 @@
 import type { Event } from "capstan";
-import { harmless, harmlessLine } from "../terminal/harmless.ts";
+import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
 import { cutLines, hanging, wrapped } from "../terminal/wrap.ts";
 import { answerStream } from "./answer-stream.ts";
 import { cards, plain } from "./cards.ts";
-import { duration } from "./figures.ts";
+import { duration } from "./format-usage.ts";
 import { type Notice, noticeOf } from "./notices.ts";
 import { type Card, cardLines, isSettled, resultLines } from "./tool-card.ts";
 import type { View } from "./view.ts";

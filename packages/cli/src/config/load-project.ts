@@ -6,15 +6,15 @@ import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentError } from "capstan";
 import { userFolder } from "capstan/data-folder";
+import { errorPlace } from "../errors/find-error-location.ts";
 import type { Io } from "../io.ts";
 import { isRecord } from "../is-record.ts";
-import type { WorkspaceFlags } from "../workspace.ts";
-import { askForTrust } from "./ask-for-trust.ts";
+import { askForTrust } from "../trust/ask-for-trust.ts";
+import { isTrusted, trustFolder } from "../trust/trust.ts";
+import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config.ts";
-import { errorPlace } from "./error-place.ts";
 import { findUpwards } from "./find-upwards.ts";
-import { isTrusted, trustFolder } from "./trust.ts";
 
 /** What a configuration can be called. */
 export const configNames: readonly string[] = [

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { harmlessLine } from "./harmless.ts";
+import { harmlessLine } from "./escape-terminal.ts";
 
 /** A way to end the word at the cursor. */
 export type Candidate = {

@@ -1,4 +1,4 @@
-import { harmless } from "./harmless.ts";
+import { harmless } from "./escape-terminal.ts";
 import type { Key } from "./keys.ts";
 import { charactersOf } from "./wrap.ts";
 

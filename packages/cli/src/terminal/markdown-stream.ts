@@ -1,4 +1,4 @@
-import { harmless } from "./harmless.ts";
+import { harmless } from "./escape-terminal.ts";
 import { healed, inlineStyled } from "./markdown-inline.ts";
 import { isTableRule, tableLines } from "./markdown-table.ts";
 import type { Style } from "./style.ts";

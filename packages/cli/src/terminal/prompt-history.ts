@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "capstan/replace-file";
-import { harmless } from "./harmless.ts";
+import { harmless } from "./escape-terminal.ts";
 
 const most = 1000;
 const longest = 20_000;

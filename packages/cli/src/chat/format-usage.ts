@@ -1,0 +1,46 @@
+import type { Result, Usage } from "capstan";
+import { harmlessLine } from "../terminal/escape-terminal.ts";
+
+/** A time that something took, for people. */
+export function duration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** A count in few characters: 950, 1.2k, 3.4M. */
+export function count(value: number): string {
+  if (value < 1000) return String(value);
+  const [divisor, unit] = value < 1_000_000 ? [1000, "k"] : [1_000_000, "M"];
+  const shown = value / divisor;
+  return `${shown < 100 ? shown.toFixed(1).replace(/\.0$/, "") : Math.round(shown)}${unit}`;
+}
+
+/** How full the context is: a bar when there is a budget, the tokens otherwise. */
+export function gauge({ tokens, budget }: Result["context"]): string {
+  if (budget === undefined) return `context ${count(tokens)}`;
+  const share = Math.min(1, tokens / budget);
+  const full = Math.round(share * 10);
+  return `context ${"▰".repeat(full)}${"▱".repeat(10 - full)} ${Math.round(share * 100)}%`;
+}
+
+/** What a run took, in one line. */
+export function spent(usage: Usage, ms: number, context: Result["context"]): string {
+  const { inputTokens, outputTokens, cachedTokens = 0, cost, estimated } = usage;
+  const cached = cachedTokens > 0 ? ` (${count(cachedTokens)} cached)` : "";
+  const about = estimated ? "~" : "";
+  const parts = [
+    `${about}${count(inputTokens)} in${cached}`,
+    `${about}${count(outputTokens)} out`,
+    ...(cost === undefined || cost === 0 ? [] : [`$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`]),
+    duration(ms),
+    gauge(context),
+  ];
+  return parts.join(" · ");
+}
+
+/** The beginning of a session's id: enough to name it by. */
+export function shortId(id: string): string {
+  return harmlessLine(id.replace(/^ses_/, "").slice(0, 8));
+}

@@ -1,0 +1,30 @@
+import { AgentError } from "capstan";
+import type { ScriptFlags } from "../commands/start-flags.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { chooseSession } from "../sessions/choose-session.ts";
+import { pickSession } from "../sessions/pick-session.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import { chat } from "./chat.ts";
+
+/** The chat in a terminal, in the session that the flags name. */
+export async function startChat(flags: ScriptFlags, io: Io): Promise<ExitCode> {
+  if (io.env.TERM === "dumb")
+    throw new AgentError(
+      "invalid_input",
+      'This terminal (TERM=dumb) cannot show the chat: use capstan -p "…".',
+    );
+  const workspace = await openWorkspace(flags, io);
+  try {
+    const resume = flags.resume === true ? await pickSession(workspace.store, io) : flags.resume;
+    if (flags.resume === true && resume === undefined) return exitCodes.interrupted;
+    const chosen = await chooseSession({ ...flags, resume }, workspace, io);
+    return await chat(workspace, io, {
+      ...((!chosen.isNew || flags.sessionId !== undefined) && { session: chosen.id }),
+      ...(flags.said !== undefined && { first: flags.said }),
+      reopen: (changed) => openWorkspace({ ...flags, ...changed }, io),
+    });
+  } finally {
+    await workspace.close();
+  }
+}

@@ -1,0 +1,140 @@
+import { run } from "capstan";
+import { keyState } from "capstan/models";
+import { memory } from "capstan/stores/memory";
+import { loadProject, type Project } from "../../config/load-project.ts";
+import type { Io } from "../../io.ts";
+import { modelNameOf } from "../../workspace/create-agents.ts";
+import { mcpServersOf, startServers } from "../../workspace/mcp-servers.ts";
+import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { agentsAlone, keyWords } from "../models/list-models.ts";
+import type { DoctorFlags } from "./doctor.ts";
+
+/** One thing that was looked at. */
+export type Finding = {
+  readonly what: string;
+  /** `limited`: it works, and could be better. */
+  readonly state: "ok" | "limited" | "broken";
+  readonly says: string;
+  /** What to do. */
+  readonly advice?: string;
+};
+
+/** The words of whatever was thrown. */
+export const problemOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
+/** The program would not have come so far on one that is too old. */
+export function nodeFinding(): Finding {
+  return { what: "Node", state: "ok", says: process.versions.node };
+}
+
+/** The project, or an empty one when its configuration is broken. */
+export async function projectOf(
+  flags: WorkspaceFlags,
+  io: Io,
+): Promise<{ readonly project: Project; readonly finding: Finding }> {
+  const what = "Configuration";
+  try {
+    const project = await loadProject(flags, io, "optional");
+    const { configFile, mcpFile, untrusted } = project;
+    const found = [configFile, mcpFile].filter((file) => file !== undefined).join(" and ");
+    if (untrusted.length > 0) {
+      const advice = "Look at it, then run capstan with --trust once.";
+      const says = `${untrusted.join(" and ")} is not used, because its folder is not trusted`;
+      return { project, finding: { what, state: "limited", says, advice } };
+    }
+    const says =
+      found ||
+      "none, so there is one agent with tools for files and the web (`capstan init` makes a project)";
+    return { project, finding: { what, state: "ok", says } };
+  } catch (error) {
+    const finding = { what, state: "broken", says: problemOf(error), advice: "Repair the file." } as const;
+    return { project: { config: {}, untrusted: [], notices: [] }, finding };
+  }
+}
+
+/** The model in use, its key, and with `--online` whether it answers. */
+export async function modelFindings(
+  flags: DoctorFlags,
+  { config }: Project,
+  io: Io,
+): Promise<readonly Finding[]> {
+  const what = "Model";
+  try {
+    const { agent } = await agentsAlone(flags, config, io);
+    const model = modelNameOf(agent);
+    if (model.startsWith("offline")) {
+      const advice =
+        "For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama.";
+      return [{ what, state: "limited", says: "the offline model: rules, not AI", advice }];
+    }
+    const key = keyState(model, io.env);
+    if (key.type === "missing" && typeof agent.models.main[0] === "string")
+      return [
+        {
+          what,
+          state: "broken",
+          says: `${model} has no key`,
+          advice: `${keyWords(key)}, or choose another with -m.`,
+        },
+      ];
+    const finding: Finding = { what, state: "ok", says: `${model} (key: ${keyWords(key)})` };
+    return flags.online ? [finding, await answerOf(agent)] : [finding];
+  } catch (error) {
+    return [
+      { what, state: "broken", says: problemOf(error), advice: "`capstan models` shows what there is." },
+    ];
+  }
+}
+
+async function answerOf(agent: Parameters<typeof run>[0]): Promise<Finding> {
+  const what = "Answer of the model";
+  const { toolSource: _, ...rest } = agent;
+  const bare = { ...rest, tools: new Map(), specs: [], instructions: "Answer with one word." };
+  const signal = AbortSignal.timeout(30_000);
+  const { status, error, text } = await run(bare, "Say ok.", {
+    store: memory(),
+    signal,
+    policy: { maxTurns: 1 },
+  });
+  if (status === "done" || status === "limit") return { what, state: "ok", says: text.slice(0, 60) };
+  const advice = "Look at the key and the network, or choose another model with -m.";
+  return { what, state: "broken", says: error?.message ?? text, advice };
+}
+
+/** Starts every MCP server, and ends it again. */
+export async function serverFindings(
+  flags: DoctorFlags,
+  project: Project,
+  io: Io,
+): Promise<readonly Finding[]> {
+  const none: Finding = { what: "MCP servers", state: "ok", says: "none (`capstan mcp add` adds one)" };
+  try {
+    const mcp = await startServers(mcpServersOf(flags, project, io), io, { isScript: true });
+    if (!mcp) return [none];
+    try {
+      return mcp.status().map(({ name, state, error, tools, changed, problems }): Finding => {
+        const what = `MCP server ${name}`;
+        if (state === "off") return { what, state: "ok", says: "off" };
+        if (state !== "ready")
+          return {
+            what,
+            state: "broken",
+            says: error?.message ?? state,
+            advice: "Look at its command or URL.",
+          };
+        const says = `${tools.length} tools: ${tools.join(", ")}`;
+        const trouble = [...changed.map((tool) => `${tool.name} has changed and is off`), ...problems];
+        return trouble.length > 0
+          ? { what, state: "limited", says: `${says}. ${trouble.join(". ")}` }
+          : { what, state: "ok", says };
+      });
+    } finally {
+      await mcp.close();
+    }
+  } catch (error) {
+    return [
+      { what: "MCP servers", state: "broken", says: problemOf(error), advice: "Repair the configuration." },
+    ];
+  }
+}

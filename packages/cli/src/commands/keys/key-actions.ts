@@ -1,0 +1,91 @@
+import { type ApiKey, type ApiKeys, apiKeys } from "@capstan/server";
+import { AgentError } from "capstan";
+import { loadProject } from "../../config/load-project.ts";
+import type { Io } from "../../io.ts";
+import { ago } from "../../output/format-age.ts";
+import { jsonText } from "../../output/format-json.ts";
+import { type Column, table } from "../../output/format-table.ts";
+import { databaseOf, openStore } from "../../workspace/open-store.ts";
+import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+
+type Flags = WorkspaceFlags & { readonly json?: boolean };
+
+async function withKeys(flags: Flags, io: Io, use: (keys: ApiKeys) => Promise<void>): Promise<void> {
+  const project = await loadProject(flags, io, "optional");
+  const { store } = await openStore(databaseOf(flags, project, io));
+  try {
+    await use(apiKeys(store));
+  } finally {
+    await store.close();
+  }
+}
+
+/** `keys create`: the secret alone on stdout. */
+export async function createKey(
+  user: string,
+  flags: Flags & { readonly admin?: boolean; readonly expires?: string },
+  io: Io,
+): Promise<void> {
+  // Nobody means it: a variable of a script that is not set. It would be a key of the local user.
+  if (user === "") throw new AgentError("invalid_input", "A key needs the name of its user: it was empty.");
+  const expiresAt = flags.expires === undefined ? undefined : expiry(flags.expires, Date.now());
+  await withKeys(flags, io, async (keys) => {
+    const key = await keys.create({
+      user,
+      isAdmin: flags.admin ?? false,
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
+    if (flags.json) return void io.stdout.write(jsonText(key));
+    io.stderr.write(`The key ${key.id} of ${user}. It is shown once; the server keeps only its hash.\n`);
+    io.stdout.write(`${key.secret}\n`);
+  });
+}
+
+const columns: readonly Column<ApiKey>[] = [
+  { name: "ID", value: ({ id }) => id },
+  { name: "USER", value: ({ user }) => user, gives: true },
+  { name: "RIGHTS", value: ({ isAdmin }) => (isAdmin ? "admin" : "user") },
+  { name: "MADE", value: ({ createdAt }) => ago(createdAt), optional: true },
+  { name: "STATE", value: (key) => stateOf(key, Date.now()) },
+];
+
+function stateOf({ isRevoked, expiresAt }: ApiKey, now: number): string {
+  if (isRevoked) return "revoked";
+  if (expiresAt === undefined) return "good";
+  return expiresAt <= now ? "expired" : `until ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;
+}
+
+/** `keys list`. */
+export async function listKeys(flags: Flags, io: Io): Promise<void> {
+  await withKeys(flags, io, async (keys) => {
+    const known = await keys.list();
+    if (flags.json) return void io.stdout.write(jsonText(known));
+    if (known.length > 0) return void io.stdout.write(table(known, columns, io));
+    io.stderr.write(
+      "There are no keys: only this machine may use the server. `capstan keys create <user>` makes one.\n",
+    );
+  });
+}
+
+/** `keys revoke`. */
+export async function revokeKey(id: string, flags: Flags, io: Io): Promise<void> {
+  await withKeys(flags, io, async (keys) => {
+    if (!(await keys.list()).some((key) => key.id === id))
+      throw new AgentError("not_found", `There is no key "${id}": \`capstan keys list\` shows them.`);
+    await keys.revoke(id);
+    io.stderr.write(`${id} opens nothing any more.\n`);
+  });
+}
+
+const units: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** When it ends: so long from now, or at a date. */
+export function expiry(text: string, now: number): number {
+  const [, amount, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const at = amount === undefined ? Date.parse(text) : now + Number(amount) * (units[unit] ?? 0);
+  if (at > now) return at;
+  throw new AgentError(
+    "invalid_input",
+    `--expires takes a time to come, such as 30d, 12h or 2030-01-31, not "${text}".`,
+  );
+}

@@ -1,0 +1,53 @@
+import { type KeyState, type KnownModel, knownModels } from "capstan/models";
+import type { Config } from "../../config/config.ts";
+import { loadProject } from "../../config/load-project.ts";
+import type { Io } from "../../io.ts";
+import { jsonText } from "../../output/format-json.ts";
+import { type Column, table } from "../../output/format-table.ts";
+import { harmless } from "../../terminal/escape-terminal.ts";
+import { makeAgents, modelNameOf } from "../../workspace/create-agents.ts";
+import { modelNotices } from "../../workspace/open-workspace.ts";
+import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+
+/** `capstan models`. */
+export async function listModels(flags: WorkspaceFlags & { readonly json?: boolean }, io: Io): Promise<void> {
+  const project = await loadProject(flags, io, "optional");
+  const { agent, agents } = await agentsAlone(flags, project.config, io);
+  const chosen = (project.config.models ?? []).map((model) => (typeof model === "string" ? model : model.id));
+  const named = [...chosen, ...agents.map(modelNameOf)];
+  const known = await knownModels({ inUse: modelNameOf(agent), named, env: io.env });
+  for (const notice of [...project.notices, ...modelNotices(agent, io)])
+    io.stderr.write(`${harmless(notice)}\n`);
+  io.stdout.write(flags.json ? jsonText(known) : table(known, columns, io));
+}
+
+/** The agents without what MCP servers add, so that none has to be started. */
+export async function agentsAlone(
+  flags: WorkspaceFlags,
+  config: Config,
+  io: Io,
+): Promise<Awaited<ReturnType<typeof makeAgents>>> {
+  return makeAgents({ ...flags, tools: undefined }, { config, mcp: undefined, folder: io.cwd, env: io.env });
+}
+
+const columns: readonly Column<KnownModel>[] = [
+  { name: " ", value: ({ inUse }) => (inUse ? "*" : "") },
+  { name: "MODEL", value: ({ model, provider }) => model ?? `${provider}/…`, gives: true },
+  { name: "KEY", value: ({ key }) => keyWords(key) },
+  { name: "$/M IN", value: ({ price }) => (price ? String(price.input) : ""), optional: true },
+  { name: "$/M OUT", value: ({ price }) => (price ? String(price.output) : ""), optional: true },
+];
+
+/** Whether the key is there, in a few words. */
+export function keyWords(key: KeyState): string {
+  switch (key.type) {
+    case "set":
+      return `${key.variable} is set`;
+    case "missing":
+      return `set ${key.variables.join(" or ")}`;
+    case "not_needed":
+      return "none needed";
+    case "unknown_provider":
+      return "its own";
+  }
+}

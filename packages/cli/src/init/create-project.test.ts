@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+import { isTrusted } from "../trust/trust.ts";
+import { version } from "../version.ts";
+import { init } from "./create-project.ts";
+
+let project: ScratchProject;
+beforeEach(() => {
+  project = scratchProject();
+});
+afterEach(() => project.remove());
+
+async function make(folder?: string): Promise<string> {
+  const stdout = new PassThrough({ encoding: "utf8" });
+  const io = { stdin: new PassThrough(), stdout, stderr: stdout, env: project.env, cwd: project.folder };
+  await init(folder, { yes: true }, io);
+  return stdout.read() ?? "";
+}
+
+it("init makes a project with pinned versions, no key and no address, which is trusted, and says what to do next (A123)", async () => {
+  const said = await make("My Agent!");
+  const folder = join(project.folder, "My Agent!");
+  expect(said).toContain("cd 'My Agent!'\n  npm install\n  npm test\n  npx capstan\n");
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  expect(manifest.name).toBe("my-agent-");
+  const pinned = { ...manifest.dependencies, ...manifest.devDependencies };
+  expect(pinned).toMatchObject({ capstan: version, "@capstan/cli": version });
+  for (const wanted of Object.values(pinned)) expect(wanted).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const line of readFileSync(join(folder, ".env.example"), "utf8").split("\n"))
+    expect(line).toMatch(/^(?:#.*|[A-Z_]+=|)$/);
+  expect(readFileSync(join(folder, ".gitignore"), "utf8").split("\n")).toContain(".env");
+  expect(isTrusted(folder, project.env)).toBe(true);
+});
+
+it("init writes over nothing: it names what is in the way, and makes nothing then", async () => {
+  project.write("README.md", "mine");
+  await expect(make()).rejects.toThrow(
+    /has README\.md already, and nothing is written over: choose another folder/,
+  );
+  expect(readFileSync(join(project.folder, "README.md"), "utf8")).toBe("mine");
+  expect(existsSync(join(project.folder, "package.json"))).toBe(false);
+});

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { frontOf } from "./reloadable-server.ts";
+import type { Generation } from "./server-instance.ts";
+
+/** As far as the front uses it; it is idle, and takes as long to close as it is let. */
+function generation(closing: Promise<void> = Promise.resolve()): Generation {
+  const server = { routes: [], keys: {}, fetch: async () => new Response("") };
+  return { server, idle: async () => undefined, close: () => closing } as unknown as Generation;
+}
+
+it("a front is closed only when those that were replaced have ended what they had started (F67)", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const front = frontOf(generation(promise), (_, given) => given);
+  front.replace(generation());
+  await new Promise((next) => setTimeout(next, 10));
+  let isClosed = false;
+  const closed = front.server.close(0).then(() => {
+    isClosed = true;
+  });
+  await new Promise((next) => setTimeout(next, 10));
+  expect(isClosed).toBe(false);
+  resolve();
+  await closed;
+});

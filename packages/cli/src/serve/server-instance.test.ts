@@ -1,0 +1,84 @@
+import { PassThrough } from "node:stream";
+import { expect, it, onTestFinished } from "vitest";
+import { scratchProject } from "../testing/cli-process.ts";
+import { openGeneration } from "./server-instance.ts";
+
+/** What is made from a configuration, until the test is over, and a way to ask it. */
+async function generationOf(config: string) {
+  const project = scratchProject({ "capstan.config.mjs": config });
+  onTestFinished(project.remove);
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
+  const generation = await openGeneration({ flags: { trust: true }, io });
+  onTestFinished(() => generation.close(0));
+  const ask = (path: string, headers: object = {}) =>
+    generation.server.fetch(
+      new Request(`http://127.0.0.1${path}`, { headers: { host: "127.0.0.1", ...headers } }),
+    );
+  return { generation, ask };
+}
+
+const withTide = (agents: string) => `
+import { defineAgent, defineTool } from "capstan";
+import { offline } from "capstan/models/offline";
+const model = offline();
+const tide = defineTool({ name: "tide", description: "The tide", input: { type: "object" }, execute: () => "High." });
+export default { agents: [${agents}] };
+`;
+
+it("agents are introduced as the configuration says", async () => {
+  const { ask } = await generationOf(`
+    import { defineConfig } from "@capstan/cli";
+    import { defineAgent } from "capstan";
+    import { offline } from "capstan/models/offline";
+    export default defineConfig({
+      agents: [defineAgent({ name: "desk", model: offline() }), defineAgent({ name: "cook", model: offline() })],
+      about: { desk: { title: "Front desk", description: "Knows the house", suggestions: ["When is breakfast?"] } },
+    });`);
+  const { agents } = await (await ask("/api/about")).json();
+  expect(agents).toEqual([
+    {
+      ...{ name: "desk", title: "Front desk", description: "Knows the house" },
+      suggestions: ["When is breakfast?"],
+    },
+    { name: "cook" },
+  ]);
+});
+
+it("what a configuration has opened itself is closed with what was made from it, once", async () => {
+  let closed = 0;
+  const count = () => closed++;
+  process.on("capstan-test-closed" as never, count);
+  onTestFinished(() => void process.off("capstan-test-closed" as never, count));
+  const { generation } = await generationOf(
+    `export default { agents: [], close: () => process.emit("capstan-test-closed") };`,
+  );
+  expect(closed).toBe(0);
+  await generation.close(0);
+  await generation.close(0);
+  expect(closed).toBe(1);
+});
+
+it("agents that people make may use the tools and the model of those in code", async () => {
+  const { ask } = await generationOf(withTide(`defineAgent({ name: "desk", model, tools: [tide] })`));
+  expect(await (await ask("/api/agent-parts")).json()).toMatchObject({
+    tools: [{ name: "tide", description: "The tide" }],
+    models: ["offline/rules"],
+  });
+});
+
+it("agents that people make may also use tools that come from a function; one that fails is no harm", async () => {
+  const { ask } = await generationOf(
+    withTide(`
+      defineAgent({ name: "desk", model, tools: () => [tide] }),
+      defineAgent({ name: "cook", model, tools: () => { throw new Error("not now"); } })`),
+  );
+  expect(await (await ask("/api/agent-parts")).json()).toMatchObject({ tools: [{ name: "tide" }] });
+});
+
+it("a key that the configuration sets is asked for", async () => {
+  const { ask } = await generationOf(`export default { server: { apiKey: "a-key-of-sixteen-characters" } };`);
+  expect((await ask("/api/about")).status).toBe(401);
+  const authorization = "Bearer a-key-of-sixteen-characters";
+  expect((await ask("/api/about", { authorization })).status).toBe(200);
+});

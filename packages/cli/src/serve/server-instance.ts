@@ -1,0 +1,146 @@
+import { createServer, type Server, type Telemetry, telemetry } from "@capstan/server";
+import type { Agent, Event, RunInfo, Tool } from "capstan";
+import type { Config } from "../config/config.ts";
+import type { Io } from "../io.ts";
+import { withOwnOrphans } from "../sessions/session-projects.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
+import { errorLog } from "./error-log.ts";
+import { leftRunsLine } from "./orphaned-runs.ts";
+
+/** A workspace and the server on it, from one reading of the configuration. */
+export interface Generation {
+  readonly workspace: Workspace;
+  readonly server: Server;
+  /** Resolves when no run and no request is under way in it. */
+  idle(): Promise<void>;
+  close(patienceMs?: number): Promise<void>;
+}
+
+export type GenerationOptions = {
+  readonly flags: WorkspaceFlags;
+  readonly io: Io;
+  /** The folder with its pages. */
+  readonly studio?: string | undefined;
+};
+
+/** Opens both. Nobody can reach the server yet. */
+export async function openGeneration(options: GenerationOptions): Promise<Generation> {
+  const { flags, io } = options;
+  const workspace = await openWorkspace(flags, io);
+  const work = underWay();
+  let tracing: Telemetry | undefined;
+  try {
+    const onError = errorLog(workspace.home, io);
+    tracing = await telemetry(io.env, { onError: (error) => onError(error, "tracing") });
+    const { onEvent, close: endTracing } = tracing;
+    const heard = (event: Event) => {
+      work.heard(event);
+      onEvent(event);
+    };
+    const server = serverOn(workspace, options, heard);
+    let closed: Promise<void> | undefined;
+    const close = (patienceMs?: number): Promise<void> => {
+      closed ??= server
+        .close(patienceMs)
+        .finally(endTracing)
+        .finally(() => workspace.close());
+      return closed;
+    };
+    const fetch: Server["fetch"] = (...request) => work.during(() => server.fetch(...request));
+    return { workspace, server: { ...server, fetch, close }, idle: work.idle, close };
+  } catch (error) {
+    await tracing?.close();
+    await workspace.close();
+    throw error;
+  }
+}
+
+function serverOn(
+  workspace: Workspace,
+  { io, studio }: GenerationOptions,
+  heard: (event: Event) => void,
+): Server {
+  const { agent, agents, store, project, policy, logs, config, home, mcp = config.mcp } = workspace;
+  const onFound = (left: readonly RunInfo[]) => {
+    const line = leftRunsLine(left, agents);
+    if (line !== undefined) io.stderr.write(`${line}\n`);
+  };
+  const { hosts, origins, limits, policyLimits } = config.server ?? {};
+  const apiKey = io.env.CAPSTAN_API_KEY || config.server?.apiKey;
+  return createServer({
+    // The first one answers when a request names none.
+    agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
+    ...{ store: withOwnOrphans(store, { folder: project, onFound }), policy },
+    ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
+    ...(config.models && { models: config.models }),
+    ...(config.about && { about: config.about }),
+    storedAgents: { ...partsOf(workspace), ...config.storedAgents },
+    ...(mcp && { mcp }),
+    ...(studio !== undefined && { studio: { folder: studio } }),
+    ...(hosts && { hosts }),
+    ...(origins && { origins }),
+    ...(limits && { limits }),
+    ...(policyLimits && { policyLimits }),
+    onEvent(event) {
+      heard(event);
+      logs(event);
+    },
+    onError: errorLog(home, io),
+  });
+}
+
+/** What stored agents may use where the configuration does not say: what those in code use. */
+function partsOf({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
+  const tools = new Map<string, Tool>();
+  for (const tool of [...agents.flatMap(toolsOf), ...(mcp?.tools ?? [])])
+    if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return { tools: [...tools.values()], models: [agent.models.main[0], ...(config.models ?? [])] };
+}
+
+/** Those that an agent has now, also where they come from a function. */
+function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+  try {
+    return toolSource?.() ?? [...tools.values()];
+  } catch {
+    return []; // the run that asks for them is told why
+  }
+}
+
+type UnderWay = Pick<Generation, "idle"> & {
+  heard(event: Event): void;
+  during<Value>(work: () => Promise<Value>): Promise<Value>;
+};
+
+function underWay(): UnderWay {
+  const runs = new Set<string>();
+  let requests = 0;
+  let waiting: (() => void)[] = [];
+  const look = () => {
+    if (runs.size > 0 || requests > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
+  return {
+    heard({ type, runId, parentRunId }) {
+      if (parentRunId !== undefined) return;
+      if (type === "done" || type === "waiting") runs.delete(runId);
+      else runs.add(runId);
+      look();
+    },
+    async during(work) {
+      requests += 1;
+      try {
+        return await work();
+      } finally {
+        requests -= 1;
+        look();
+      }
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        look();
+      }),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Store } from "capstan";
+import { loadProject, type Project } from "../config/load-project.ts";
+import type { Io } from "../io.ts";
+import { databaseOf, hasStore, openMemory, openStore } from "../workspace/open-store.ts";
+import type { WorkspaceFlags } from "../workspace/workspace.ts";
+
+/** What commands need that only look at what is stored. */
+export type StoreReading = { readonly store: Store; readonly project: Project; readonly database: string };
+
+/** Opens the database alone, without agents and servers, for as long as `use` takes. Makes none that is not there. */
+export async function readStore<Value>(
+  flags: WorkspaceFlags,
+  io: Io,
+  use: (reading: StoreReading) => Promise<Value>,
+): Promise<Value> {
+  const project = await loadProject(flags, io, "optional");
+  const where = databaseOf(flags, project, io);
+  const { store, database } = hasStore(where) ? await openStore(where) : await openMemory();
+  try {
+    return await use({ store, project, database });
+  } finally {
+    await store.close();
+  }
+}

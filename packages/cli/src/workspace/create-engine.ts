@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { type Agent, AgentError, type Event, type PolicyOverrides, type Store } from "capstan";
+import { type LocalEngine, local } from "capstan/engines/local";
+import { rememberFolder } from "../sessions/session-folders.ts";
+
+/** What the runs of a workspace have in common. */
+export type EngineParts = {
+  readonly store: Store;
+  readonly agents: readonly Agent[];
+  readonly policy: PolicyOverrides;
+  readonly folder: string;
+  readonly log: (event: Event) => void;
+};
+
+// Short, so that a run whose process was killed can be gone on with soon.
+const leaseMs = 3_000;
+
+/** See `Workspace.engine`. */
+export function workspaceEngine({ store, agents, policy, folder, log }: EngineParts): LocalEngine {
+  const wanted = new Set<string>();
+  let remembered: Promise<unknown> = Promise.resolve();
+  const engine = local({
+    store,
+    agents,
+    leaseMs,
+    getResumeOptions({ runId }) {
+      // The database has runs of other folders and of yesterday: nobody asked to go on with them.
+      if (!wanted.has(runId)) throw new AgentError("aborted", "Nobody has asked for this run.");
+      return { hooks: { onEvent: log } };
+    },
+  });
+  return {
+    ...engine,
+    run(agent, input, given = {}) {
+      const { session = `ses_${randomUUID()}`, hooks = {} } = given;
+      const told = hooks.onEvent;
+      const onEvent = (event: Event) => {
+        log(event);
+        if (event.type === "run_start") remembered = rememberFolder(store, session, folder);
+        told?.(event);
+      };
+      return engine.run(agent, input, { policy, ...given, session, hooks: { ...hooks, onEvent } });
+    },
+    open(runId) {
+      wanted.add(runId);
+      void engine.recover().catch(() => undefined); // tried again soon
+      return engine.open(runId);
+    },
+    async send(runId, message) {
+      wanted.add(runId);
+      await engine.send(runId, message);
+    },
+    async close() {
+      await engine.close();
+      await remembered;
+    },
+  };
+}

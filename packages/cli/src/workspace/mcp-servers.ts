@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { McpTools, ServerConfig } from "@capstan/mcp";
+import { AgentError } from "capstan";
+import { dataFolder } from "capstan/data-folder";
+import type { Project } from "../config/load-project.ts";
+import type { Io } from "../io.ts";
+import type { WorkspaceFlags } from "./workspace.ts";
+
+type Servers = Readonly<Record<string, ServerConfig>>;
+
+/**
+ * All MCP servers that are configured; of one name the last one counts: `mcp.json` in the data folder, the project's
+ * `.mcp.json`, the configuration, `--mcp-config`.
+ */
+export function mcpServersOf({ mcpConfig }: WorkspaceFlags, { config, mcpFile }: Project, io: Io): Servers {
+  const own = join(dataFolder(io.env), "mcp.json");
+  return {
+    ...(existsSync(own) && readServers(own)),
+    ...(mcpFile !== undefined && readServers(mcpFile)),
+    ...config.mcpServers,
+    ...(mcpConfig !== undefined && givenServers(mcpConfig, io)),
+  };
+}
+
+/** Starts them. Undefined without any, so that nothing of MCP is loaded. */
+export async function startServers(
+  mcpServers: Servers,
+  io: Io,
+  flags: Pick<WorkspaceFlags, "isScript">,
+): Promise<McpTools | undefined> {
+  if (Object.keys(mcpServers).length === 0) return undefined;
+  const { mcpTools } = await import("@capstan/mcp");
+  const { signIn } = await import("./sign-in.ts");
+  return mcpTools({
+    mcpServers,
+    variables: io.env,
+    roots: [io.cwd],
+    discovery: "on-change",
+    trustFile: join(dataFolder(io.env), "mcp-tools.json"),
+    oauth: signIn(io, flags),
+  });
+}
+
+/** One line for each server that is not as it should be. */
+export function mcpNotices(mcp: McpTools | undefined): readonly string[] {
+  return (mcp?.status() ?? []).flatMap(({ name, error, changed, problems }) => [
+    ...(error ? [`MCP server "${name}" does not work: ${error.message}`] : []),
+    ...(changed.length > 0
+      ? [`MCP server "${name}" has changed ${changed.length} tools since you trusted them: they are off.`]
+      : []),
+    ...problems.map((problem) => `MCP server "${name}": ${problem}`),
+  ]);
+}
+
+/** Those of `--mcp-config`: a file, or JSON. */
+export function givenServers(given: string, io: Io): Servers {
+  return given.trimStart().startsWith("{")
+    ? parseServers(given, "--mcp-config")
+    : readServers(resolve(io.cwd, given));
+}
+
+function readServers(file: string): Servers {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    throw new AgentError("mcp_config", `The MCP configuration ${file} ${problem}: look at the path.`);
+  }
+  return parseServers(text, file);
+}
+
+function parseServers(text: string, where: string): Servers {
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    // The rest of the message shows a piece of the file, which may hold a secret.
+    const [place = ""] = /\(line \d+ column \d+\)/.exec((error as Error).message) ?? [];
+    throw new AgentError("mcp_config", `${where} is not JSON ${place}`.trimEnd().concat(": repair it."));
+  }
+  const servers = (content as { mcpServers?: unknown } | null)?.mcpServers;
+  if (typeof servers === "object" && servers !== null && !Array.isArray(servers)) return servers as Servers;
+  const message = `${where} needs an object "mcpServers", with an entry for each server.`;
+  throw new AgentError("mcp_config", message);
+}
