@@ -6,8 +6,8 @@ import { type Agent, AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { modelNameOf } from "../workspace/create-agents.ts";
 import { givenServers } from "../workspace/mcp-servers.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
+import { openWorkspace } from "../workspace/workspace.ts";
 import { editorServers } from "./editor-servers.ts";
 import { type SessionUpdates, sessionUpdates } from "./session-updates.ts";
 

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { chooseSession } from "../sessions/choose-session.ts";
 import { pickSession } from "../sessions/pick-session.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
+import { openWorkspace } from "../workspace/workspace.ts";
 import { chat } from "./chat.ts";
 
 /** The chat in a terminal, in the session that the flags name. */

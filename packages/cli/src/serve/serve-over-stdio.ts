@@ -6,8 +6,8 @@ import { hearStrayErrors } from "../errors/unhandled-errors.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { version } from "../version.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
+import { openWorkspace } from "../workspace/workspace.ts";
 import { takeStdout } from "./take-stdout.ts";
 
 /** Serves the agents to one MCP client, until it leaves or a signal comes. */

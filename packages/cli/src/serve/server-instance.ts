@@ -3,8 +3,8 @@ import type { Agent, Event, RunInfo, Tool } from "capstan";
 import type { Config } from "../config/config.ts";
 import type { Io } from "../io.ts";
 import { withOwnOrphans } from "../sessions/session-projects.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
+import { openWorkspace } from "../workspace/workspace.ts";
 import { errorLog } from "./error-log.ts";
 import { leftRunsLine } from "./orphaned-runs.ts";
 

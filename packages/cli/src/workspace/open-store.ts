@@ -3,8 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { AgentError, type Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { Config } from "../config/config.ts";
+import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
-import { makeDataFolder } from "../trust/trust.ts";
 
 /** A store, and how it is called for people. */
 export type OpenedStore = { readonly store: Store; readonly database: string };
@@ -35,7 +35,7 @@ const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(d
 /** Opens it, and makes it when it is a file that is not there. */
 export async function openStore(database: string): Promise<OpenedStore> {
   if (isPostgres(database)) return openPostgres(database);
-  makeDataFolder(dirname(database));
+  ensureDataFolder(dirname(database));
   makeFile(database);
   const { sqlite } = await import("capstan/stores/sqlite");
   return { store: sqlite(database), database };

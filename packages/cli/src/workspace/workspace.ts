@@ -1,11 +1,22 @@
+import { realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { McpTools } from "@capstan/mcp";
 import type { Agent, JsonSchema, PolicyOverrides, Store } from "capstan";
+import { dataFolder } from "capstan/data-folder";
 import type { LocalEngine } from "capstan/engines/local";
 import type { FileLogs } from "capstan/logs/file";
+import { keyState } from "capstan/models";
 import type { Config } from "../config/config.ts";
+import { ensureDataFolder } from "../config/ensure-data-folder.ts";
+import { loadProject, type Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
+import { projectFolder, withProject } from "../sessions/session-projects.ts";
+import { makeAgents, modelNameOf } from "./create-agents.ts";
+import { workspaceEngine } from "./create-engine.ts";
+import { mcpNotices, mcpServersOf, startServers } from "./mcp-servers.ts";
+import { databaseOf, openMemory, openStore } from "./open-store.ts";
 
-/** What flags of the command line say about agents, models, tools and where things are. */
+/** Command-line flags for agents, models, tools and file locations. */
 export type WorkspaceFlags = {
   readonly config?: string | undefined;
   readonly database?: string | undefined;
@@ -16,48 +27,122 @@ export type WorkspaceFlags = {
   readonly approve?: "ask" | "all" | "none" | undefined;
   readonly maxTurns?: number | undefined;
   readonly budget?: number | undefined;
-  /** In place of the agent's instructions. */
+  /** Replaces the agent's instructions. */
   readonly system?: string | undefined;
-  /** The form that answers must have. */
+  /** JSON Schema of the answer. */
   readonly answerSchema?: JsonSchema | undefined;
-  /** Trusts the folders that configuration was found in, from now on. */
+  /** Trusts the folders of the config files that are found, permanently. */
   readonly trust?: boolean | undefined;
-  /** False: what is said is kept nowhere. */
+  /** False: neither sessions nor logs are stored. */
   readonly session?: boolean | undefined;
-  /** Nobody is asked anything, also in a terminal. */
+  /** Never prompts, even in a terminal. */
   readonly isScript?: boolean | undefined;
 };
 
-/** Everything that a command works on, opened: the configuration, the agents, the store, the MCP servers, the logs. */
+/** Everything a command works with: the config, the agents, the store, the MCP servers and the logs. */
 export interface Workspace {
   readonly config: Config;
-  /** Where the configuration was found; left out when there is none. */
+  /** Path of the config file; undefined when there is none. */
   readonly configFile?: string;
-  /** Whose the runs are that are begun here: the folder of the configuration, or the current one. */
+  /** The project that owns the runs started here: the folder of the config file, or the current folder. */
   readonly project: string;
-  /** The data folder (`CAPSTAN_HOME`): database, logs, trust. */
+  /** The data folder (`CAPSTAN_HOME`): database, logs, trusted folders. */
   readonly home: string;
-  /** The file, or the address without its password. */
+  /** The database file, or its URL without the password. */
   readonly database: string;
   readonly agents: readonly Agent[];
-  /** The one that flags or the configuration choose. */
+  /** The agent chosen by the flags or the config. */
   readonly agent: Agent;
-  /** How its model is called, for people; says so when it is the offline one. */
+  /** Display name of its model; marks the offline model as such. */
   readonly modelName: string;
-  /** What `--approve`, `--max-turns` and `--budget` make of the policy. */
+  /** The config's policy with `--approve`, `--max-turns` and `--budget` applied. */
   readonly policy: PolicyOverrides;
   readonly store: Store;
   /**
-   * Its runs are logged, belong to the folder (for `--continue`) and have the workspace's policy when they are given
-   * none. Takes over no run by itself: `open` and `tell` take up the one they name, when nobody is at work on it.
+   * Logs its runs, records their folder (for `--continue`) and applies the workspace's policy unless a run brings its
+   * own. Takes over no run by itself: `open` and `send` resume the run they name when no other process is running it.
    */
   readonly engine: LocalEngine;
   readonly mcp: McpTools | undefined;
   readonly logs: FileLogs;
-  /** What a person should be told at the start: a key that is missing, a folder that is not trusted, a server that failed. */
+  /** Shown at startup: missing API keys, untrusted folders, failed servers. */
   readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
-/** Opens it. Throws an `AgentError` that names the next step. */
-export type OpenWorkspace = (flags: WorkspaceFlags, io: Io) => Promise<Workspace>;
+/** Opens the workspace. Throws an `AgentError` that names the next step. */
+export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Workspace> {
+  const home = dataFolder(io.env);
+  ensureDataFolder(home);
+  const project = await loadProject(flags, io, "required");
+  const { config } = project;
+  const cleanups: (() => Promise<unknown>)[] = [async () => config.close?.()];
+  const close = async () => {
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+  };
+  try {
+    const opened =
+      flags.session === false ? await openMemory() : await openStore(databaseOf(flags, project, io));
+    cleanups.push(() => opened.store.close());
+    const mcp = await startServers(mcpServersOf(flags, project, io), io, flags);
+    if (mcp) cleanups.push(() => mcp.close());
+    const team = await makeAgents(flags, { config, mcp, folder: io.cwd, env: io.env });
+    const { fileLogs } = await import("capstan/logs/file");
+    const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
+    cleanups.push(() => logs.close());
+    const policy = buildPolicy(config, flags);
+    const owner = projectFolder(project.configFile, io.cwd);
+    const store = withProject(opened.store, owner);
+    // Runs that are not stored are not logged either.
+    const log = flags.session === false ? () => undefined : logs;
+    const engine = workspaceEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
+    cleanups.push(() => engine.close());
+    const modelName = modelNameOf(team.agent);
+    return {
+      ...{ config, home, database: opened.database, project: owner, ...team },
+      ...{ policy, store, engine, mcp, logs, close },
+      ...(project.configFile !== undefined && { configFile: project.configFile }),
+      modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
+      notices: [...project.notices, ...mcpNotices(mcp), ...getModelNotices(team.agent, io)],
+    } satisfies Workspace;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns the folder that logs are written to. */
+export function getLogFolder({ config, configFile }: Pick<Project, "config" | "configFile">, io: Io): string {
+  const { directory } = config.logs ?? {};
+  if (directory === undefined) return join(dataFolder(io.env), "logs");
+  return resolve(configFile === undefined ? io.cwd : dirname(configFile), directory);
+}
+
+function buildPolicy(
+  { policy = {} }: Config,
+  { approve, maxTurns, budget }: WorkspaceFlags,
+): PolicyOverrides {
+  const approvals = { ask: "ask", all: "allow", none: "deny" } as const;
+  return {
+    ...policy,
+    ...(approve !== undefined && { approvals: approvals[approve] }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(budget !== undefined && { budget: { ...policy.budget, cost: budget } }),
+  };
+}
+
+const isOffline = (modelName: string): boolean => modelName.startsWith("offline");
+
+/** Returns notices about a missing API key or the offline model. */
+export function getModelNotices(agent: Agent, io: Io): readonly string[] {
+  const modelName = modelNameOf(agent);
+  if (isOffline(modelName))
+    return [
+      "Offline model: rules, not AI. For a real model, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama. Run `capstan models` to list all models.",
+    ];
+  // A model object created in the config brings its own key.
+  if (typeof agent.models.main[0] !== "string") return [];
+  const key = keyState(modelName, io.env);
+  if (key.type !== "missing") return [];
+  return [`No API key for ${modelName}: set ${key.variables.join(" or ")}, or choose another model with -m.`];
+}

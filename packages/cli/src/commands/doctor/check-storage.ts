@@ -2,12 +2,12 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { dataFolder } from "capstan/data-folder";
+import { ensureDataFolder } from "../../config/ensure-data-folder.ts";
 import type { Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
-import { makeDataFolder } from "../../trust/trust.ts";
 import { databaseOf, hasStore, openStore, withoutPassword } from "../../workspace/open-store.ts";
-import { logFolder } from "../../workspace/open-workspace.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { getLogFolder } from "../../workspace/workspace.ts";
 import { type Finding, problemOf } from "./findings.ts";
 
 /** Whether it can be written, and by its owner alone. */
@@ -15,7 +15,7 @@ export function dataFinding({ env }: Io): Finding {
   const folder = dataFolder(env);
   const what = "Data folder";
   try {
-    makeDataFolder(folder);
+    ensureDataFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const advice = "Repair its rights, or name another folder with CAPSTAN_HOME.";
@@ -72,12 +72,12 @@ function damageOf(file: string): string | undefined {
 
 /** Where the three logs of each session are. */
 export async function logFinding(project: Project, io: Io): Promise<Finding> {
-  const folder = logFolder(project, io);
+  const folder = getLogFolder(project, io);
   const what = "Logs";
   const files = ["events.jsonl", "readable.log", "reasoning.log"];
   const says = `${join(folder, "<session>")}: ${files[0]} (every event), ${files[1]} (to read), ${files[2]} (what the model thought)`;
   try {
-    makeDataFolder(folder);
+    ensureDataFolder(folder);
     accessSync(folder, constants.W_OK);
     return { what, state: "ok", says };
   } catch (error) {

@@ -6,8 +6,8 @@ import { jsonText } from "../../output/format-json.ts";
 import { type Column, table } from "../../output/format-table.ts";
 import { harmless } from "../../terminal/escape-terminal.ts";
 import { makeAgents, modelNameOf } from "../../workspace/create-agents.ts";
-import { modelNotices } from "../../workspace/open-workspace.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { getModelNotices } from "../../workspace/workspace.ts";
 
 /** `capstan models`. */
 export async function listModels(flags: WorkspaceFlags & { readonly json?: boolean }, io: Io): Promise<void> {
@@ -16,7 +16,7 @@ export async function listModels(flags: WorkspaceFlags & { readonly json?: boole
   const chosen = (project.config.models ?? []).map((model) => (typeof model === "string" ? model : model.id));
   const named = [...chosen, ...agents.map(modelNameOf)];
   const known = await knownModels({ inUse: modelNameOf(agent), named, env: io.env });
-  for (const notice of [...project.notices, ...modelNotices(agent, io)])
+  for (const notice of [...project.notices, ...getModelNotices(agent, io)])
     io.stderr.write(`${harmless(notice)}\n`);
   io.stdout.write(flags.json ? jsonText(known) : table(known, columns, io));
 }

@@ -14,8 +14,8 @@ import { readStore } from "../../sessions/read-store.ts";
 import { forgetFolder } from "../../sessions/session-folders.ts";
 import { forgetProject } from "../../sessions/session-projects.ts";
 import { harmless, harmlessLine } from "../../terminal/escape-terminal.ts";
-import { logFolder } from "../../workspace/open-workspace.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
+import { getLogFolder } from "../../workspace/workspace.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 
@@ -117,7 +117,7 @@ export async function remove(
       await session(store, id).remove();
       await forgetFolder(store, id);
       await forgetProject(store, id);
-      await rm(join(logFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
+      await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
       io.stderr.write(`${harmlessLine(id)} is removed, with its logs.\n`);
     }
   });
