@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loopbackRegistry } from "../packages/cli/src/testing/loopback-registry.ts";
+import { startLoopbackRegistry } from "../packages/cli/src/testing/loopback-registry.ts";
 import { releaseOrder, releaseProblems } from "./release.ts";
 import { changelogProblems, contentProblems, manifestProblems, publishProblems } from "./release-checks.ts";
 import { billOf } from "./release-sbom.ts";
@@ -146,7 +146,7 @@ describe("a release as a whole", () => {
     const [{ file = "" } = {}] = packed;
     const served = join(place, "served.tgz");
     copyFileSync(join(out, file), served);
-    const registry = await loopbackRegistry(join(import.meta.dirname, ".."), [
+    const registry = await startLoopbackRegistry(join(import.meta.dirname, ".."), [
       { manifest: core, file: served },
     ]);
     const env = {

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { projectFiles } from "../packages/cli/src/init/project-files.ts";
+import { buildProjectFiles } from "../packages/cli/src/init/project-files.ts";
 import { secretPattern } from "./release-checks.ts";
 import { tutorialBlocks } from "./tutorial.ts";
 
@@ -19,7 +19,7 @@ const found = globSync(
   },
 );
 const made: Sample[] = [
-  ...projectFiles({ name: "demo", version: "1.2.3" }).map(([path, text]) => ({
+  ...buildProjectFiles({ name: "demo", version: "1.2.3" }).map(([path, text]) => ({
     path: `init: ${path}`,
     text,
   })),

@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openAiResponsesEncoder } from "../packages/capstan/src/testing/wire-encoders.ts";
-import { type LoopbackRegistry, loopbackRegistry } from "../packages/cli/src/testing/loopback-registry.ts";
+import {
+  type LoopbackRegistry,
+  startLoopbackRegistry,
+} from "../packages/cli/src/testing/loopback-registry.ts";
 import { packPackages } from "../packages/cli/src/testing/pack-packages.ts";
 import { startCommandInPty } from "../packages/cli/src/testing/pty.ts";
 import { studioFolder } from "../packages/studio/src/index.ts";
@@ -49,7 +52,7 @@ beforeAll(async () => {
   folder = join(place, "reader");
   mkdirSync(folder);
   // None of our packages: those are installed from what was packed.
-  registry = await loopbackRegistry(root, []);
+  registry = await startLoopbackRegistry(root, []);
   provider = await listening(fakeProvider());
   const free = await listening(createServer());
   port = portOf(free);
@@ -130,18 +133,18 @@ async function startServer(script: string, shown: string): Promise<void> {
 async function talkInTerminal(script: string, shown: string): Promise<void> {
   const [command = "", ...words] = script.trim().split(" ");
   await using terminal = startCommandInPty([command, ...words], { columns: 100, rows: 60, cwd: folder, env });
-  await terminal.shows("› Ask anything");
+  await terminal.waitFor("› Ask anything");
   const steps = shown.split(/^(?=› | {2}allowed$)/m);
   let before = "";
   for (const step of steps) {
     const typed = /^› (.*)/.exec(step)?.[1];
     if (typed !== undefined) terminal.type(`${typed}\r`);
     if (step.startsWith("  allowed")) {
-      await terminal.shows("y allow");
+      await terminal.waitFor("y allow");
       terminal.type("y");
     }
     before += step;
-    await terminal.shows(patternOf(before, "within"));
+    await terminal.waitFor(patternOf(before, "within"));
   }
   terminal.type("\u0004");
   expect(await terminal.exitCode).toBe(0);

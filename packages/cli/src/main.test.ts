@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ScratchProject, scratchProject } from "./testing/cli-process.ts";
+import { createScratchProject, type ScratchProject } from "./testing/cli-process.ts";
 import { startInPty } from "./testing/pty.ts";
 
 const bin = join(import.meta.dirname, "bin.ts");
@@ -10,7 +10,7 @@ const sources = ["--conditions=capstan-source", "--disable-warning=ExperimentalW
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = scratchProject();
+  project = createScratchProject();
 });
 afterEach(() => project.remove());
 
@@ -92,10 +92,10 @@ describe("an error that nobody waits for", () => {
       cwd: project.folder,
       env: { ...project.env, TERM: "xterm-256color" },
     });
-    await chat.shows("Ask anything");
+    await chat.waitFor("Ask anything");
     chat.type("Go\r");
-    await chat.shows("Anchored.");
-    expect(chat.screen("all")).toContain("the chain broke");
+    await chat.waitFor("Anchored.");
+    expect(chat.getScreen("all")).toContain("the chain broke");
     chat.type("\u0004");
     expect(await chat.exitCode).toBe(0);
   });

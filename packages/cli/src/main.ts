@@ -1,4 +1,4 @@
-import { catchStrayErrors } from "./errors/unhandled-errors.ts";
+import { catchUnhandledErrors } from "./errors/unhandled-errors.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type Io, processIo } from "./io.ts";
 import { version } from "./version.ts";
@@ -17,30 +17,30 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 /** Runs the command line of this process, and ends it when all that was said is written. */
 export async function runMain(): Promise<void> {
   const { stdout, stderr } = process;
-  const closed = new Set<unknown>();
-  let isLost = false;
+  const failedStreams = new Set<unknown>();
+  let isOutputLost = false;
   for (const stream of [stdout, stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      const isFirst = !closed.has(stream);
-      closed.add(stream);
+      const isFirst = !failedStreams.has(stream);
+      failedStreams.add(stream);
       // Whoever read it has left; a command that cares listens too. All else is an answer that got lost.
       if (error.code === "EPIPE" || stream === stderr) return;
-      isLost = true;
+      isOutputLost = true;
       if (isFirst) stderr.write(`capstan: the output cannot be written: ${error.message}.\n`);
     });
-  catchStrayErrors((error) => void failed(error));
+  catchUnhandledErrors((error) => void exitWithUnhandledError(error));
   const exitCode = await main(process.argv.slice(2), processIo);
-  await Promise.all([stdout, stderr].map((stream) => closed.has(stream) || written(stream)));
-  process.exit(isLost ? exitCodes.failure : exitCode);
+  await Promise.all([stdout, stderr].map((stream) => failedStreams.has(stream) || flush(stream)));
+  process.exit(isOutputLost ? exitCodes.failure : exitCode);
 }
 
-async function failed(error: unknown): Promise<void> {
-  const { strayErrorWords } = await import("./errors/format-unhandled-error.ts");
+async function exitWithUnhandledError(error: unknown): Promise<void> {
+  const { formatUnhandledError: strayErrorWords } = await import("./errors/format-unhandled-error.ts");
   process.stderr.write(`capstan: ${strayErrorWords(error, process.env)}\n`, () =>
     process.exit(exitCodes.failure),
   );
 }
 
-function written(stream: NodeJS.WriteStream): Promise<unknown> {
+function flush(stream: NodeJS.WriteStream): Promise<unknown> {
   return new Promise((resolve) => stream.write("", resolve));
 }

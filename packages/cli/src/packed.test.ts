@@ -6,7 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LoopbackRegistry, loopbackRegistry } from "./testing/loopback-registry.ts";
+import { type LoopbackRegistry, startLoopbackRegistry } from "./testing/loopback-registry.ts";
 import { type PackedPackage, packPackages } from "./testing/pack-packages.ts";
 
 const execute = promisify(execFile);
@@ -36,7 +36,7 @@ beforeAll(async () => {
     npm_config_ignore_scripts: "true",
   };
   listed = await packPackages({ place, names, env });
-  registry = await loopbackRegistry(root, listed);
+  registry = await startLoopbackRegistry(root, listed);
   env.npm_config_registry = registry.url;
 });
 

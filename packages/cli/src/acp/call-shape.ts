@@ -1,8 +1,8 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { Json, Part, UiHint } from "capstan";
-import { argumentsLine } from "../chat/tool-arguments.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { formatArguments } from "../chat/tool-arguments.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 const kinds: { readonly [name: string]: ToolKind } = {
   read_file: "read",
@@ -17,37 +17,38 @@ const kinds: { readonly [name: string]: ToolKind } = {
 };
 
 /** What an editor shows a call as. */
-export function kindOf(name: string): ToolKind {
+export function getToolKind(name: string): ToolKind {
   return Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other";
 }
 
-const longestArguments = 100;
+const maxArgumentColumns = 100;
 
 /**
  * A call in one line. Editors draw titles as Markdown, and a model can make up the name of a tool: neither may become a
  * link or a picture.
  */
-export function titleOf(name: string, input: Json, agent?: string): string {
-  const plain = harmlessLine(name)
+export function formatCallTitle(name: string, input: Json, agent?: string): string {
+  const plain = escapeTerminalLine(name)
     .slice(0, 80)
     .replace(/[^\p{L}\p{N}_.-]+/gu, "_");
-  const line = argumentsLine(input, longestArguments).replaceAll("`", "'");
-  const who = agent === undefined ? "" : `${harmlessLine(agent).replace(/[^\p{L}\p{N}_. -]+/gu, "_")}: `;
+  const line = formatArguments(input, maxArgumentColumns).replaceAll("`", "'");
+  const who =
+    agent === undefined ? "" : `${escapeTerminalLine(agent).replace(/[^\p{L}\p{N}_. -]+/gu, "_")}: `;
   return `${who}${plain || "tool"}${line === "" || line === "{}" ? "" : ` \`${line}\``}`;
 }
 
 /** Where a call reads or writes, when that is inside of the folder: editors open such files by themselves. */
-export function locationsOf(input: Json, cwd: string): ToolCallLocation[] {
-  const path = isFields(input) && typeof input.path === "string" ? inside(input.path, cwd) : undefined;
+export function findLocations(input: Json, cwd: string): ToolCallLocation[] {
+  const path = isFields(input) && typeof input.path === "string" ? resolveInside(input.path, cwd) : undefined;
   if (path === undefined || !isFields(input)) return [];
   const line = typeof input.from === "number" && Number.isInteger(input.from) ? input.from : undefined;
   return [{ path, ...(line !== undefined && line > 0 && { line }) }];
 }
 
 /** What a call of a file tool is about to change, as far as its arguments say so. */
-export function proposedChanges(name: string, input: Json, cwd: string): ToolCallContent[] {
-  if (kindOf(name) !== "edit" || !isFields(input) || typeof input.path !== "string") return [];
-  const path = inside(input.path, cwd);
+export function buildProposedChanges(name: string, input: Json, cwd: string): ToolCallContent[] {
+  if (getToolKind(name) !== "edit" || !isFields(input) || typeof input.path !== "string") return [];
+  const path = resolveInside(input.path, cwd);
   if (path === undefined) return [];
   if (typeof input.content === "string") return [{ type: "diff", path, newText: input.content }];
   const edits: readonly Json[] = Array.isArray(input.edits) ? input.edits : [];
@@ -59,31 +60,31 @@ export function proposedChanges(name: string, input: Json, cwd: string): ToolCal
 }
 
 /** What a call gave: the difference it made, or its text and its pictures. */
-export function contentOf(
+export function buildCallContent(
   result: string | readonly Part[],
   ui: UiHint | undefined,
   cwd: string,
 ): ToolCallContent[] {
-  const changes = ui?.kind === "diff" && isFields(ui.props) ? changesIn(ui.props, cwd) : [];
+  const changes = ui?.kind === "diff" && isFields(ui.props) ? parseChanges(ui.props, cwd) : [];
   if (changes.length > 0) return changes;
   const parts = typeof result === "string" ? [{ type: "text" as const, text: result }] : result;
   return parts.flatMap((part): ToolCallContent[] => {
-    if (part.type === "text") return part.text === "" ? [] : [quoted(part.text)];
+    if (part.type === "text") return part.text === "" ? [] : [quoteText(part.text)];
     if (part.type === "image" && part.data !== undefined)
       return [{ type: "content", content: { type: "image", mimeType: part.mediaType, data: part.data } }];
-    return [quoted(`[${part.type} ${part.mediaType}]`)];
+    return [quoteText(`[${part.type} ${part.mediaType}]`)];
   });
 }
 
 /** A strange text, to be shown as it is: in a block of code no link, no picture and no heading of it is drawn. */
-export function quoted(text: string): ToolCallContent {
+export function quoteText(text: string): ToolCallContent {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return { type: "content", content: { type: "text", text: `${fence}\n${text}\n${fence}` } };
 }
 
 /** The text of a result; what is not text is named. */
-export function textOfResult(result: string | readonly Part[]): string {
+export function formatResultText(result: string | readonly Part[]): string {
   if (typeof result === "string") return result;
   return result
     .map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.mediaType}]`))
@@ -91,12 +92,12 @@ export function textOfResult(result: string | readonly Part[]): string {
 }
 
 /** One change for each hunk of a unified diff. */
-function changesIn({ path, diff }: { readonly [name: string]: Json }, cwd: string): ToolCallContent[] {
-  const place = typeof path === "string" ? inside(path, cwd) : undefined;
+function parseChanges({ path, diff }: { readonly [name: string]: Json }, cwd: string): ToolCallContent[] {
+  const place = typeof path === "string" ? resolveInside(path, cwd) : undefined;
   if (place === undefined || typeof diff !== "string") return [];
   const [head = "", ...hunks] = diff.split(/^@@.*@@.*\n/m);
   return hunks.map((hunk) => {
-    const [oldText, newText] = [side(hunk, "-"), side(hunk, "+")];
+    const [oldText, newText] = [extractSide(hunk, "-"), extractSide(hunk, "+")];
     return {
       type: "diff" as const,
       path: place,
@@ -106,7 +107,7 @@ function changesIn({ path, diff }: { readonly [name: string]: Json }, cwd: strin
   });
 }
 
-function side(hunk: string, sign: "-" | "+"): string {
+function extractSide(hunk: string, sign: "-" | "+"): string {
   let text = "";
   let isLast = false;
   for (const line of hunk.replace(/\n$/, "").split("\n")) {
@@ -117,7 +118,7 @@ function side(hunk: string, sign: "-" | "+"): string {
   return text;
 }
 
-function inside(path: string, cwd: string): string | undefined {
+function resolveInside(path: string, cwd: string): string | undefined {
   if (path.includes("\0")) return undefined;
   const whole = resolve(cwd, path);
   const way = relative(cwd, whole);

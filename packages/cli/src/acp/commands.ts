@@ -1,12 +1,12 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { RunInput } from "capstan";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { AcpSession } from "./open-session.ts";
 
 const commands: { readonly [name: string]: { readonly about: string; run(session: AcpSession): string[] } } =
   {
-    tools: { about: "List what the agent can use", run: tools },
-    mcp: { about: "List the MCP servers and their state", run: servers },
+    tools: { about: "List what the agent can use", run: listTools },
+    mcp: { about: "List the MCP servers and their state", run: listServers },
   };
 
 /** What can be typed with a slash. No model is asked. */
@@ -15,26 +15,28 @@ export const availableCommands: readonly AvailableCommand[] = Object.entries(com
 );
 
 /** What the command answers that a prompt consists of; undefined when it is something to say. */
-export function commandAnswer(session: AcpSession, input: RunInput): string | undefined {
+export function runCommand(session: AcpSession, input: RunInput): string | undefined {
   const name = typeof input === "string" ? /^\s*\/(\w+)\s*$/.exec(input)?.[1] : undefined;
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
   return command?.run(session).join("\n");
 }
 
-function tools({ agent }: AcpSession): string[] {
+function listTools({ agent }: AcpSession): string[] {
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
-  if (own.length === 0) return [`${harmlessLine(agent.name)} has no tools.`];
+  if (own.length === 0) return [`${escapeTerminalLine(agent.name)} has no tools.`];
   // Of a server's words nothing is drawn as a link.
-  return own.map(({ name, description }) => `- \`${code(name)}\`: \`${code(description).slice(0, 160)}\``);
+  return own.map(
+    ({ name, description }) => `- \`${escapeCode(name)}\`: \`${escapeCode(description).slice(0, 160)}\``,
+  );
 }
 
-function servers({ workspace }: AcpSession): string[] {
+function listServers({ workspace }: AcpSession): string[] {
   const all = workspace.mcp?.status() ?? [];
   if (all.length === 0) return ["There are no MCP servers."];
   return all.map(({ name, state, tools: offered, error }) => {
-    const trouble = error ? `: \`${code(error.message)}\`` : "";
-    return `- \`${code(name)}\`: ${state}, ${offered.length} tools${trouble}`;
+    const trouble = error ? `: \`${escapeCode(error.message)}\`` : "";
+    return `- \`${escapeCode(name)}\`: ${state}, ${offered.length} tools${trouble}`;
   });
 }
 
-const code = (text: string): string => harmlessLine(text).replaceAll("`", "'");
+const escapeCode = (text: string): string => escapeTerminalLine(text).replaceAll("`", "'");

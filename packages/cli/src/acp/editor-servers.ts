@@ -14,7 +14,7 @@ export type EditorServers = {
  * Editors take servers from the user's settings and from those of the project that is open, and do not say which is
  * which. So they count as what the project says, like its `.mcp.json`: used only where the user trusts the folder.
  */
-export function editorServers(
+export function selectEditorServers(
   given: readonly McpServer[],
   { cwd, env }: Pick<Io, "cwd" | "env">,
 ): EditorServers {
@@ -26,13 +26,13 @@ export function editorServers(
     return { servers: {}, notices: [notice] };
   }
   return {
-    servers: Object.fromEntries(given.map((server) => [nameOf(server), configOf(server)])),
+    servers: Object.fromEntries(given.map((server) => [toServerName(server), toServerConfig(server)])),
     notices: [],
   };
 }
 
 /** Editors allow any name; it becomes part of the names of tools. */
-function nameOf({ name }: McpServer): string {
+function toServerName({ name }: McpServer): string {
   return (
     name
       .replace(/[^A-Za-z0-9_-]+/g, "-")
@@ -41,19 +41,19 @@ function nameOf({ name }: McpServer): string {
   );
 }
 
-function configOf(server: McpServer): ServerConfig {
+function toServerConfig(server: McpServer): ServerConfig {
   if (!("type" in server)) {
     const { command, args, env } = server;
-    return { command: literal(command), args: args.map(literal), env: fieldsOf(env) };
+    return { command: escapeVariables(command), args: args.map(escapeVariables), env: toFields(env) };
   }
   if (server.type === "http")
-    return { type: "http", url: literal(server.url), headers: fieldsOf(server.headers) };
+    return { type: "http", url: escapeVariables(server.url), headers: toFields(server.headers) };
   const message = `The MCP server "${server.name}" uses SSE, which MCP has given up: use its address for streamable HTTP.`;
   throw new AgentError("invalid_input", message);
 }
 
-const fieldsOf = (fields: readonly { readonly name: string; readonly value: string }[]) =>
-  Object.fromEntries(fields.map(({ name, value }) => [name, literal(value)]));
+const toFields = (fields: readonly { readonly name: string; readonly value: string }[]) =>
+  Object.fromEntries(fields.map(({ name, value }) => [name, escapeVariables(value)]));
 
 /** An editor has filled in its variables already: what looks like one of ours is meant as it stands. */
-const literal = (text: string): string => text.replaceAll("${", () => `\${CAPSTAN_LITERAL:-$}{`);
+const escapeVariables = (text: string): string => text.replaceAll("${", () => `\${CAPSTAN_LITERAL:-$}{`);

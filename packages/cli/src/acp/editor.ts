@@ -4,13 +4,13 @@ import {
   methods,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { harmless } from "../terminal/escape-terminal.ts";
+import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { availableCommands } from "./commands.ts";
 import type { AcpSession } from "./open-session.ts";
 import type { Editor } from "./prompt-turn.ts";
 
 /** The editor at the other end of a connection. */
-export function editorOf(client: AgentContext): Editor {
+export function createEditor(client: AgentContext): Editor {
   return {
     update: (sessionId, update) => client.notify(methods.client.session.update, { sessionId, update }),
     async ask(request, cancellationSignal) {
@@ -21,7 +21,7 @@ export function editorOf(client: AgentContext): Editor {
 }
 
 /** What is told of a session when it is opened. Those who can show no notices get them with the first answer. */
-export async function introduce(
+export async function announce(
   session: AcpSession,
   editor: Editor,
   { session: abilities }: ClientCapabilities,
@@ -30,15 +30,15 @@ export async function introduce(
   await tell({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
   if (!abilities?.notices) return;
   for (const title of session.notices)
-    await tell({ sessionUpdate: "notice", severity: "warning", title: harmless(title) });
+    await tell({ sessionUpdate: "notice", severity: "warning", title: escapeTerminal(title) });
   session.notices = [];
 }
 
 /** Tells them as the beginning of an answer. */
-export async function tellNotices(session: AcpSession, editor: Editor): Promise<void> {
+export async function sendNotices(session: AcpSession, editor: Editor): Promise<void> {
   const { notices } = session;
   session.notices = [];
-  const text = notices.map((notice) => `> ${harmless(notice).replaceAll("\n", " ")}\n\n`).join("");
+  const text = notices.map((notice) => `> ${escapeTerminal(notice).replaceAll("\n", " ")}\n\n`).join("");
   if (text === "") return;
   const content = { type: "text" as const, text };
   await editor.update(session.id, { sessionUpdate: "agent_message_chunk", content, messageId: "notices" });

@@ -4,12 +4,12 @@ import { isAbsolute } from "node:path";
 import type { McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import { type Agent, AgentError } from "capstan";
 import type { Io } from "../io.ts";
-import { modelNameOf } from "../workspace/create-agents.ts";
-import { givenServers } from "../workspace/mcp-servers.ts";
+import { getModelName } from "../workspace/create-agents.ts";
+import { readMcpConfig } from "../workspace/mcp-servers.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
-import { editorServers } from "./editor-servers.ts";
-import { type SessionUpdates, sessionUpdates } from "./session-updates.ts";
+import { selectEditorServers } from "./editor-servers.ts";
+import { createSessionUpdates, type SessionUpdates } from "./session-updates.ts";
 
 /** A session that an editor has open: a conversation in a folder, with the configuration of that folder. */
 export type AcpSession = {
@@ -21,7 +21,7 @@ export type AcpSession = {
   model: string;
   readonly updates: SessionUpdates;
   /** The position of the last fact that was told. */
-  seen: number;
+  lastSeq: number;
   /** Tools whose calls need not be asked for again. */
   readonly allowed: Set<string>;
   /** What a person should know, and was not told yet. */
@@ -33,20 +33,24 @@ export type AcpSession = {
 };
 
 /** What an editor says when it opens one. */
-export type Opening = {
+export type OpenSessionOptions = {
   readonly id?: string;
   readonly cwd: string;
   readonly mcpServers: readonly McpServer[];
 };
 
 /** Opens it. Rejects where the folder has a configuration that is not trusted. */
-export async function openSession(flags: WorkspaceFlags, given: Io, opening: Opening): Promise<AcpSession> {
+export async function openSession(
+  flags: WorkspaceFlags,
+  given: Io,
+  opening: OpenSessionOptions,
+): Promise<AcpSession> {
   const { cwd } = opening;
   assertFolder(cwd);
   const io: Io = { ...given, cwd };
-  const { servers, notices } = editorServers(opening.mcpServers, io);
+  const { servers, notices } = selectEditorServers(opening.mcpServers, io);
   const { mcpConfig } = flags;
-  const all = { ...(mcpConfig !== undefined && givenServers(mcpConfig, given)), ...servers };
+  const all = { ...(mcpConfig !== undefined && readMcpConfig(mcpConfig, given)), ...servers };
   const more = Object.keys(all).length > 0 && { mcpConfig: JSON.stringify({ mcpServers: all }) };
   // Nobody sits at its terminal, if it has one: the editor asks.
   const open = (chosen: Pick<WorkspaceFlags, "agent" | "model">) =>
@@ -54,9 +58,9 @@ export async function openSession(flags: WorkspaceFlags, given: Io, opening: Ope
   const workspace = await open({});
   const session: AcpSession = {
     ...{ id: opening.id ?? `ses_${randomUUID()}`, cwd, workspace, agent: workspace.agent },
-    model: flags.model ?? modelNameOf(workspace.agent),
-    updates: sessionUpdates(cwd),
-    seen: 0,
+    model: flags.model ?? getModelName(workspace.agent),
+    updates: createSessionUpdates(cwd),
+    lastSeq: 0,
     allowed: new Set(),
     notices: [...workspace.notices, ...notices],
     async reopen(model) {
@@ -79,7 +83,7 @@ function assertFolder(cwd: string): void {
 }
 
 /** The agents, as modes; nothing when there is no choice. */
-export function modesOf({ workspace, agent }: AcpSession): { modes?: SessionModeState } {
+export function getModes({ workspace, agent }: AcpSession): { modes?: SessionModeState } {
   const { agents, config } = workspace;
   if (agents.length < 2) return {};
   const availableModes = agents.map(({ name }) => {
@@ -90,7 +94,9 @@ export function modesOf({ workspace, agent }: AcpSession): { modes?: SessionMode
 }
 
 /** The models of the configuration that have a name, to choose from; nothing when there is no choice. */
-export function optionsOf({ workspace, model }: AcpSession): { configOptions?: SessionConfigOption[] } {
+export function getConfigOptions({ workspace, model }: AcpSession): {
+  configOptions?: SessionConfigOption[];
+} {
   const named = (workspace.config.models ?? []).filter((one) => typeof one === "string");
   const names = [...new Set([model, ...named])];
   if (named.length === 0 || names.length < 2) return {};

@@ -1,6 +1,12 @@
 import type { PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { escapeInvisible, type PendingCall } from "capstan";
-import { kindOf, locationsOf, proposedChanges, quoted, titleOf } from "./call-shape.ts";
+import {
+  buildProposedChanges,
+  findLocations,
+  formatCallTitle,
+  getToolKind,
+  quoteText,
+} from "./call-shape.ts";
 
 /** What was decided about a call. */
 export type Decision = "allow" | "always" | "reject" | "stop";
@@ -11,12 +17,12 @@ export function isPlainApproval({ needs, question, because }: PendingCall): bool
 }
 
 /** Whether an editor can ask it: a question with a form of its own it cannot. */
-export function canBeAsked({ needs, question }: PendingCall): boolean {
+export function canAskEditor({ needs, question }: PendingCall): boolean {
   return needs === "approval" && question?.schema === undefined;
 }
 
 /** The question about one call. The answer holds for this call alone, whatever it is called. */
-export function permissionRequest(
+export function buildPermissionRequest(
   call: PendingCall,
   { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
 ): RequestPermissionRequest {
@@ -24,21 +30,26 @@ export function permissionRequest(
   return {
     sessionId,
     toolCall: {
-      ...{ toolCallId: callId, title: titleOf(name, input, agent), kind: kindOf(name), status: "pending" },
+      ...{
+        toolCallId: callId,
+        title: formatCallTitle(name, input, agent),
+        kind: getToolKind(name),
+        status: "pending",
+      },
       rawInput: input,
-      locations: locationsOf(input, cwd),
+      locations: findLocations(input, cwd),
       content: [
-        { type: "content", content: { type: "text", text: plainWords(reasonOf(call)) } },
+        { type: "content", content: { type: "text", text: escapeMarkdown(formatReason(call)) } },
         // All of it and visible: what is agreed to is what there is.
-        quoted(shown),
-        ...proposedChanges(name, input, cwd),
+        quoteText(shown),
+        ...buildProposedChanges(name, input, cwd),
       ],
     },
-    options: optionsFor(call),
+    options: getOptions(call),
   };
 }
 
-function optionsFor(call: PendingCall): PermissionOption[] {
+function getOptions(call: PendingCall): PermissionOption[] {
   const [yes, no] = call.question ? ["Yes", "No"] : ["Allow", "Reject"];
   const always: PermissionOption = {
     optionId: "always",
@@ -53,19 +64,19 @@ function optionsFor(call: PendingCall): PermissionOption[] {
 }
 
 /** What the chosen option means; one that was not offered is a no. */
-export function decisionOf(optionId: string, call: PendingCall): Decision {
-  const isOffered = optionsFor(call).some((option) => option.optionId === optionId);
+export function toDecision(optionId: string, call: PendingCall): Decision {
+  const isOffered = getOptions(call).some((option) => option.optionId === optionId);
   return isOffered && (optionId === "allow" || optionId === "always") ? optionId : "reject";
 }
 
-function reasonOf({ question, reason, because = [] }: PendingCall): string {
+function formatReason({ question, reason, because = [] }: PendingCall): string {
   if (question) return [question.message, question.url].filter((words) => words !== undefined).join("\n");
   const sources = because.map(({ tool }) => tool).join(", ");
   return sources === "" ? reason : `${reason} (because of what was read with ${sources})`;
 }
 
 /** A tool may have chosen the words: nothing in them is drawn as a link or a picture. */
-function plainWords(text: string): string {
+function escapeMarkdown(text: string): string {
   return text
     .split("\n")
     .map(escapeInvisible)

@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
-import { errorWords, isAgentError } from "../errors/format-error.ts";
+import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
-import { harmless } from "../terminal/escape-terminal.ts";
+import { escapeTerminal } from "../terminal/escape-terminal.ts";
 
 /** Codes of JSON-RPC and of ACP. Everything else is a failure inside. */
 const codes: { readonly [code: string]: number } = {
@@ -11,9 +11,9 @@ const codes: { readonly [code: string]: number } = {
 };
 
 /** An error as an editor shows it: plain words, and our code for programs. */
-export function problemOf(error: unknown, env: Io["env"]): RequestError {
+export function toRequestError(error: unknown, env: Io["env"]): RequestError {
   if (error instanceof RequestError) return error;
-  const words = harmless(errorWords(error, env));
+  const words = escapeTerminal(formatError(error, env));
   if (!isAgentError(error)) return new RequestError(-32603, words);
   return new RequestError(codes[error.code] ?? -32603, words, { code: error.code });
 }

@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { AgentError, type Part } from "capstan";
 
-const pictures: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const imageTypes: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** What a run is asked with the blocks of a prompt: a text when there is nothing but text. */
-export function promptInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
-  const parts = prompt.map((block) => partOf(block, cwd));
+export function toRunInput(prompt: readonly ContentBlock[], cwd: string): string | readonly Part[] {
+  const parts = prompt.map((block) => toPart(block, cwd));
   const texts = parts.map((part) => (part.type === "text" ? part.text : "")).filter((text) => text !== "");
   const others = parts.filter((part) => part.type !== "text");
   const text = texts.join("\n\n");
@@ -17,22 +17,22 @@ export function promptInput(prompt: readonly ContentBlock[], cwd: string): strin
   return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...others];
 }
 
-function partOf(block: ContentBlock, cwd: string): Part {
+function toPart(block: ContentBlock, cwd: string): Part {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };
     case "image":
-      return picture(block.mimeType, block.data);
+      return toImage(block.mimeType, block.data);
     case "resource_link":
-      return { type: "text", text: `<resource ${namesOf(block.uri, cwd)} />` };
+      return { type: "text", text: `<resource ${formatReference(block.uri, cwd)} />` };
     case "resource": {
       const { resource } = block;
       if ("text" in resource) {
-        const text = `<resource ${namesOf(resource.uri, cwd)}>\n${resource.text}\n</resource>`;
+        const text = `<resource ${formatReference(resource.uri, cwd)}>\n${resource.text}\n</resource>`;
         return { type: "text", text };
       }
       const mediaType = resource.mimeType ?? "application/octet-stream";
-      if (mediaType.startsWith("image/")) return picture(mediaType, resource.blob);
+      if (mediaType.startsWith("image/")) return toImage(mediaType, resource.blob);
       return { type: "file", mediaType, data: resource.blob };
     }
     case "audio":
@@ -40,19 +40,19 @@ function partOf(block: ContentBlock, cwd: string): Part {
   }
 }
 
-function picture(mediaType: string, data: string): Part {
-  if (pictures.includes(mediaType)) return { type: "image", mediaType, data };
+function toImage(mediaType: string, data: string): Part {
+  if (imageTypes.includes(mediaType)) return { type: "image", mediaType, data };
   const message = `A picture of the type ${JSON.stringify(mediaType)} cannot be used: send PNG, JPEG, GIF or WebP.`;
   throw new AgentError("invalid_input", message);
 }
 
 /** A file is named as the file tools know it. */
-function namesOf(uri: string, cwd: string): string {
-  const way = wayTo(uri, cwd);
+function formatReference(uri: string, cwd: string): string {
+  const way = findRelativePath(uri, cwd);
   return way === undefined ? `uri=${JSON.stringify(uri)}` : `path=${JSON.stringify(way)}`;
 }
 
-function wayTo(uri: string, cwd: string): string | undefined {
+function findRelativePath(uri: string, cwd: string): string | undefined {
   if (!uri.startsWith("file://") || !URL.canParse(uri)) return undefined;
   try {
     const way = relative(cwd, fileURLToPath(new URL(uri).href.replace(/[?#].*$/, "")));

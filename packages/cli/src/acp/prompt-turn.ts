@@ -7,10 +7,16 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { AgentError, isFact, type PendingCall, type Result, type Run, type RunInput } from "capstan";
 import { isAgentError } from "../errors/format-error.ts";
-import { unfinishedRun } from "../sessions/find-session.ts";
+import { findUnfinishedRun } from "../sessions/find-session.ts";
 import type { AcpSession } from "./open-session.ts";
-import { canBeAsked, type Decision, decisionOf, isPlainApproval, permissionRequest } from "./permission.ts";
-import { stopReasonOf } from "./session-updates.ts";
+import {
+  buildPermissionRequest,
+  canAskEditor,
+  type Decision,
+  isPlainApproval,
+  toDecision,
+} from "./permission.ts";
+import { toStopReason } from "./session-updates.ts";
 
 /** The editor, as a turn sees it. */
 export interface Editor {
@@ -20,17 +26,21 @@ export interface Editor {
 }
 
 /** A run can be awaited, so it is handed over in something that cannot. */
-type Turn = {
+type PromptTurn = {
   run: Run;
   /** The model had no room to finish what it said. */
-  isCut: boolean;
-  readonly stopped: AbortSignal;
+  isTruncated: boolean;
+  readonly stopSignal: AbortSignal;
   readonly session: AcpSession;
   readonly editor: Editor;
 };
 
 /** Says something in a session, and follows what comes of it to its end, through all its questions. */
-export async function promptTurn(session: AcpSession, input: RunInput, editor: Editor): Promise<StopReason> {
+export async function runPromptTurn(
+  session: AcpSession,
+  input: RunInput,
+  editor: Editor,
+): Promise<StopReason> {
   if (session.turn) {
     const message = "Something is under way in this session: wait for its end, or cancel it.";
     throw new AgentError("session_busy", message);
@@ -39,26 +49,26 @@ export async function promptTurn(session: AcpSession, input: RunInput, editor: E
   const stopped = stopping.signal;
   session.turn = stopping;
   try {
-    const begun = await begin(session, input, stopped);
+    const begun = await startRun(session, input, stopped);
     if (begun === undefined) return "cancelled";
-    const turn: Turn = { ...begun, isCut: false, stopped, session, editor };
+    const turn: PromptTurn = { ...begun, isTruncated: false, stopSignal: stopped, session, editor };
     const stop = () => void turn.run.cancel("The person stopped it.");
     if (stopped.aborted) stop();
     else stopped.addEventListener("abort", stop);
-    return ended(await follow(turn), turn);
+    return getStopReason(await followRun(turn), turn);
   } finally {
     session.turn = undefined;
   }
 }
 
 /** A run that another process has left, or that waits, hears what is said. */
-async function begin(
+async function startRun(
   { id, workspace, agent }: AcpSession,
   input: RunInput,
   stopped: AbortSignal,
 ): Promise<{ readonly run: Run } | undefined> {
   const { engine, agents } = workspace;
-  const unfinished = await unfinishedRun(workspace, id);
+  const unfinished = await findUnfinishedRun(workspace, id);
   if (stopped.aborted) return undefined;
   if (!unfinished) return { run: engine.run(agent, input, { session: id }) };
   if (!agents.some(({ name }) => name === unfinished.agent)) {
@@ -72,34 +82,34 @@ async function begin(
   return { run: engine.open(unfinished.runId).steer(input) };
 }
 
-async function follow(turn: Turn): Promise<Result> {
+async function followRun(turn: PromptTurn): Promise<Result> {
   for (;;) {
-    await watch(turn);
+    await sendUpdates(turn);
     const result = await turn.run;
     if (result.status !== "waiting") return result;
-    if (turn.stopped.aborted || result.pending.length === 0) {
-      if (!turn.stopped.aborted) await untilTime(result, turn.stopped);
+    if (turn.stopSignal.aborted || result.pending.length === 0) {
+      if (!turn.stopSignal.aborted) await waitForRetry(result, turn.stopSignal);
       turn.run = turn.session.workspace.engine.open(turn.run.id);
-    } else await settle(turn, result.pending);
+    } else await decideCalls(turn, result.pending);
   }
 }
 
-async function watch(turn: Turn): Promise<void> {
+async function sendUpdates(turn: PromptTurn): Promise<void> {
   const { session, editor } = turn;
   for await (const event of turn.run) {
-    if (isFact(event) && event.seq <= session.seen) continue;
-    if (isFact(event)) session.seen = event.seq;
-    if (event.type === "warning" && event.code === "truncated") turn.isCut = true;
-    for (const update of session.updates.live(event)) await editor.update(session.id, update);
+    if (isFact(event) && event.seq <= session.lastSeq) continue;
+    if (isFact(event)) session.lastSeq = event.seq;
+    if (event.type === "warning" && event.code === "truncated") turn.isTruncated = true;
+    for (const update of session.updates.fromEvent(event)) await editor.update(session.id, update);
   }
 }
 
 /** Asks about each call before the run is told anything: who stops it in the middle has allowed nothing. */
-async function settle(turn: Turn, pending: readonly PendingCall[]): Promise<void> {
+async function decideCalls(turn: PromptTurn, pending: readonly PendingCall[]): Promise<void> {
   const { session } = turn;
   const decisions: Decision[] = [];
   for (const call of pending) {
-    const decision = await decided(turn, call);
+    const decision = await requestDecision(turn, call);
     if (decision === "stop") {
       session.turn?.abort();
       return;
@@ -107,30 +117,36 @@ async function settle(turn: Turn, pending: readonly PendingCall[]): Promise<void
     if (decision === "always") session.allowed.add(call.name);
     decisions.push(decision);
   }
-  if (turn.stopped.aborted) return;
-  for (const [index, call] of pending.entries()) tell(turn.run, call, decisions[index] ?? "reject");
+  if (turn.stopSignal.aborted) return;
+  for (const [index, call] of pending.entries()) sendDecision(turn.run, call, decisions[index] ?? "reject");
 }
 
-async function decided({ session, editor, stopped }: Turn, call: PendingCall): Promise<Decision> {
+async function requestDecision(
+  { session, editor, stopSignal: stopped }: PromptTurn,
+  call: PendingCall,
+): Promise<Decision> {
   if (session.allowed.has(call.name) && isPlainApproval(call)) return "allow";
-  if (!canBeAsked(call)) return "reject";
+  if (!canAskEditor(call)) return "reject";
   try {
-    const request = permissionRequest(call, { sessionId: session.id, cwd: session.cwd });
+    const request = buildPermissionRequest(call, { sessionId: session.id, cwd: session.cwd });
     const outcome = await editor.ask(request, stopped);
-    return outcome.outcome === "selected" ? decisionOf(outcome.optionId, call) : "stop";
+    return outcome.outcome === "selected" ? toDecision(outcome.optionId, call) : "stop";
   } catch (error) {
     if (stopped.aborted) return "stop";
     throw error; // no answer is no decision: the call still waits
   }
 }
 
-function tell(run: Run, call: PendingCall, decision: Decision): void {
+function sendDecision(run: Run, call: PendingCall, decision: Decision): void {
   const { callId, needs } = call;
   try {
     if (needs === "answer") run.answer(callId, { error: "An editor cannot run this tool." });
     else if (decision === "allow" || decision === "always") run.approve(callId);
     else
-      run.deny(callId, canBeAsked(call) ? "The user rejected it." : "This editor cannot show the question.");
+      run.deny(
+        callId,
+        canAskEditor(call) ? "The user rejected it." : "This editor cannot show the question.",
+      );
   } catch (error) {
     // Somebody else was faster, in a terminal or a browser.
     const isOld =
@@ -139,12 +155,12 @@ function tell(run: Run, call: PendingCall, decision: Decision): void {
   }
 }
 
-async function untilTime({ until = Date.now() }: Result, signal: AbortSignal): Promise<void> {
+async function waitForRetry({ until = Date.now() }: Result, signal: AbortSignal): Promise<void> {
   await delay(Math.max(200, until - Date.now() + 200), undefined, { signal }).catch(() => undefined);
 }
 
-function ended(result: Result, { isCut }: Turn): StopReason {
-  const reason = stopReasonOf(result, isCut);
+function getStopReason(result: Result, { isTruncated: isCut }: PromptTurn): StopReason {
+  const reason = toStopReason(result, isCut);
   if (reason !== undefined) return reason;
   result.orThrow();
   return "end_turn";

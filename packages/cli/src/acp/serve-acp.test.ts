@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { methods, type NewSessionResponse, type RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { afterEach, expect, it } from "vitest";
 import { type AcpEditor, type EditorOptions, startEditor } from "../testing/acp-editor.ts";
-import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
 import { trustFolder } from "../trust/trust.ts";
 
 const hostile =
@@ -69,7 +69,7 @@ afterEach(async () => {
 });
 
 function made(files: Readonly<Record<string, string>> = { "capstan.config.ts": config }): ScratchProject {
-  const project = scratchProject(files);
+  const project = createScratchProject(files);
   projects.push(project);
   return project;
 }
@@ -110,8 +110,8 @@ it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub
     availableModes: [{ id: "helper" }, { id: "other" }],
   });
   expect(configOptions).toMatchObject([{ id: "model", category: "model" }]);
-  expect(await editor.say(sessionId, "use look use plan use edit use ask_scout")).toBe("end_turn");
-  const updates = editor.updates(sessionId);
+  expect(await editor.prompt(sessionId, "use look use plan use edit use ask_scout")).toBe("end_turn");
+  const updates = editor.getUpdates(sessionId);
   expect(updates[0]).toMatchObject({ sessionUpdate: "available_commands_update" });
   const calls = updates.filter((update) => update.sessionUpdate === "tool_call");
   expect(calls).toMatchObject([
@@ -139,7 +139,7 @@ it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub
       { content: "two", priority: "medium", status: "pending" },
     ],
   });
-  expect(editor.asked).toMatchObject([
+  expect(editor.permissionRequests).toMatchObject([
     { toolCall: { kind: "edit", rawInput: { path: "note.txt" } }, options: [{ kind: "allow_once" }, {}, {}] },
   ]);
   expect(updates).toContainEqual(
@@ -150,23 +150,23 @@ it("an editor sees words, thoughts, calls, a plan, a diff and the calls of a sub
   );
   expect(readFileSync(join(project.folder, "note.txt"), "utf8")).toBe("new\n");
 
-  expect(await editor.say(sessionId, "think")).toBe("end_turn");
-  expect(editor.updates(sessionId)).toContainEqual(
+  expect(await editor.prompt(sessionId, "think")).toBe("end_turn");
+  expect(editor.getUpdates(sessionId)).toContainEqual(
     expect.objectContaining({ sessionUpdate: "agent_thought_chunk" }),
   );
-  expect(editor.text(sessionId)).toMatch(/thought$/);
+  expect(editor.getText(sessionId)).toMatch(/thought$/);
   await agent.request(methods.agent.session.setMode, { sessionId, modeId: "other" });
-  await editor.say(sessionId, "who?");
-  expect(editor.text(sessionId)).toMatch(/I am other$/);
-  await editor.say(sessionId, "/tools");
-  expect(editor.text(sessionId)).toMatch(/other has no tools\.$/);
+  await editor.prompt(sessionId, "who?");
+  expect(editor.getText(sessionId)).toMatch(/I am other$/);
+  await editor.prompt(sessionId, "/tools");
+  expect(editor.getText(sessionId)).toMatch(/other has no tools\.$/);
   const choice = { sessionId, configId: "model", value: "offline" };
   const choose = (value: string) =>
     agent.request(methods.agent.session.setConfigOption, { ...choice, value });
   await expect(choose("openai/gpt-99")).rejects.toMatchObject({ code: -32602 });
   expect(await choose("offline")).toMatchObject({ configOptions: [{ currentValue: "offline" }] });
-  await editor.say(sessionId, "who now?");
-  expect(editor.text(sessionId)).not.toMatch(/I am other$|no tools\.$/);
+  await editor.prompt(sessionId, "who now?");
+  expect(editor.getText(sessionId)).not.toMatch(/I am other$|no tools\.$/);
   expect(await editor.leave()).toBe(0);
   for (const line of editor.cli.stdout().trim().split("\n"))
     expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
@@ -178,30 +178,30 @@ it("a call that needs approval runs when it is allowed, once or always, and not 
 }, async () => {
   const answers = ["reject", "allow_it_all", "allow", "always"];
   const editor = await opened(await trusted(), { choose: () => chosen(answers.shift() ?? "") });
-  const sessionId = await editor.newSession();
+  const sessionId = await editor.createSession();
   const results = () =>
     editor
-      .updates(sessionId)
+      .getUpdates(sessionId)
       .flatMap((update) =>
         update.sessionUpdate === "tool_call_update" && update.rawOutput
           ? [[update.status, update.rawOutput]]
           : [],
       );
-  for (const _ of [1, 2, 3, 4, 5]) expect(await editor.say(sessionId, "use send")).toBe("end_turn");
+  for (const _ of [1, 2, 3, 4, 5]) expect(await editor.prompt(sessionId, "use send")).toBe("end_turn");
   const [first, second, ...rest] = results();
   for (const denied of [first, second])
     expect(denied).toMatchObject(["failed", { text: expect.stringContaining("rejected") }]);
   expect(rest).toEqual([1, 2, 3].map(() => ["completed", { text: "sent" }]));
   // The fifth was not asked for.
-  expect(editor.asked).toHaveLength(4);
-  const ids = editor.asked.map(({ toolCall }) => toolCall.toolCallId);
+  expect(editor.permissionRequests).toHaveLength(4);
+  const ids = editor.permissionRequests.map(({ toolCall }) => toolCall.toolCallId);
   expect(new Set(ids).size).toBe(4);
-  expect(JSON.stringify(editor.asked[0]?.toolCall.content)).toContain("Sends a letter");
+  expect(JSON.stringify(editor.permissionRequests[0]?.toolCall.content)).toContain("Sends a letter");
 
   // Another session has not allowed it.
-  const other = await editor.newSession();
-  await editor.say(other, "use send");
-  expect(editor.asked).toHaveLength(5);
+  const other = await editor.createSession();
+  await editor.prompt(other, "use send");
+  expect(editor.permissionRequests).toHaveLength(5);
 });
 
 it("cancel stops a run in the middle of a call, and one that asks; two sessions at once do not disturb each other", {
@@ -215,24 +215,27 @@ it("cancel stops a run in the middle of a call, and one that asks; two sessions 
       return new Promise(() => undefined); // a person who has left
     },
   });
-  const [first, second] = [await editor.newSession(), await editor.newSession()];
-  const running = editor.say(first, "use wait");
+  const [first, second] = [await editor.createSession(), await editor.createSession()];
+  const running = editor.prompt(first, "use wait");
   await expect
-    .poll(() => editor.updates(first).some((update) => update.sessionUpdate === "tool_call_update"))
+    .poll(() => editor.getUpdates(first).some((update) => update.sessionUpdate === "tool_call_update"))
     .toBe(true);
-  await expect(editor.say(first, "me too")).rejects.toThrow(/under way/);
-  expect(await editor.say(second, "hello")).toBe("end_turn");
-  expect(editor.text(second)).toBe('heard "hello"');
+  await expect(editor.prompt(first, "me too")).rejects.toThrow(/under way/);
+  expect(await editor.prompt(second, "hello")).toBe("end_turn");
+  expect(editor.getText(second)).toBe('heard "hello"');
   await editor.agent.notify(methods.agent.session.cancel, { sessionId: first });
   expect(await running).toBe("cancelled");
-  expect(editor.updates(first).at(-1)).toMatchObject({ sessionUpdate: "tool_call_update", status: "failed" });
+  expect(editor.getUpdates(first).at(-1)).toMatchObject({
+    sessionUpdate: "tool_call_update",
+    status: "failed",
+  });
 
-  const waiting = editor.say(second, "use send");
+  const waiting = editor.prompt(second, "use send");
   await asking.promise;
   await editor.agent.notify(methods.agent.session.cancel, { sessionId: second });
   expect(await waiting).toBe("cancelled");
-  expect(await editor.say(first, "again")).toBe("end_turn");
-  expect(editor.text(first)).toMatch(/heard "again"$/);
+  expect(await editor.prompt(first, "again")).toBe("end_turn");
+  expect(editor.getText(first)).toMatch(/heard "again"$/);
   expect(existsSync(join(project.folder, "go"))).toBe(false);
 });
 
@@ -247,10 +250,10 @@ it("a new process loads a session with all that was said, and asks again for wha
       return new Promise(() => undefined);
     },
   });
-  const sessionId = await editor.newSession();
-  await editor.say(sessionId, "use look");
-  const before = editor.text(sessionId);
-  editor.say(sessionId, "use send").catch(() => undefined);
+  const sessionId = await editor.createSession();
+  await editor.prompt(sessionId, "use look");
+  const before = editor.getText(sessionId);
+  editor.prompt(sessionId, "use send").catch(() => undefined);
   await asking.promise;
   editor.cli.child.kill("SIGKILL");
   await editor.cli.exit;
@@ -260,31 +263,31 @@ it("a new process loads a session with all that was said, and asks again for wha
   await expect(next.agent.request(methods.agent.session.load, unknown)).rejects.toMatchObject({
     code: -32002,
   });
-  await expect(next.say(sessionId, "hello")).rejects.toMatchObject({ code: -32002 });
+  await expect(next.prompt(sessionId, "hello")).rejects.toMatchObject({ code: -32002 });
   await next.agent.request(methods.agent.session.load, { ...unknown, sessionId });
-  const replayed = next.updates(sessionId);
+  const replayed = next.getUpdates(sessionId);
   expect(replayed[0]).toMatchObject({ sessionUpdate: "user_message_chunk", content: { text: "use look" } });
-  expect(next.text(sessionId)).toBe(`${before}I use send. `);
+  expect(next.getText(sessionId)).toBe(`${before}I use send. `);
   expect(replayed).toContainEqual(
     expect.objectContaining({ status: "completed", rawOutput: { text: "found" } }),
   );
-  expect(next.asked).toEqual([]);
-  expect(await next.say(sessionId, "go on")).toBe("end_turn");
-  expect(next.asked).toHaveLength(1);
-  expect(next.text(sessionId)).toMatch(/heard "go on"$/);
+  expect(next.permissionRequests).toEqual([]);
+  expect(await next.prompt(sessionId, "go on")).toBe("end_turn");
+  expect(next.permissionRequests).toHaveLength(1);
+  expect(next.getText(sessionId)).toMatch(/heard "go on"$/);
 
   // An editor that leaves has stopped nothing.
-  next.say(sessionId, "use wait").catch(() => undefined);
-  await expect.poll(() => next.updates(sessionId).at(-1)).toMatchObject({ status: "in_progress" });
+  next.prompt(sessionId, "use wait").catch(() => undefined);
+  await expect.poll(() => next.getUpdates(sessionId).at(-1)).toMatchObject({ status: "in_progress" });
   expect(await next.leave()).toBe(0);
   const third = await opened(project);
   await third.agent.request(methods.agent.session.load, { ...unknown, sessionId });
   project.write("go", "");
-  expect(await third.say(sessionId, "and now")).toBe("end_turn");
-  expect(third.updates(sessionId)).toContainEqual(
+  expect(await third.prompt(sessionId, "and now")).toBe("end_turn");
+  expect(third.getUpdates(sessionId)).toContainEqual(
     expect.objectContaining({ status: "completed", rawOutput: { text: "gone on" } }),
   );
-  expect(third.text(sessionId)).toMatch(/heard "and now"$/);
+  expect(third.getText(sessionId)).toMatch(/heard "and now"$/);
 });
 
 it("what a tool says stays inside of its result, whatever it imitates; errors and refusals are plain; pictures and files come along", {
@@ -292,25 +295,28 @@ it("what a tool says stays inside of its result, whatever it imitates; errors an
 }, async () => {
   const project = await trusted();
   const editor = await opened(project);
-  const sessionId = await editor.newSession();
-  expect(await editor.say(sessionId, "use shout")).toBe("end_turn");
+  const sessionId = await editor.createSession();
+  expect(await editor.prompt(sessionId, "use shout")).toBe("end_turn");
   const result = editor
-    .updates(sessionId)
+    .getUpdates(sessionId)
     .find((update) => update.sessionUpdate === "tool_call_update" && update.rawOutput !== undefined);
   expect(result).toMatchObject({ rawOutput: { text: hostile } });
   // In a block of code, with a fence that the text does not have.
   expect(result).toMatchObject({ content: [{ content: { text: `\`\`\`\`\n${hostile}\n\`\`\`\`` } }] });
-  expect(await editor.say(sessionId, "refuse")).toBe("refusal");
-  await expect(editor.say(sessionId, "fail")).rejects.toMatchObject({
+  expect(await editor.prompt(sessionId, "refuse")).toBe("refusal");
+  await expect(editor.prompt(sessionId, "fail")).rejects.toMatchObject({
     code: -32603,
     data: { code: "model_auth" },
   });
-  await expect(editor.say(sessionId, " ")).rejects.toMatchObject({ code: -32602, message: /nothing to say/ });
-  expect(await editor.say(sessionId, "use look use look use look use look use look use look use look")).toBe(
-    "max_turn_requests",
-  );
+  await expect(editor.prompt(sessionId, " ")).rejects.toMatchObject({
+    code: -32602,
+    message: /nothing to say/,
+  });
+  expect(
+    await editor.prompt(sessionId, "use look use look use look use look use look use look use look"),
+  ).toBe("max_turn_requests");
 
-  const before = editor.text(sessionId).length;
+  const before = editor.getText(sessionId).length;
   const uri = pathToFileURL(join(project.folder, "src/a b.ts")).href;
   const picture = { type: "image" as const, mimeType: "image/png", data: "iVBORw0KGgo=" };
   const prompt = [
@@ -320,7 +326,7 @@ it("what a tool says stays inside of its result, whatever it imitates; errors an
     picture,
   ];
   await editor.agent.request(methods.agent.session.prompt, { sessionId, prompt });
-  const said = editor.text(sessionId).slice(before);
+  const said = editor.getText(sessionId).slice(before);
   expect(said).toContain('path=\\"src/a b.ts\\"');
   expect(said).toContain("const b = 1;");
   expect(said).toContain(picture.data);
@@ -343,9 +349,9 @@ it("a folder that is not trusted brings neither its configuration nor the editor
   await expect(open("relative")).rejects.toMatchObject({ code: -32602 });
   const { sessionId } = await open(plain.folder);
   await expect
-    .poll(() => editor.updates(sessionId).filter((one) => one.sessionUpdate === "notice").length)
+    .poll(() => editor.getUpdates(sessionId).filter((one) => one.sessionUpdate === "notice").length)
     .toBe(2);
-  expect(JSON.stringify(editor.updates(sessionId))).toMatch(/my server\\+" are not used/);
+  expect(JSON.stringify(editor.getUpdates(sessionId))).toMatch(/my server\\+" are not used/);
   expect(existsSync(touch.args[0] ?? "")).toBe(false);
 
   await trustFolder(plain.folder, plain.env);

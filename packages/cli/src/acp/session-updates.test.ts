@@ -11,9 +11,9 @@ import { agentTool, defineAgent, defineTool, type Event, isFact, type Result, ru
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { spoken } from "../testing/acp-editor.ts";
-import { contentOf, titleOf } from "./call-shape.ts";
-import { sessionUpdates, stopReasonOf } from "./session-updates.ts";
+import { collectAgentText } from "../testing/acp-editor.ts";
+import { buildCallContent, formatCallTitle } from "./call-shape.ts";
+import { createSessionUpdates, toStopReason } from "./session-updates.ts";
 
 const words = fc.string({ unit: "grapheme", maxLength: 30 });
 /** Also what looks like the framing of the protocol, or would be drawn. */
@@ -97,10 +97,10 @@ it("what is told of any run is valid by the SDK, and can be read back to the sam
   await fc.assert(
     fc.asyncProperty(script, async (steps) => {
       const { events, result } = await played(steps);
-      const live = sessionUpdates("/work");
-      const loaded = sessionUpdates("/work");
-      const updates = events.flatMap((event) => live.live(event));
-      const replayed = events.filter(isFact).flatMap((fact) => loaded.replayed(fact));
+      const live = createSessionUpdates("/work");
+      const loaded = createSessionUpdates("/work");
+      const updates = events.flatMap((event) => live.fromEvent(event));
+      const replayed = events.filter(isFact).flatMap((fact) => loaded.fromStoredFact(fact));
       const said = result.history
         .flatMap((entry) => (entry.type === "assistant" ? entry.parts : []))
         .map((part) => (part.type === "text" ? part.text : ""))
@@ -108,7 +108,7 @@ it("what is told of any run is valid by the SDK, and can be read back to the sam
       for (const told of [updates, replayed]) {
         const heard = await received(told);
         expect(heard).toEqual(JSON.parse(JSON.stringify(told)));
-        expect(spoken(heard)).toBe(said);
+        expect(collectAgentText(heard)).toBe(said);
         const calls = callsIn(heard);
         for (const { id, name, status } of result.toolCalls)
           expect(calls.get(id)).toMatchObject({ name, status: status === "ok" ? "completed" : "failed" });
@@ -123,14 +123,14 @@ it("what is told of any run is valid by the SDK, and can be read back to the sam
 
 it("a message that is said again has another id, and only what was said last is its text", () => {
   const at = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
-  const updates = sessionUpdates("/work");
+  const updates = createSessionUpdates("/work");
   const told = (
     [
       { type: "content_delta", delta: "Hal" },
       { type: "message_restart", reason: "cut off" },
       { type: "content_delta", delta: "Hello" },
     ] as const
-  ).flatMap((body) => updates.live({ ...body, ...at }));
+  ).flatMap((body) => updates.fromEvent({ ...body, ...at }));
   expect(told).toMatchObject([
     { content: { text: "Hal" }, messageId: "r-1" },
     { content: { text: "Hello" }, messageId: "r-1-1" },
@@ -138,23 +138,23 @@ it("a message that is said again has another id, and only what was said last is 
 });
 
 it("titles and results draw nothing that a stranger wrote, and paths outside of the folder are not opened", () => {
-  const title = titleOf("[x](http://e.example)", { a: "`![y](z)`\u001b[2J" });
+  const title = formatCallTitle("[x](http://e.example)", { a: "`![y](z)`\u001b[2J" });
   expect(title).toBe("_x_http_e.example_ `'![y](z)'`");
   const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-- old\n+new\n\\ No newline at end of file\n";
   const hint = (path: string) => ({ kind: "diff", props: { path, diff } });
-  expect(contentOf("ok", hint("x"), "/work")).toEqual([
+  expect(buildCallContent("ok", hint("x"), "/work")).toEqual([
     { type: "diff", path: "/work/x", oldText: "same\n- old\n", newText: "same\nnew" },
   ]);
-  expect(contentOf("ok", hint("../x"), "/work")).toMatchObject([{ type: "content" }]);
+  expect(buildCallContent("ok", hint("../x"), "/work")).toMatchObject([{ type: "content" }]);
 });
 
 it("every end of a run has its stop reason, or is an error", () => {
   const error = (code: string) => ({ code, message: "", retryable: false });
-  expect(stopReasonOf({ status: "done" }, false)).toBe("end_turn");
-  expect(stopReasonOf({ status: "done" }, true)).toBe("max_tokens");
-  expect(stopReasonOf({ status: "limit", error: error("max_turns") }, false)).toBe("max_turn_requests");
-  expect(stopReasonOf({ status: "limit", error: error("budget_tokens") }, false)).toBe("max_tokens");
-  expect(stopReasonOf({ status: "failed", error: error("content_filter") }, false)).toBe("refusal");
-  expect(stopReasonOf({ status: "cancelled" }, false)).toBe("cancelled");
-  expect(stopReasonOf({ status: "failed", error: error("model_auth") }, false)).toBeUndefined();
+  expect(toStopReason({ status: "done" }, false)).toBe("end_turn");
+  expect(toStopReason({ status: "done" }, true)).toBe("max_tokens");
+  expect(toStopReason({ status: "limit", error: error("max_turns") }, false)).toBe("max_turn_requests");
+  expect(toStopReason({ status: "limit", error: error("budget_tokens") }, false)).toBe("max_tokens");
+  expect(toStopReason({ status: "failed", error: error("content_filter") }, false)).toBe("refusal");
+  expect(toStopReason({ status: "cancelled" }, false)).toBe("cancelled");
+  expect(toStopReason({ status: "failed", error: error("model_auth") }, false)).toBeUndefined();
 });

@@ -5,13 +5,13 @@
 import type { ContentBlock, PlanEntry, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
 import type { CallPart, Entry, Event, Fact, Json, Part, Result } from "capstan";
 import {
-  contentOf,
-  kindOf,
-  locationsOf,
-  proposedChanges,
-  quoted,
-  textOfResult,
-  titleOf,
+  buildCallContent,
+  buildProposedChanges,
+  findLocations,
+  formatCallTitle,
+  formatResultText,
+  getToolKind,
+  quoteText,
 } from "./call-shape.ts";
 
 /** What becomes of each event. */
@@ -33,108 +33,113 @@ export const acpMapping: Readonly<Record<string, string>> = {
 /** What is told of one session, in the order of its events. */
 export interface SessionUpdates {
   /** Of an event of a run that the editor has begun and follows. */
-  live(event: Event): readonly SessionUpdate[];
+  fromEvent(event: Event): readonly SessionUpdate[];
   /** Of a fact of the past: also what was asked, and how it ended. */
-  replayed(fact: Fact): readonly SessionUpdate[];
+  fromStoredFact(fact: Fact): readonly SessionUpdate[];
 }
 
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 type Updates = readonly SessionUpdate[];
 
 /** Begins with nothing told. Paths are shown as those of the folder. */
-export function sessionUpdates(cwd: string): SessionUpdates {
-  const words = toldWords();
-  const calls = toldCalls(cwd);
-  const usage = toldUsage();
+export function createSessionUpdates(cwd: string): SessionUpdates {
+  const words = createTextUpdates();
+  const calls = createCallUpdates(cwd);
+  const usage = createUsageUpdates();
   function live(event: Event): Updates {
-    if (event.parentRunId !== undefined) return calls.hear(event, event.agent);
-    const heard = [...words.hear(event), ...calls.hear(event)];
-    if (event.type === "tool_call_result") return [...heard, ...planOf(event)];
-    return [...heard, ...usage.hear(event)];
+    if (event.parentRunId !== undefined) return calls.fromEvent(event, event.agent);
+    const updates = [...words.fromEvent(event), ...calls.fromEvent(event)];
+    if (event.type === "tool_call_result") return [...updates, ...buildPlan(event)];
+    return [...updates, ...usage.fromEvent(event)];
   }
   return {
-    live,
-    replayed(fact) {
+    fromEvent: live,
+    fromStoredFact(fact) {
       if (fact.parentRunId !== undefined) return live(fact);
-      if (fact.type === "run_start") return [...live(fact), ...fact.input.flatMap(asSaid(fact.id))];
-      if (fact.type === "steered") return [...live(fact), ...asSaid(fact.id)(fact.entry, 0)];
+      if (fact.type === "run_start")
+        return [...live(fact), ...fact.input.flatMap(createEntryConverter(fact.id))];
+      if (fact.type === "steered") return [...live(fact), ...createEntryConverter(fact.id)(fact.entry, 0)];
       // Of a run that is followed, the answer to the prompt says so.
       const isBroken = fact.type === "done" && (fact.status === "failed" || fact.status === "cancelled");
-      return isBroken ? [...live(fact), ...words.end(fact)] : live(fact);
+      return isBroken ? [...live(fact), ...words.fromEnd(fact)] : live(fact);
     },
   };
 }
 
-type ToldWords = {
-  hear(event: Event): Updates;
+type TextUpdates = {
+  fromEvent(event: Event): Updates;
   /** What of the answer no message of the model has said: one that a limit gives is ours. */
-  end(event: EventOf<"done">): Updates;
+  fromEnd(event: EventOf<"done">): Updates;
 };
 
-function toldWords(): ToldWords {
+function createTextUpdates(): TextUpdates {
   let attempt = 0;
-  let said = { text: "", thought: "" };
-  let last = "";
-  const idOf = ({ runId, turn }: Event) => `${runId}-${turn}${attempt > 0 ? `-${attempt}` : ""}`;
-  function again(): void {
-    if (said.text !== "" || said.thought !== "") attempt += 1;
-    said = { text: "", thought: "" };
+  let streamed = { text: "", thought: "" };
+  let lastText = "";
+  const getMessageId = ({ runId, turn }: Event) => `${runId}-${turn}${attempt > 0 ? `-${attempt}` : ""}`;
+  function startAttempt(): void {
+    if (streamed.text !== "" || streamed.thought !== "") attempt += 1;
+    streamed = { text: "", thought: "" };
   }
-  function whole(event: EventOf<"message">): Updates {
+  function fromMessage(event: EventOf<"message">): Updates {
     const { parts } = event.entry;
     const joined = (type: "text" | "reasoning") =>
       parts.map((part) => (part.type === type ? part.text : "")).join("");
-    last = joined("text");
-    const thought = said.thought === "" ? joined("reasoning") : "";
-    if (!last.startsWith(said.text) && !said.text.startsWith(last)) again();
+    lastText = joined("text");
+    const thought = streamed.thought === "" ? joined("reasoning") : "";
+    if (!lastText.startsWith(streamed.text) && !streamed.text.startsWith(lastText)) startAttempt();
     return [
-      ...chunk("agent_thought_chunk", thought, `${idOf(event)}-thought`),
-      ...chunk("agent_message_chunk", last.slice(said.text.length), idOf(event)),
+      ...buildChunk("agent_thought_chunk", thought, `${getMessageId(event)}-thought`),
+      ...buildChunk("agent_message_chunk", lastText.slice(streamed.text.length), getMessageId(event)),
     ];
   }
-  function end(event: EventOf<"done">): Updates {
+  function fromEnd(event: EventOf<"done">): Updates {
     const { text } = event;
-    const rest = last !== "" && text.startsWith(last) ? text.slice(last.length) : text;
-    return chunk("agent_message_chunk", text.trim() === last.trim() ? "" : rest, `${event.runId}-end`);
+    const rest = lastText !== "" && text.startsWith(lastText) ? text.slice(lastText.length) : text;
+    return buildChunk(
+      "agent_message_chunk",
+      text.trim() === lastText.trim() ? "" : rest,
+      `${event.runId}-end`,
+    );
   }
-  function hear(event: Event): Updates {
+  function fromEvent(event: Event): Updates {
     switch (event.type) {
       case "run_start":
-        last = "";
+        lastText = "";
         return [];
       case "turn_start":
         attempt = 0;
-        said = { text: "", thought: "" };
+        streamed = { text: "", thought: "" };
         return [];
       case "message_restart":
       case "recovered":
-        again();
+        startAttempt();
         return [];
       case "content_delta":
-        said.text += event.delta;
-        return chunk("agent_message_chunk", event.delta, idOf(event));
+        streamed.text += event.delta;
+        return buildChunk("agent_message_chunk", event.delta, getMessageId(event));
       case "reasoning_delta":
-        said.thought += event.delta;
-        return chunk("agent_thought_chunk", event.delta, `${idOf(event)}-thought`);
+        streamed.thought += event.delta;
+        return buildChunk("agent_thought_chunk", event.delta, `${getMessageId(event)}-thought`);
       case "message":
-        return whole(event);
+        return fromMessage(event);
       case "done":
-        return event.status === "done" || event.status === "limit" ? end(event) : [];
+        return event.status === "done" || event.status === "limit" ? fromEnd(event) : [];
       default:
         return [];
     }
   }
-  return { hear, end };
+  return { fromEvent, fromEnd };
 }
 
-type Chunk = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
+type ChunkType = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-function chunk(sessionUpdate: Chunk, text: string, messageId: string): Updates {
+function buildChunk(sessionUpdate: ChunkType, text: string, messageId: string): Updates {
   return text === "" ? [] : [{ sessionUpdate, content: { type: "text", text }, messageId }];
 }
 
 /** What a client or a person has said before, or has brought along. */
-function asSaid(id: string): (entry: Entry, index: number) => Updates {
+function createEntryConverter(id: string): (entry: Entry, index: number) => Updates {
   return (entry, index) => {
     const messageId = `${id}-${index}`;
     if (entry.type === "user") {
@@ -142,76 +147,88 @@ function asSaid(id: string): (entry: Entry, index: number) => Updates {
         typeof entry.content === "string" ? [{ type: "text", text: entry.content }] : entry.content;
       return parts.map((part) => ({
         sessionUpdate: "user_message_chunk" as const,
-        content: blockOf(part),
+        content: toContentBlock(part),
         messageId,
       }));
     }
     if (entry.type !== "assistant") return [];
     const text = entry.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    return chunk("agent_message_chunk", text, messageId);
+    return buildChunk("agent_message_chunk", text, messageId);
   };
 }
 
-function blockOf(part: Part): ContentBlock {
+function toContentBlock(part: Part): ContentBlock {
   if (part.type === "text") return { type: "text", text: part.text };
   if (part.type === "image" && part.data !== undefined)
     return { type: "image", mimeType: part.mediaType, data: part.data };
   return { type: "text", text: `[${part.type} ${part.mediaType}]` };
 }
 
-type ToldCalls = { hear(event: Event, agent?: string): Updates };
+type CallUpdates = { fromEvent(event: Event, agent?: string): Updates };
 
-function toldCalls(cwd: string): ToldCalls {
+function createCallUpdates(cwd: string): CallUpdates {
   /** By id: which run a call belongs to, as long as it has no result. */
-  const open = new Map<string, string>();
-  const known = new Set<string>();
-  function tell(
+  const openCalls = new Map<string, string>();
+  const announcedCalls = new Set<string>();
+  function announceCall(
     event: Event,
     { id, name, input }: Pick<CallPart, "id" | "name"> & { readonly input: Json },
     agent: string | undefined,
   ): Updates {
-    if (known.has(id)) return [];
-    known.add(id);
-    open.set(id, event.runId);
+    if (announcedCalls.has(id)) return [];
+    announcedCalls.add(id);
+    openCalls.set(id, event.runId);
     const call: ToolCall = {
-      ...{ toolCallId: id, name, title: titleOf(name, input, agent), kind: kindOf(name), status: "pending" },
+      ...{
+        toolCallId: id,
+        name,
+        title: formatCallTitle(name, input, agent),
+        kind: getToolKind(name),
+        status: "pending",
+      },
       rawInput: input,
-      content: proposedChanges(name, input, cwd),
-      locations: locationsOf(input, cwd),
+      content: buildProposedChanges(name, input, cwd),
+      locations: findLocations(input, cwd),
       ...(event.parentCallId !== undefined && { _meta: { parentToolCallId: event.parentCallId } }),
     };
     return [{ sessionUpdate: "tool_call", ...call }];
   }
-  function settle(event: EventOf<"tool_call_result">, agent: string | undefined): Updates {
+  function settleCall(event: EventOf<"tool_call_result">, agent: string | undefined): Updates {
     const { id, name, is_error, result, ui, data } = event;
-    const told = tell(event, { id, name, input: {} }, agent);
-    open.delete(id);
-    const content = contentOf(result, ui, cwd);
-    const rawOutput = { text: textOfResult(result), ...(data !== undefined && { data }) };
-    return [...told, update(id, is_error ? "failed" : "completed", { content, rawOutput })];
+    const told = announceCall(event, { id, name, input: {} }, agent);
+    openCalls.delete(id);
+    const content = buildCallContent(result, ui, cwd);
+    const rawOutput = { text: formatResultText(result), ...(data !== undefined && { data }) };
+    return [...told, buildCallUpdate(id, is_error ? "failed" : "completed", { content, rawOutput })];
   }
   return {
-    hear(event, agent) {
+    fromEvent(event, agent) {
       switch (event.type) {
         case "message":
-          return event.entry.parts.flatMap((part) => (part.type === "call" ? tell(event, part, agent) : []));
+          return event.entry.parts.flatMap((part) =>
+            part.type === "call" ? announceCall(event, part, agent) : [],
+          );
         case "tool_call_start":
           return [
             // Not said by the model: the fallback tool of a limit.
-            ...tell(event, { id: event.id, name: event.name, input: event.arguments }, agent),
-            update(event.id, "in_progress"),
+            ...announceCall(event, { id: event.id, name: event.name, input: event.arguments }, agent),
+            buildCallUpdate(event.id, "in_progress"),
           ];
         case "tool_progress":
-          return [update(event.id, "in_progress", { content: [quoted(wordsOf(event.data))] })];
+          return [
+            buildCallUpdate(event.id, "in_progress", {
+              content: [quoteText(formatProgressData(event.data))],
+            }),
+          ];
         case "tool_call_result":
-          return settle(event, agent);
+          return settleCall(event, agent);
         case "handoff":
-          return [update(event.callId, "in_progress")];
+          return [buildCallUpdate(event.callId, "in_progress")];
         case "done": {
           const status = event.status === "done" || event.status === "limit" ? "completed" : "failed";
-          const left = [...open].filter(([, runId]) => runId === event.runId).map(([id]) => id);
-          for (const id of left) open.delete(id);
-          return left.map((id) => update(id, status));
+          const left = [...openCalls].filter(([, runId]) => runId === event.runId).map(([id]) => id);
+          for (const id of left) openCalls.delete(id);
+          return left.map((id) => buildCallUpdate(id, status));
         }
         default:
           return [];
@@ -220,7 +237,7 @@ function toldCalls(cwd: string): ToldCalls {
   };
 }
 
-function update(
+function buildCallUpdate(
   toolCallId: string,
   status: NonNullable<ToolCall["status"]>,
   more: Pick<ToolCall, "content" | "rawOutput"> = {},
@@ -228,12 +245,12 @@ function update(
   return { sessionUpdate: "tool_call_update", toolCallId, status, ...more };
 }
 
-const wordsOf = (data: Json): string =>
+const formatProgressData = (data: Json): string =>
   typeof data === "string" ? data : JSON.stringify(data, undefined, 2);
 
 const planStatus = { open: "pending", doing: "in_progress", done: "completed" } as const;
 
-function planOf({ name, ui, is_error }: EventOf<"tool_call_result">): Updates {
+function buildPlan({ name, ui, is_error }: EventOf<"tool_call_result">): Updates {
   if (name !== "plan" || ui?.kind !== "table" || is_error) return [];
   const { rows } = ui.props as { readonly rows?: Json };
   const entries = (Array.isArray(rows) ? rows : []).flatMap((item): PlanEntry[] => {
@@ -245,12 +262,12 @@ function planOf({ name, ui, is_error }: EventOf<"tool_call_result">): Updates {
 }
 
 /** How full the context is, where the policy says how much there may be. */
-function toldUsage(): { hear(event: Event): Updates } {
+function createUsageUpdates(): { fromEvent(event: Event): Updates } {
   let size: number | undefined;
   let used = 0;
   let amount = 0;
   return {
-    hear(event) {
+    fromEvent(event) {
       if (event.type === "run_start") {
         const { contextBudget } = event.policy;
         size = typeof contextBudget === "number" ? contextBudget : undefined;
@@ -265,7 +282,7 @@ function toldUsage(): { hear(event: Event): Updates } {
 }
 
 /** Why a turn is over; undefined when it failed, which is an error. `isCut`: the model had no room to finish. */
-export function stopReasonOf(
+export function toStopReason(
   { status, error }: Pick<Result, "status" | "error">,
   isCut: boolean,
 ): StopReason | undefined {

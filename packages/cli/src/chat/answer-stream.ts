@@ -1,89 +1,89 @@
 import type { AssistantEntry, Event } from "capstan";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
-import { type MarkdownStream, markdownStream } from "../terminal/markdown-stream.ts";
-import { shortened } from "../terminal/wrap.ts";
-import { duration } from "./format-usage.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import { createMarkdownStream, type MarkdownStream } from "../terminal/markdown-stream.ts";
+import { truncateColumns } from "../terminal/wrap.ts";
+import { formatDuration } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
 /** What the model says: its thoughts in one line while they come, its text as soon as a block of it is whole. */
 export interface AnswerStream {
-  hear(event: Event): void;
+  handleEvent(event: Event): void;
   /** A whole text; of one that was streamed, what is still missing. */
-  say(text: string): void;
+  printText(text: string): void;
   /** Nothing more will come of what has begun. */
-  rest(): void;
-  live(columns: number): string[];
+  finish(): void;
+  renderLive(columns: number): string[];
   /** What was said last, so that it is not said twice. */
   readonly lastText: string;
 }
 
-export type AnswerStreamParts = {
+export type AnswerStreamOptions = {
   readonly view: View;
-  now(): number;
+  getTime(): number;
   /** The model has thought this. */
   onThought(text: string): void;
 };
 
 /** The words of the model on a view. */
-export function answerStream({ view, now, onThought }: AnswerStreamParts): AnswerStream {
+export function createAnswerStream({ view, getTime, onThought }: AnswerStreamOptions): AnswerStream {
   const { style } = view;
-  const words = printedText(view);
+  const printer = createTextPrinter(view);
   let lastText = "";
   let thought = { text: "", from: 0 };
-  let thoughtLast = "";
+  let lastThought = "";
   /** Pieces of a message whose beginning was not heard make no sense. */
-  let isWhole = false;
+  let sawStart = false;
 
   function endThought(): void {
     if (thought.text.trim() !== "") {
-      thoughtLast = thought.text;
+      lastThought = thought.text;
       onThought(thought.text);
-      const ms = now() - thought.from;
-      const words = `∴ thought for ${ms < 1000 ? "a moment" : duration(ms)} (Ctrl-O)`;
-      view.print([style.dim(shortened(words, view.columns()))]);
+      const ms = getTime() - thought.from;
+      const printer = `∴ thought for ${ms < 1000 ? "a moment" : formatDuration(ms)} (Ctrl-O)`;
+      view.print([style.dim(truncateColumns(printer, view.getColumns()))]);
     }
     thought = { text: "", from: 0 };
   }
   function say(text: string): void {
-    words.complete(text);
+    printer.complete(text);
     lastText = text;
   }
-  function hearMessage(entry: AssistantEntry, ms: number): void {
+  function handleMessage(entry: AssistantEntry, ms: number): void {
     const parts = (type: "text" | "reasoning") =>
       entry.parts.map((part) => (part.type === type ? part.text : "")).join("");
-    if (thought.text === "" && parts("reasoning") !== thoughtLast)
-      thought = { text: parts("reasoning"), from: now() - ms };
+    if (thought.text === "" && parts("reasoning") !== lastThought)
+      thought = { text: parts("reasoning"), from: getTime() - ms };
     endThought();
-    thoughtLast = "";
+    lastThought = "";
     say(parts("text"));
   }
 
   return {
-    hear(event) {
+    handleEvent(event) {
       if (event.type === "turn_start" || event.type === "recovered") {
-        isWhole = true;
-        words.reset();
+        sawStart = true;
+        printer.reset();
       } else if (event.type === "reasoning_delta") {
-        if (thought.text === "") thought = { text: "", from: now() };
+        if (thought.text === "") thought = { text: "", from: getTime() };
         thought.text += event.delta;
-      } else if (event.type === "content_delta" && isWhole) {
+      } else if (event.type === "content_delta" && sawStart) {
         endThought();
-        words.push(event.delta);
+        printer.push(event.delta);
       } else if (event.type === "message_restart") {
-        if (words.isBegun) view.print([style.dim("· The answer begins again.")]);
-        words.reset();
+        if (printer.hasOutput) view.print([style.dim("· The answer begins again.")]);
+        printer.reset();
         thought = { text: "", from: 0 };
-      } else if (event.type === "message") hearMessage(event.entry, event.ms);
+      } else if (event.type === "message") handleMessage(event.entry, event.ms);
     },
-    say,
-    rest() {
+    printText: say,
+    finish() {
       endThought();
-      words.finish();
-      isWhole = false;
+      printer.finish();
+      sawStart = false;
     },
-    live(columns) {
-      const line = `∴ ${lastLine(thought.text, columns - 2)}`;
-      return [...(thought.text.trim() === "" ? [] : ["", style.dim(line)]), ...words.live()];
+    renderLive(columns) {
+      const line = `∴ ${getLastLine(thought.text, columns - 2)}`;
+      return [...(thought.text.trim() === "" ? [] : ["", style.dim(line)]), ...printer.renderLive()];
     },
     get lastText() {
       return lastText;
@@ -91,61 +91,64 @@ export function answerStream({ view, now, onThought }: AnswerStreamParts): Answe
   };
 }
 
-type PrintedText = {
+type TextPrinter = {
   push(piece: string): void;
   /** The text is this: prints what of it is not there yet. */
   complete(text: string): void;
   finish(): void;
   reset(): void;
-  live(): string[];
-  readonly isBegun: boolean;
+  renderLive(): string[];
+  readonly hasOutput: boolean;
 };
 
 /** One text after the other, each with an empty line before it. */
-function printedText(view: View): PrintedText {
-  const fresh = () => markdownStream({ style: view.style, columns: view.columns });
-  let markdown: MarkdownStream = fresh();
-  let said = "";
+function createTextPrinter(view: View): TextPrinter {
+  const createMarkdown = () => createMarkdownStream({ style: view.style, columns: view.getColumns });
+  let markdown: MarkdownStream = createMarkdown();
+  let printed = "";
   let isBegun = false;
-  const put = (lines: readonly string[]) => {
+  const printLines = (lines: readonly string[]) => {
     if (lines.length === 0) return;
     const print = isBegun ? view.append : view.print;
     isBegun = true;
     print(lines);
   };
   const reset = () => {
-    markdown = fresh();
-    said = "";
+    markdown = createMarkdown();
+    printed = "";
     isBegun = false;
   };
   const finish = () => {
-    put(markdown.end());
+    printLines(markdown.end());
     reset();
   };
   const push = (piece: string) => {
-    said += piece;
-    put(markdown.push(piece));
+    printed += piece;
+    printLines(markdown.push(piece));
   };
   return {
     push,
     complete(text) {
-      if (!text.startsWith(said)) reset();
-      push(text.slice(said.length));
+      if (!text.startsWith(printed)) reset();
+      push(text.slice(printed.length));
       finish();
     },
     finish,
     reset,
-    live() {
-      const lines = markdown.live();
+    renderLive() {
+      const lines = markdown.renderPartial();
       return lines.length === 0 || isBegun ? lines : ["", ...lines];
     },
-    get isBegun() {
+    get hasOutput() {
       return isBegun;
     },
   };
 }
 
-function lastLine(text: string, columns: number): string {
-  const line = harmlessLine(text.trimEnd().split("\n").at(-1) ?? "");
-  return shortened(line.length > columns ? `…${line.slice(-(columns - 2)).toWellFormed()}` : line, columns);
+function getLastLine(text: string, columns: number): string {
+  const line = escapeTerminalLine(text.trimEnd().split("\n").at(-1) ?? "");
+  return truncateColumns(
+    line.length > columns ? `…${line.slice(-(columns - 2)).toWellFormed()}` : line,
+    columns,
+  );
 }

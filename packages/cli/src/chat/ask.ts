@@ -1,11 +1,11 @@
 import type { Json } from "capstan";
 import { escapeInvisible, type PendingCall } from "capstan";
-import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
-import { cutLines, hanging, shortened, widthOf, wrapped } from "../terminal/wrap.ts";
-import { typeIn } from "./prompt-for-value.ts";
-import { answerOf, fieldsOf, jsonOr } from "./question-form.ts";
-import { diffLines, proposedDiff } from "./tool-arguments.ts";
+import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
+import { promptForValue } from "./prompt-for-value.ts";
+import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
+import { buildProposedDiff, formatDiff } from "./tool-arguments.ts";
 import type { View } from "./view.ts";
 
 /** What the person says to a call that waits; `stop` ends the whole run. */
@@ -17,36 +17,44 @@ export type Decision =
   | { readonly type: "stop" };
 
 /** So long after the last key, one that is pressed is meant for the question and not for what was being typed. */
-const pauseMs = 400;
+const typingPauseMs = 400;
 
 /** Shows what a call wants, and gives what the person says to it. */
-export async function ask(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
+export async function askAboutCall(
+  view: View,
+  call: PendingCall,
+  lastKeyAt: () => number,
+): Promise<Decision> {
   if (call.needs === "answer") {
-    view.print(details(view, call, `${harmlessLine(call.name)} is for you to do. What is its result?`));
-    const typed = await typeIn(view, { label: "Result", hint: "Enter gives it · Esc stops the run" });
-    return typed.type === "typed" ? { type: "answer", value: jsonOr(typed.text.trim()) } : { type: "stop" };
+    view.print(
+      formatDetails(view, call, `${escapeTerminalLine(call.name)} is for you to do. What is its result?`),
+    );
+    const typed = await promptForValue(view, { label: "Result", hint: "Enter gives it · Esc stops the run" });
+    return typed.type === "typed"
+      ? { type: "answer", value: parseJsonOrText(typed.text.trim()) }
+      : { type: "stop" };
   }
-  if (call.question) return answerQuestion(view, call);
-  view.print(details(view, call, `Allow ${harmlessLine(call.name)}?`));
-  return approval(view, call, lastKeyAt);
+  if (call.question) return askQuestion(view, call);
+  view.print(formatDetails(view, call, `Allow ${escapeTerminalLine(call.name)}?`));
+  return askForApproval(view, call, lastKeyAt);
 }
 
-function details(view: View, call: PendingCall, title: string): string[] {
+function formatDetails(view: View, call: PendingCall, title: string): string[] {
   const { style } = view;
-  const room = view.columns() - 2;
-  const say = (text: string) => wrapped(harmlessLine(text), room);
+  const room = view.getColumns() - 2;
+  const say = (text: string) => wrapText(escapeTerminalLine(text), room);
   const by = call.agent === undefined ? [] : say(`asked by the agent ${call.agent}`).map(style.dim);
   const why = call.needs === "answer" || call.reason === "" ? [] : say(call.reason);
   const because = (call.because ?? []).flatMap(({ tool, turn, input }) => {
     const origin = `${tool}, ${turn === 0 ? "from the start" : `turn ${turn}`}: ${input}`;
-    return hanging(wrapped(escapeInvisible(harmlessLine(origin)), room - 2), "← ", "  ");
+    return indentHanging(wrapText(escapeInvisible(escapeTerminalLine(origin)), room - 2), "← ", "  ");
   });
-  const diff = proposedDiff(call.input);
+  const diff = buildProposedDiff(call.input);
   const shown =
     diff === undefined
-      ? harmless(call.shown).split("\n")
-      : diffLines(diff.split("\n").map(escapeInvisible).join("\n"), style);
-  const lines = shown.flatMap((line) => (diff === undefined ? cutLines(line, room - 2) : [line]));
+      ? escapeTerminal(call.shown).split("\n")
+      : formatDiff(diff.split("\n").map(escapeInvisible).join("\n"), style);
+  const lines = shown.flatMap((line) => (diff === undefined ? breakLines(line, room - 2) : [line]));
   return [
     `${style.yellow("?")} ${style.bold(title)}`,
     ...[...by, ...why, ...because.map(style.yellow), ...lines.map((line) => `${style.dim("│")} ${line}`)].map(
@@ -55,12 +63,12 @@ function details(view: View, call: PendingCall, title: string): string[] {
   ];
 }
 
-function approval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
+function askForApproval(view: View, call: PendingCall, lastKeyAt: () => number): Promise<Decision> {
   const { style } = view;
   // What a stranger's words may have caused is looked at each time.
   const isSuspicious = (call.because ?? []).length > 0;
-  const openAt = Date.now() - lastKeyAt() < pauseMs * 3 ? Date.now() + pauseMs : 0;
-  if (openAt > 0) setTimeout(view.redraw, pauseMs + 10).unref();
+  const openAt = Date.now() - lastKeyAt() < typingPauseMs * 3 ? Date.now() + typingPauseMs : 0;
+  if (openAt > 0) setTimeout(view.redraw, typingPauseMs + 10).unref();
   const keys = [
     ["y", "allow"],
     ["n", "deny"],
@@ -75,11 +83,11 @@ function approval(view: View, call: PendingCall, lastKeyAt: () => number): Promi
     };
     const sayWhy = async () => {
       leave();
-      const typed = await typeIn(view, {
+      const typed = await promptForValue(view, {
         label: "Why not?",
         hint: "Enter denies with this reason · Esc goes back",
       });
-      if (typed.type === "left") resolve(approval(view, call, () => 0));
+      if (typed.type === "left") resolve(askForApproval(view, call, () => 0));
       else if (typed.type === "stopped") resolve({ type: "stop" });
       else resolve({ type: "deny", ...(typed.text.trim() && { reason: typed.text.trim() }) });
     };
@@ -95,44 +103,48 @@ function approval(view: View, call: PendingCall, lastKeyAt: () => number): Promi
     const render = (columns: number) => {
       if (Date.now() < openAt) return { rows: [""] };
       const items = keys.map(([key, about]) => `${style.bold(key ?? "")} ${style.dim(about ?? "")}`);
-      return { rows: inRows(items, columns - 2).map((line) => `  ${line}`) };
+      return { rows: arrangeInRows(items, columns - 2).map((line) => `  ${line}`) };
     };
-    const leave = view.use({ press, render });
+    const leave = view.pushMode({ pressKey: press, render });
   });
 }
 
 /** As many in a row as there is room for. */
-function inRows(items: readonly string[], columns: number): string[] {
+function arrangeInRows(items: readonly string[], columns: number): string[] {
   const rows: string[] = [];
   for (const item of items) {
     const longer = [...rows.slice(-1), item].join("   ");
-    if (rows.length > 0 && widthOf(longer) <= columns) rows[rows.length - 1] = longer;
+    if (rows.length > 0 && measureWidth(longer) <= columns) rows[rows.length - 1] = longer;
     else rows.push(item);
   }
   return rows;
 }
 
-async function answerQuestion(view: View, call: PendingCall): Promise<Decision> {
+async function askQuestion(view: View, call: PendingCall): Promise<Decision> {
   const { style } = view;
   const question = call.question;
-  const words = wrapped(harmlessLine(question?.message ?? ""), view.columns() - 2);
+  const words = wrapText(escapeTerminalLine(question?.message ?? ""), view.getColumns() - 2);
   const url =
-    question?.url === undefined ? [] : [style.underline(escapeInvisible(harmlessLine(question.url)))];
+    question?.url === undefined ? [] : [style.underline(escapeInvisible(escapeTerminalLine(question.url)))];
   view.print([
-    ...hanging(words.map(style.bold), `${style.yellow("?")} `, "  "),
-    `  ${style.dim(shortened(`asked by ${harmlessLine(call.name)}`, view.columns() - 2))}`,
+    ...indentHanging(words.map(style.bold), `${style.yellow("?")} `, "  "),
+    `  ${style.dim(truncateColumns(`asked by ${escapeTerminalLine(call.name)}`, view.getColumns() - 2))}`,
     ...url.map((line) => `  ${line}`),
   ]);
-  const values: [ReturnType<typeof fieldsOf>[number], Json | undefined][] = [];
-  for (const field of fieldsOf(question?.schema)) {
+  const values: [ReturnType<typeof buildFields>[number], Json | undefined][] = [];
+  for (const field of buildFields(question?.schema)) {
     let problem = "";
     for (;;) {
       const optional = field.isRequired ? "" : "Enter alone leaves it out · ";
       const label = field.kind ? `${field.label} (${field.kind})` : field.label;
-      const typed = await typeIn(view, { label, problem, hint: `${optional}Esc declines · Ctrl-C stops` });
+      const typed = await promptForValue(view, {
+        label,
+        problem,
+        hint: `${optional}Esc declines · Ctrl-C stops`,
+      });
       if (typed.type === "stopped") return { type: "stop" };
       if (typed.type === "left") return { type: "deny" };
-      const read = field.read(typed.text);
+      const read = field.parse(typed.text);
       if ("problem" in read) {
         problem = read.problem;
         continue;
@@ -141,5 +153,5 @@ async function answerQuestion(view: View, call: PendingCall): Promise<Decision> 
       break;
     }
   }
-  return { type: "approve", value: answerOf(values) };
+  return { type: "approve", value: buildAnswer(values) };
 }

@@ -27,7 +27,7 @@ function still(screen: string): string {
 
 /** The screen once the answer is there and the prompt is free again. */
 async function answered(program: PtyProgram, said: string): Promise<string> {
-  return program.shows(new RegExp(`${said}[\\s\\S]*context[^›]*› Ask anything`));
+  return program.waitFor(new RegExp(`${said}[\\s\\S]*context[^›]*› Ask anything`));
 }
 
 describe.concurrent("the chat in a terminal", () => {
@@ -36,7 +36,7 @@ describe.concurrent("the chat in a terminal", () => {
   }) => {
     const { program } = await begin({ rows: 50 });
     await using _ = program;
-    expect(await program.shows(ready)).toMatchInlineSnapshot(`
+    expect(await program.waitFor(ready)).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › Ask anything, /help for commands
@@ -82,13 +82,13 @@ describe.concurrent("the chat in a terminal", () => {
         scripted · assistant"
     `);
     program.type("/reasoning\r");
-    await program.shows("I look it up.\n\n");
+    await program.waitFor("I look it up.\n\n");
     program.type("\x0f");
-    await program.shows("The person wants to know the weather.");
+    await program.waitFor("The person wants to know the weather.");
     program.type("/quit\r");
     expect(await program.exitCode).toBe(0);
     expect(program.written).toContain("\x1b[?2004l");
-    expect(program.screen()).toContain("bye");
+    expect(program.getScreen()).toContain("bye");
   });
 
   it("shows what a call wants and does it only when it is allowed, denied with a reason, or always allowed", async ({
@@ -96,9 +96,9 @@ describe.concurrent("the chat in a terminal", () => {
   }) => {
     const { program } = await begin({ rows: 70 });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("mail one\r");
-    expect(still(await program.shows("y allow"))).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor("y allow"))).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › mail one
@@ -115,13 +115,13 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("n");
     expect(await answered(program, "denied[\\s\\S]*Done with the mail")).not.toContain("sent to");
     program.type("mail two\r");
-    await program.shows(/mail two[\s\S]*y allow/);
+    await program.waitFor(/mail two[\s\S]*y allow/);
     program.type("e");
-    await program.shows("Why not?");
+    await program.waitFor("Why not?");
     program.type("too early\r");
     await answered(program, "mail two[\\s\\S]*denied: too early[\\s\\S]*Done with the mail");
     program.type("mail three\r");
-    await program.shows(/mail three[\s\S]*y allow/);
+    await program.waitFor(/mail three[\s\S]*y allow/);
     program.type("a");
     await answered(program, "mail three[\\s\\S]*sent to ann@example.com");
     program.type("mail four\r");
@@ -131,21 +131,21 @@ describe.concurrent("the chat in a terminal", () => {
   it("steers a run with what is typed meanwhile, and lets the person answer tools", async ({ expect }) => {
     const { program } = await begin({ rows: 60, env: { NAP_MS: "400" } });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("nap\r");
-    await program.shows("snoring");
+    await program.waitFor("snoring");
     program.type("hurry up\r");
     await answered(program, "› hurry up[\\s\\S]*You said: hurry up");
     program.type("survey\r");
-    await program.shows("colour (red / blue)");
+    await program.waitFor("colour (red / blue)");
     program.type("green\r");
-    await program.shows("One of red, blue.");
+    await program.waitFor("One of red, blue.");
     program.type("\x17blue\r");
-    await program.shows("age (a whole number)");
+    await program.waitFor("age (a whole number)");
     program.type("\r");
     await answered(program, '"colour":"blue"');
     program.type("choose\r");
-    await program.shows("choose is for you to do");
+    await program.waitFor("choose is for you to do");
     program.type("b\r");
     await answered(program, "So be it");
     program.type("nested\r");
@@ -157,41 +157,41 @@ describe.concurrent("the chat in a terminal", () => {
   it("stops with Ctrl-C or Esc in every state and keeps what was said", async ({ expect }) => {
     const { program } = await begin({ rows: 60 });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("half a thought");
-    await program.shows("› half a thought");
+    await program.waitFor("› half a thought");
     program.type("\x03");
-    await program.hides("half a thought");
+    await program.waitUntilGone("half a thought");
     program.type("slow\r");
-    await program.shows("four five six");
+    await program.waitFor("four five six");
     program.type("\x03");
     const stopped = await answered(program, "Stopped");
     expect(stopped).toContain("four five six");
     program.type("slow\r");
-    await program.shows(/› slow[\s\S]*› slow[\s\S]*four five/);
+    await program.waitFor(/› slow[\s\S]*› slow[\s\S]*four five/);
     program.type("\x1b");
     await answered(program, "› slow[\\s\\S]*Stopped[\\s\\S]*› slow[\\s\\S]*Stopped");
     program.type("nap\r");
-    await program.shows("snoring");
+    await program.waitFor("snoring");
     program.type("\x03hello again\r");
     // What is said while it stops is not lost.
     await answered(program, "You said: hello again");
     await answered(program, "! nap interrupted[\\s\\S]*Stopped");
     program.type("mail\r");
-    await program.shows("y allow");
+    await program.waitFor("y allow");
     program.type("\x03");
     expect(await answered(program, "Allow send_mail[\\s\\S]*Stopped")).not.toContain("sent to");
     program.type("\x03");
-    await program.shows("Ctrl-C again to leave");
+    await program.waitFor("Ctrl-C again to leave");
     program.type("\x03");
     expect(await program.exitCode).toBe(0);
   });
 
   it("goes on with a run whose process was killed, and shows its end; Ctrl-D leaves", async ({ expect }) => {
     const first = await begin({ env: { NAP_MS: "60000" } });
-    await first.program.shows(ready);
+    await first.program.waitFor(ready);
     first.program.type("nap\r");
-    await first.program.shows("snoring");
+    await first.program.waitFor("snoring");
     first.program.kill("SIGKILL");
     expect(await first.program.exitCode).toBe(137);
     const store = await sqlite(join(first.home, "sessions.db"));
@@ -209,9 +209,9 @@ describe.concurrent("the chat in a terminal", () => {
 
   it("that is left in the middle of a run has stored the end of that run", async ({ expect }) => {
     const { home, program } = await begin();
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("nap\r");
-    await program.shows("snoring");
+    await program.waitFor("snoring");
     program.type("\x04");
     expect(await program.exitCode).toBe(0);
     const store = await sqlite(join(home, "sessions.db"));
@@ -222,9 +222,9 @@ describe.concurrent("the chat in a terminal", () => {
 
   it("shows an approval again to who comes later", async ({ expect }) => {
     const first = await begin();
-    await first.program.shows(ready);
+    await first.program.waitFor(ready);
     first.program.type("mail\r");
-    await first.program.shows("y allow");
+    await first.program.waitFor("y allow");
     first.program.kill("SIGKILL");
     await first.program.exitCode;
     const store = await sqlite(join(first.home, "sessions.db"));
@@ -232,7 +232,7 @@ describe.concurrent("the chat in a terminal", () => {
     await store.close();
     const second = await begin({ home: first.home, session: stored?.id ?? "" });
     await using program = second.program;
-    await program.shows("y allow");
+    await program.waitFor("y allow");
     program.type("y");
     expect(await answered(program, "sent to ann@example.com")).toContain("Done with the mail.");
   });
@@ -242,10 +242,10 @@ describe.concurrent("the chat in a terminal", () => {
   }) => {
     const { program } = await begin();
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("evil\r");
     const screen = await answered(program, "It is over");
-    expect(program.deeds).toEqual([]);
+    expect(program.sideEffects).toEqual([]);
     expect(screen).toContain("capstan scripted");
     expect(screen).toContain("Look: \\u{202e}bidi");
     expect(screen).toContain("EVIL\n  gone red\\u{202e} txtlink␇");
@@ -256,9 +256,9 @@ describe.concurrent("the chat in a terminal", () => {
   }) => {
     const { program } = await begin({ rows: 70 });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("edit\r");
-    expect(still(await program.shows("y allow")).slice(-290)).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor("y allow")).slice(-290)).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › edit
@@ -276,7 +276,7 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("y");
     await answered(program, "-old line\n  \\+new line[\\s\\S]*Changed it");
     program.type("taint\r");
-    const asked = await program.shows("y allow");
+    const asked = await program.waitFor("y allow");
     expect(asked).toContain('← fetch_page, turn 1: {"url":"https://evil.example/\\u{202e}gnp"}');
     expect(asked).not.toContain("always in this session");
     program.type("y");
@@ -290,9 +290,9 @@ describe.concurrent("the chat in a terminal", () => {
       env: { NOTICE: "offline model: rules, not AI. Set OPENAI_API_KEY." },
     });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("mail\r");
-    expect(still(await program.shows("y allow"))).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor("y allow"))).toMatchInlineSnapshot(`
       "capstan scripted · new session · project
       (not trusted)
 
@@ -315,11 +315,11 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("y");
     await answered(program, "Done with the mail");
     program.type("some words that are in the prompt while it is made narrow");
-    await program.shows("made narrow");
+    await program.waitFor("made narrow");
     program.resize(24, 40);
-    await program.shows(/is made\s+narrow/);
+    await program.waitFor(/is made\s+narrow/);
     program.resize(100, 40);
-    const wide = await program.shows("› some words that are in the prompt while it is made narrow");
+    const wide = await program.waitFor("› some words that are in the prompt while it is made narrow");
     expect(wide.match(/some words/g)).toHaveLength(1);
     expect(wide.match(/scripted · assistant/g)).toHaveLength(1);
   });
@@ -327,15 +327,15 @@ describe.concurrent("the chat in a terminal", () => {
   it("has a screen for help, sessions and errors, and none has colours with NO_COLOR", async ({ expect }) => {
     const { program, home } = await begin({ rows: 60, env: { NO_COLOR: "1" } });
     await using _ = program;
-    await program.shows(ready);
+    await program.waitFor(ready);
     program.type("hello\r");
     await answered(program, "You said: hello");
     program.type("/rename the first talk\r");
-    await program.shows('is called "the first talk"');
+    await program.waitFor('is called "the first talk"');
     program.type("/he");
-    await program.shows("what there is to type");
+    await program.waitFor("what there is to type");
     program.type("\t\r");
-    expect(still(await program.shows(/Keys[\s\S]*twice leaves/))).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor(/Keys[\s\S]*twice leaves/))).toMatchInlineSnapshot(`
       "capstan scripted · new session · project (not trusted)
 
       › hello
@@ -374,7 +374,7 @@ describe.concurrent("the chat in a terminal", () => {
         scripted · assistant"
     `);
     program.type("/new\r/sessions\r");
-    expect(still(await program.shows("the first talk  ")).slice(-220)).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor("the first talk  ")).slice(-220)).toMatchInlineSnapshot(`
       "Ctrl-C twice leaves
 
       capstan scripted · new session · project (not trusted)
@@ -387,9 +387,9 @@ describe.concurrent("the chat in a terminal", () => {
         scripted · assistant"
     `);
     program.type("/nonsense\r");
-    await program.shows("There is no command /nonsense");
+    await program.waitFor("There is no command /nonsense");
     program.type("fail\r");
-    expect(still(await program.shows(/› fail[\s\S]*! [^\n]*\n\n› Ask/)).slice(-180)).toMatchInlineSnapshot(`
+    expect(still(await program.waitFor(/› fail[\s\S]*! [^\n]*\n\n› Ask/)).slice(-180)).toMatchInlineSnapshot(`
       "xxxxxx, just now
 
       ! There is no command /nonsense. /help lists them.
@@ -403,7 +403,7 @@ describe.concurrent("the chat in a terminal", () => {
         scripted · assistant"
     `);
     program.type("/resume 1\r");
-    await program.shows(/session [0-9a-z-]+[\s\S]*› hello[\s\S]*You said: hello/);
+    await program.waitFor(/session [0-9a-z-]+[\s\S]*› hello[\s\S]*You said: hello/);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
     expect(program.written.replaceAll("\x1b[0m", "")).not.toMatch(/\x1b\[[0-9;]*m/);
     const file = join(home, "history.jsonl");

@@ -1,24 +1,24 @@
 import { session } from "capstan/sessions";
-import { errorWords } from "../errors/format-error.ts";
-import { strayErrorWords } from "../errors/format-unhandled-error.ts";
-import { hearStrayErrors } from "../errors/unhandled-errors.ts";
+import { formatError } from "../errors/format-error.ts";
+import { formatUnhandledError } from "../errors/format-unhandled-error.ts";
+import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import { unfinishedRun } from "../sessions/find-session.ts";
-import { promptHistory } from "../terminal/prompt-history.ts";
-import { within } from "../workspace/wait-at-most.ts";
+import { findUnfinishedRun } from "../sessions/find-session.ts";
+import { openPromptHistory } from "../terminal/prompt-history.ts";
+import { waitAtMost } from "../workspace/wait-at-most.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
-import { type Conversation, conversation, type Place } from "./conversation.ts";
+import { type ChatState, type Conversation, createConversation } from "./conversation.ts";
 import { showLastExchange } from "./last-exchange.ts";
-import { lineQueue } from "./line-queue.ts";
-import { liveRows, promptMode } from "./prompt-mode.ts";
-import { commandIn, type Desk } from "./slash-commands.ts";
-import { statusLines } from "./status-line.ts";
-import { transcript } from "./transcript.ts";
+import { createLineQueue } from "./line-queue.ts";
+import { createPromptMode, renderLiveRows } from "./prompt-mode.ts";
+import { type CommandContext, findCommand } from "./slash-commands.ts";
+import { formatStatus } from "./status-line.ts";
+import { createTranscript } from "./transcript.ts";
 import { openView } from "./view.ts";
 
 // So long a run that was stopped may take to end; whoever goes on with the session ends it otherwise.
-const patienceMs = 1_000;
+const stopTimeoutMs = 1_000;
 
 /** How a chat begins. */
 export type ChatOptions = {
@@ -31,112 +31,131 @@ export type ChatOptions = {
 };
 
 /** Talks with a person in a terminal until they leave. Does not close the workspace it was given. */
-export async function chat(workspace: Workspace, io: Io, options: ChatOptions = {}): Promise<ExitCode> {
-  const place: Place = { workspace, agent: workspace.agent, sessionId: options.session, allowed: new Set() };
+export async function runChat(workspace: Workspace, io: Io, options: ChatOptions = {}): Promise<ExitCode> {
+  const chatState: ChatState = {
+    workspace,
+    agent: workspace.agent,
+    sessionId: options.session,
+    allowed: new Set(),
+  };
   const leaving = Promise.withResolvers<void>();
-  const history = await promptHistory(workspace.home);
+  const history = await openPromptHistory(workspace.home);
   const view = openView(io, { onEnd: leaving.resolve });
-  const shown = transcript(view);
-  const lines = lineQueue();
-  const mode = promptMode({
-    ...{ view, history, io, unfold: shown.unfold },
+  const transcript = createTranscript(view);
+  const lines = createLineQueue();
+  const mode = createPromptMode({
+    ...{ view, history, io, showFolded: transcript.showFolded },
     leave: () => void leave(),
-    submit: (text) => hear(text, { talk, desk, put: lines.put }),
-    stop: () => void talk.stop(),
-    isRunning: () => talk.isRunning,
-    footer: () => `${place.workspace.modelName} · ${place.agent.name}`,
+    submit: (text) => handleLine(text, { conversation, context, queue: lines.add }),
+    stop: () => void conversation.stop(),
+    isRunning: () => conversation.isRunning,
+    getFooter: () => `${chatState.workspace.modelName} · ${chatState.agent.name}`,
   });
-  const talk = conversation({
-    ...{ place, view, transcript: shown, io, lastKeyAt: mode.lastKeyAt },
-    onUnheard: (text, wasStopped) => (wasStopped ? mode.putBack(text) : lines.put(text)),
+  const conversation = createConversation({
+    ...{ chatState, view, transcript, io, lastKeyAt: mode.lastKeyAt },
+    onUndelivered: (text, wasStopped) => (wasStopped ? mode.restoreText(text) : lines.add(text)),
   });
-  const desk: Desk = {
-    ...{ place, view, transcript: shown, io, listed: [] },
+  const context: CommandContext = {
+    ...{ chatState, view, transcript, io, listedSessions: [] },
     leave: () => void leave(),
-    open: (id) => openSession(desk, talk, id),
-    ...(options.reopen && { reopen: (flags) => reopen(desk, flags, { workspace, options }) }),
+    open: (id) => openSession(context, conversation, id),
+    ...(options.reopen && { reopen: (flags) => reopenWorkspace(context, flags, { workspace, options }) }),
   };
 
   async function leave(): Promise<void> {
-    await within(talk.stop(), patienceMs);
+    await waitAtMost(conversation.stop(), stopTimeoutMs);
     leaving.resolve();
   }
-  async function talkOn(): Promise<void> {
-    await goOnWithSession(desk, talk);
-    if (options.first !== undefined) await perform(options.first, desk, talk);
-    for (;;) await perform(await lines.next(), desk, talk);
+  async function processLines(): Promise<void> {
+    await continueSession(context, conversation);
+    if (options.first !== undefined) await performLine(options.first, context, conversation);
+    for (;;) await performLine(await lines.take(), context, conversation);
   }
 
-  view.showAbove((columns) => liveRows({ conversation: talk, transcript: shown, view, columns }));
-  view.append(statusLines(place, io, view));
-  for (const notice of workspace.notices) shown.notice(notice, "yellow");
-  view.use(mode);
-  const hearNoMore = hearStrayErrors((error) => shown.notice(strayErrorWords(error, io.env), "red"));
+  view.showAbove((columns) => renderLiveRows({ conversation, transcript, view, columns }));
+  view.append(formatStatus(chatState, io, view));
+  for (const notice of workspace.notices) transcript.showNotice(notice, "yellow");
+  view.pushMode(mode);
+  const stopListening = onUnhandledError((error) =>
+    transcript.showNotice(formatUnhandledError(error, io.env), "red"),
+  );
   try {
-    await Promise.race([talkOn(), leaving.promise]);
+    await Promise.race([processLines(), leaving.promise]);
     return exitCodes.ok;
   } finally {
-    hearNoMore();
+    stopListening();
     view.close();
-    if (place.workspace !== workspace) await place.workspace.close();
+    if (chatState.workspace !== workspace) await chatState.workspace.close();
   }
 }
 
-/** During a run, words steer it; commands that change the place wait. */
-function hear(
+/** During a run, words steer it; commands that change the chatState wait. */
+function handleLine(
   text: string,
-  { talk, desk, put }: { readonly talk: Conversation; readonly desk: Desk; put(line: string): void },
+  {
+    conversation,
+    context,
+    queue,
+  }: { readonly conversation: Conversation; readonly context: CommandContext; queue(line: string): void },
 ): void {
-  const command = commandIn(text);
-  if (!talk.isRunning || (!command && !talk.steer(text))) put(text);
-  else if (command && !command.anytime)
-    desk.transcript.notice(
+  const command = findCommand(text);
+  if (!conversation.isRunning || (!command && !conversation.steer(text))) queue(text);
+  else if (command && !command.worksDuringRun)
+    context.transcript.showNotice(
       `/${command.name} has to wait for the end of the run. Esc stops the run.`,
       "yellow",
     );
-  else if (command) void perform(text, desk, talk);
+  else if (command) void performLine(text, context, conversation);
 }
 
-async function perform(text: string, desk: Desk, talk: Conversation): Promise<void> {
-  const { transcript: shown, io } = desk;
-  const command = commandIn(text);
+async function performLine(text: string, context: CommandContext, conversation: Conversation): Promise<void> {
+  const { transcript, io } = context;
+  const command = findCommand(text);
   try {
-    if (command) await command.run(desk, text.slice(command.name.length + 1).trim());
-    else if (/^\/\w+$/.test(text)) shown.notice(`There is no command ${text}. /help lists them.`, "yellow");
-    else await talk.send(text);
+    if (command) await command.run(context, text.slice(command.name.length + 1).trim());
+    else if (/^\/\w+$/.test(text))
+      transcript.showNotice(`There is no command ${text}. /help lists them.`, "yellow");
+    else await conversation.send(text);
   } catch (error) {
-    shown.notice(errorWords(error, io.env), "red");
+    transcript.showNotice(formatError(error, io.env), "red");
   }
 }
 
 /** Makes a session the one that is talked in. */
-async function openSession(desk: Desk, talk: Conversation, id: string | undefined): Promise<void> {
-  const { place, view, io } = desk;
-  place.sessionId = id;
-  place.allowed.clear();
-  view.print(statusLines(place, io, view));
-  await goOnWithSession(desk, talk);
+async function openSession(
+  context: CommandContext,
+  conversation: Conversation,
+  id: string | undefined,
+): Promise<void> {
+  const { chatState, view, io } = context;
+  chatState.sessionId = id;
+  chatState.allowed.clear();
+  view.print(formatStatus(chatState, io, view));
+  await continueSession(context, conversation);
 }
 
 /** Shows what was said last, and goes on with a run that is not over. */
-async function goOnWithSession({ place, transcript: shown }: Desk, talk: Conversation): Promise<void> {
-  const { sessionId, workspace } = place;
+async function continueSession(
+  { chatState, transcript }: CommandContext,
+  conversation: Conversation,
+): Promise<void> {
+  const { sessionId, workspace } = chatState;
   if (sessionId === undefined) return;
   const facts = await session(workspace.store, sessionId).facts();
-  showLastExchange(facts, shown);
-  const unfinished = await unfinishedRun(workspace, sessionId);
-  if (unfinished) await talk.goOn(unfinished.runId, facts.at(-1)?.seq ?? 0);
+  showLastExchange(facts, transcript);
+  const unfinished = await findUnfinishedRun(workspace, sessionId);
+  if (unfinished) await conversation.resumeRun(unfinished.runId, facts.at(-1)?.seq ?? 0);
 }
 
-async function reopen(
-  { place }: Desk,
+async function reopenWorkspace(
+  { chatState }: CommandContext,
   flags: Pick<WorkspaceFlags, "model">,
   { workspace, options }: { readonly workspace: Workspace; readonly options: ChatOptions },
 ): Promise<void> {
   const next = await options.reopen?.(flags);
   if (!next) return;
-  const last = place.workspace;
-  place.workspace = next;
-  place.agent = next.agents.find(({ name }) => name === place.agent.name) ?? next.agent;
+  const last = chatState.workspace;
+  chatState.workspace = next;
+  chatState.agent = next.agents.find(({ name }) => name === chatState.agent.name) ?? next.agent;
   if (last !== workspace) await last.close();
 }

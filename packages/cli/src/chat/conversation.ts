@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Agent, isFact, type Result, type Run } from "capstan";
-import { errorWords, isAgentError } from "../errors/format-error.ts";
+import { formatError, isAgentError } from "../errors/format-error.ts";
 import type { Io } from "../io.ts";
 import { includeFiles } from "../print/include-files.ts";
-import { wrapped } from "../terminal/wrap.ts";
+import { wrapText } from "../terminal/wrap.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { decide, tellRun } from "./decisions.ts";
-import { duration, spent } from "./format-usage.ts";
+import { askForDecisions, sendDecisions } from "./decisions.ts";
+import { formatDuration, formatUsageLine } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
 
 /** What can change while a chat is on. */
-export type Place = {
+export type ChatState = {
   workspace: Workspace;
   agent: Agent;
   /** Left out until the first thing is said. */
@@ -21,10 +21,10 @@ export type Place = {
 };
 
 /** The run of a chat that is on. */
-export type Talk = {
+export type ActiveRun = {
   run: Run;
   /** The position of the last fact that was shown. */
-  seen: number;
+  lastSeq: number;
   /** What was said to it and is not heard yet. */
   queued: string[];
   isAsking: boolean;
@@ -35,158 +35,173 @@ export type Talk = {
 /** The runs of a chat, one after the other. */
 export interface Conversation {
   /** Left out while nothing is going on. */
-  readonly talk: Talk | undefined;
+  readonly activeRun: ActiveRun | undefined;
   readonly isRunning: boolean;
   /** Says something, and resolves when the run that it begins has come to its end. */
   send(text: string): Promise<void>;
   /** Goes on with a stored run behind position `after`. */
-  goOn(runId: string, after: number): Promise<void>;
+  resumeRun(runId: string, after: number): Promise<void>;
   /** Says something to the run; false when there is none that would hear it. */
   steer(text: string): boolean;
   /** Ends the run soon, and resolves when that is stored; what was said is kept. */
   stop(): Promise<void>;
 }
 
-export type ConversationParts = {
-  readonly place: Place;
+export type ConversationOptions = {
+  readonly chatState: ChatState;
   readonly view: View;
   readonly transcript: Transcript;
   readonly io: Io;
   lastKeyAt(): number;
   /** What was said to a run that ended before it could hear it. */
-  onUnheard(text: string, wasStopped: boolean): void;
+  onUndelivered(text: string, wasStopped: boolean): void;
 };
 
 /** A run can be awaited, so it is handed over in something that cannot. */
-type Begin = () => Promise<{ readonly run: Run; readonly seen: number }>;
+type StartRun = () => Promise<{ readonly run: Run; readonly lastSeq: number }>;
 
-/** A conversation in a place. */
-export function conversation(parts: ConversationParts): Conversation {
-  const { place, view, transcript, io } = parts;
-  let talk: Talk | undefined;
+/** A conversation in a chatState. */
+export function createConversation(options: ConversationOptions): Conversation {
+  const { chatState, view, transcript, io } = options;
+  let activeRun: ActiveRun | undefined;
   /** Before a run is there, its files are read. */
   let isRunning = false;
-  let underWay = Promise.resolve();
+  let currentRun = Promise.resolve();
 
-  function converse(begin: Begin): Promise<void> {
-    underWay = toItsEnd(begin);
-    return underWay;
+  function trackRun(start: StartRun): Promise<void> {
+    currentRun = runToEnd(start);
+    return currentRun;
   }
-  async function toItsEnd(begin: Begin): Promise<void> {
+  async function runToEnd(start: StartRun): Promise<void> {
     isRunning = true;
     view.animate(true);
     const startedAt = Date.now();
     try {
-      talk = { ...(await begin()), queued: [], isAsking: false, startedAt, stopped: new AbortController() };
-      const { usage, context } = await follow(talk, parts);
-      end();
+      activeRun = {
+        ...(await start()),
+        queued: [],
+        isAsking: false,
+        startedAt,
+        stopped: new AbortController(),
+      };
+      const { usage, context } = await followRun(activeRun, options);
+      finishRun();
       if (usage.inputTokens === 0) return;
-      const line = spent(usage, Date.now() - startedAt, context);
-      view.print(wrapped(line, view.columns() - 2).map((part) => view.style.dim(`  ${part}`)));
+      const line = formatUsageLine(usage, Date.now() - startedAt, context);
+      view.print(wrapText(line, view.getColumns() - 2).map((part) => view.style.dim(`  ${part}`)));
     } catch (error) {
-      transcript.rest();
-      transcript.notice(errorWords(error, io.env), "red");
+      transcript.finishRun();
+      transcript.showNotice(formatError(error, io.env), "red");
     } finally {
-      end();
+      finishRun();
     }
   }
-  function end(): void {
-    const last = talk;
-    talk = undefined;
+  function finishRun(): void {
+    const last = activeRun;
+    activeRun = undefined;
     isRunning = false;
     view.animate(false);
     view.redraw();
-    if (last && last.queued.length > 0) parts.onUnheard(last.queued.join("\n"), last.stopped.signal.aborted);
+    if (last && last.queued.length > 0)
+      options.onUndelivered(last.queued.join("\n"), last.stopped.signal.aborted);
   }
 
   return {
-    get talk() {
-      return talk;
+    get activeRun() {
+      return activeRun;
     },
     get isRunning() {
       return isRunning;
     },
     async send(text) {
-      transcript.person(text);
-      await converse(async () => {
+      transcript.showUserMessage(text);
+      await trackRun(async () => {
         const { input } = await includeFiles(text, io.cwd);
-        const { workspace, agent, sessionId } = place;
+        const { workspace, agent, sessionId } = chatState;
         const given = sessionId === undefined ? {} : { session: sessionId };
-        return { run: workspace.engine.run(agent, input, given), seen: 0 };
+        return { run: workspace.engine.run(agent, input, given), lastSeq: 0 };
       });
     },
-    goOn: (runId, after) => converse(async () => ({ run: place.workspace.engine.open(runId), seen: after })),
+    resumeRun: (runId, after) =>
+      trackRun(async () => ({ run: chatState.workspace.engine.open(runId), lastSeq: after })),
     steer(text) {
-      if (!talk || talk.stopped.signal.aborted) return false;
+      if (!activeRun || activeRun.stopped.signal.aborted) return false;
       try {
-        talk.run.steer(text);
+        activeRun.run.steer(text);
       } catch {
         return false; // it has just ended
       }
-      talk.queued = [...talk.queued, text];
+      activeRun.queued = [...activeRun.queued, text];
       return true;
     },
     async stop() {
-      if (!talk) return;
-      if (!talk.stopped.signal.aborted) {
-        talk.stopped.abort();
-        talk.run.cancel("The person stopped it.");
+      if (!activeRun) return;
+      if (!activeRun.stopped.signal.aborted) {
+        activeRun.stopped.abort();
+        activeRun.run.cancel("The person stopped it.");
       }
-      await underWay;
+      await currentRun;
     },
   };
 }
 
 /** Follows a run, through all its waits, to its end. */
-async function follow(talk: Talk, parts: ConversationParts): Promise<Result> {
-  const { place, transcript } = parts;
+async function followRun(activeRun: ActiveRun, options: ConversationOptions): Promise<Result> {
+  const { chatState, transcript } = options;
   for (;;) {
     try {
-      await watch(talk, parts);
-      const result = await talk.run;
+      await showEvents(activeRun, options);
+      const result = await activeRun.run;
       if (result.status !== "waiting") return result;
-      transcript.pause();
+      transcript.finishMessage();
       if (result.pending.length > 0) {
-        await settle(talk, result, parts);
+        await decideCalls(activeRun, result, options);
         continue;
       }
-      await untilTime(talk, result, transcript);
+      await waitForRetry(activeRun, result, transcript);
     } catch (error) {
       // An answer that does not fit its question changes nothing: it is asked again.
-      if (!isAgentError(error) || error.code !== "invalid_input" || talk.seen === 0) throw error;
-      transcript.notice(error.message, "red");
+      if (!isAgentError(error) || error.code !== "invalid_input" || activeRun.lastSeq === 0) throw error;
+      transcript.showNotice(error.message, "red");
     }
-    talk.run = place.workspace.engine.open(talk.run.id);
+    activeRun.run = chatState.workspace.engine.open(activeRun.run.id);
   }
 }
 
-async function watch(talk: Talk, { place, transcript }: ConversationParts): Promise<void> {
-  for await (const event of talk.run) {
-    if (isFact(event) && event.seq <= talk.seen) continue;
-    if (isFact(event)) talk.seen = event.seq;
-    place.sessionId = event.sessionId;
-    if (event.type === "steered") talk.queued = talk.queued.slice(1);
-    transcript.hear(event);
-  }
-}
-
-async function settle(
-  talk: Talk,
-  { pending }: Result,
-  { place, view, lastKeyAt }: ConversationParts,
+async function showEvents(
+  activeRun: ActiveRun,
+  { chatState, transcript }: ConversationOptions,
 ): Promise<void> {
-  if (talk.stopped.signal.aborted) return;
-  talk.isAsking = true;
-  try {
-    const decisions = await decide(pending, { view, allowed: place.allowed, lastKeyAt });
-    if (tellRun(talk.run, pending, decisions)) talk.stopped.abort();
-  } finally {
-    talk.isAsking = false;
+  for await (const event of activeRun.run) {
+    if (isFact(event) && event.seq <= activeRun.lastSeq) continue;
+    if (isFact(event)) activeRun.lastSeq = event.seq;
+    chatState.sessionId = event.sessionId;
+    if (event.type === "steered") activeRun.queued = activeRun.queued.slice(1);
+    transcript.handleEvent(event);
   }
 }
 
-async function untilTime(talk: Talk, { until = Date.now() }: Result, transcript: Transcript): Promise<void> {
+async function decideCalls(
+  activeRun: ActiveRun,
+  { pending }: Result,
+  { chatState, view, lastKeyAt }: ConversationOptions,
+): Promise<void> {
+  if (activeRun.stopped.signal.aborted) return;
+  activeRun.isAsking = true;
+  try {
+    const decisions = await askForDecisions(pending, { view, allowed: chatState.allowed, lastKeyAt });
+    if (sendDecisions(activeRun.run, pending, decisions)) activeRun.stopped.abort();
+  } finally {
+    activeRun.isAsking = false;
+  }
+}
+
+async function waitForRetry(
+  activeRun: ActiveRun,
+  { until = Date.now() }: Result,
+  transcript: Transcript,
+): Promise<void> {
   const waitMs = Math.max(200, until - Date.now() + 200);
-  transcript.notice(`The model's provider asks for patience: going on in ${duration(waitMs)}.`);
-  await delay(waitMs, undefined, { signal: talk.stopped.signal }).catch(() => undefined);
+  transcript.showNotice(`The model's provider asks for patience: going on in ${formatDuration(waitMs)}.`);
+  await delay(waitMs, undefined, { signal: activeRun.stopped.signal }).catch(() => undefined);
 }

@@ -1,9 +1,9 @@
 import type { PendingCall, Run } from "capstan";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
-import { ask, type Decision } from "./ask.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import { askAboutCall, type Decision } from "./ask.ts";
 import type { View } from "./view.ts";
 
-export type DecideParts = {
+export type DecideOptions = {
   readonly view: View;
   /** Tools whose calls need not be asked for again. */
   readonly allowed: Set<string>;
@@ -11,9 +11,9 @@ export type DecideParts = {
 };
 
 /** Asks the person about each call; what they always allow is not asked for. Ends with `stop` when they stop the run. */
-export async function decide(
+export async function askForDecisions(
   pending: readonly PendingCall[],
-  { view, allowed, lastKeyAt }: DecideParts,
+  { view, allowed, lastKeyAt }: DecideOptions,
 ): Promise<readonly Decision[]> {
   const decisions: Decision[] = [];
   for (const call of pending) {
@@ -21,9 +21,9 @@ export async function decide(
       decisions.push({ type: "approve" });
       continue;
     }
-    const decision = await ask(view, call, lastKeyAt);
+    const decision = await askAboutCall(view, call, lastKeyAt);
     if (decision.type === "always") allowed.add(call.name);
-    const words = decisionWords(decision, call);
+    const words = formatDecision(decision, call);
     if (words) view.append([view.style.dim(`  ${words}`)]);
     decisions.push(decision);
     if (decision.type === "stop") break;
@@ -36,17 +36,21 @@ function isPlainApproval({ needs, question, because }: PendingCall): boolean {
   return needs === "approval" && !question && !because?.length;
 }
 
-function decisionWords(decision: Decision, { name, question }: PendingCall): string {
+function formatDecision(decision: Decision, { name, question }: PendingCall): string {
   if (decision.type === "always")
-    return `allowed, and ${harmlessLine(name)} is not asked for again in this session`;
+    return `allowed, and ${escapeTerminalLine(name)} is not asked for again in this session`;
   if (decision.type === "approve") return question ? "answered" : "allowed";
   if (decision.type !== "deny") return "";
-  const why = decision.reason === undefined ? "" : `: ${harmlessLine(decision.reason)}`;
+  const why = decision.reason === undefined ? "" : `: ${escapeTerminalLine(decision.reason)}`;
   return `${question ? "declined" : "denied"}${why}`;
 }
 
 /** Tells the run what was decided; gives whether it is to stop. */
-export function tellRun(run: Run, pending: readonly PendingCall[], decisions: readonly Decision[]): boolean {
+export function sendDecisions(
+  run: Run,
+  pending: readonly PendingCall[],
+  decisions: readonly Decision[],
+): boolean {
   if (decisions.some(({ type }) => type === "stop")) {
     run.cancel("The person stopped it.");
     return true;

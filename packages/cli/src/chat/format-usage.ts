@@ -1,8 +1,8 @@
 import type { Result, Usage } from "capstan";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** A time that something took, for people. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
@@ -10,7 +10,7 @@ export function duration(ms: number): string {
 }
 
 /** A count in few characters: 950, 1.2k, 3.4M. */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   if (value < 1000) return String(value);
   const [divisor, unit] = value < 1_000_000 ? [1000, "k"] : [1_000_000, "M"];
   const shown = value / divisor;
@@ -18,29 +18,29 @@ export function count(value: number): string {
 }
 
 /** How full the context is: a bar when there is a budget, the tokens otherwise. */
-export function gauge({ tokens, budget }: Result["context"]): string {
-  if (budget === undefined) return `context ${count(tokens)}`;
+export function formatContext({ tokens, budget }: Result["context"]): string {
+  if (budget === undefined) return `context ${formatCount(tokens)}`;
   const share = Math.min(1, tokens / budget);
   const full = Math.round(share * 10);
   return `context ${"▰".repeat(full)}${"▱".repeat(10 - full)} ${Math.round(share * 100)}%`;
 }
 
 /** What a run took, in one line. */
-export function spent(usage: Usage, ms: number, context: Result["context"]): string {
+export function formatUsageLine(usage: Usage, ms: number, context: Result["context"]): string {
   const { inputTokens, outputTokens, cachedTokens = 0, cost, estimated } = usage;
-  const cached = cachedTokens > 0 ? ` (${count(cachedTokens)} cached)` : "";
+  const cached = cachedTokens > 0 ? ` (${formatCount(cachedTokens)} cached)` : "";
   const about = estimated ? "~" : "";
   const parts = [
-    `${about}${count(inputTokens)} in${cached}`,
-    `${about}${count(outputTokens)} out`,
+    `${about}${formatCount(inputTokens)} in${cached}`,
+    `${about}${formatCount(outputTokens)} out`,
     ...(cost === undefined || cost === 0 ? [] : [`$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`]),
-    duration(ms),
-    gauge(context),
+    formatDuration(ms),
+    formatContext(context),
   ];
   return parts.join(" · ");
 }
 
 /** The beginning of a session's id: enough to name it by. */
-export function shortId(id: string): string {
-  return harmlessLine(id.replace(/^ses_/, "").slice(0, 8));
+export function shortenSessionId(id: string): string {
+  return escapeTerminalLine(id.replace(/^ses_/, "").slice(0, 8));
 }

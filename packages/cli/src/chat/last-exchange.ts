@@ -1,7 +1,7 @@
 import type { Fact } from "capstan";
 import { buildView, type CallView, type EntryView, type SessionView } from "capstan/client";
-import { plain } from "./cards.ts";
-import { noticeOf } from "./notices.ts";
+import { toDisplayText } from "./cards.ts";
+import { toNotice } from "./notices.ts";
 import type { Card } from "./tool-card.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -10,35 +10,35 @@ export function showLastExchange(facts: readonly Fact[], transcript: Transcript)
   const view = buildView(facts);
   const last = view.entries.filter(({ runId }) => runId === view.runId);
   const from = last.findIndex(({ type }) => type === "user");
-  for (const entry of last.slice(Math.max(0, from))) show(entry, transcript);
+  for (const entry of last.slice(Math.max(0, from))) showEntry(entry, transcript);
   const lost = facts.findLast(({ type, runId }) => type === "recovered" && runId === view.runId);
-  const told = view.status === "running" && lost ? noticeOf(lost) : undefined;
-  if (told) transcript.notice(told.text);
+  const told = view.status === "running" && lost ? toNotice(lost) : undefined;
+  if (told) transcript.showNotice(told.text);
   if (view.status === "failed" || view.status === "cancelled")
-    transcript.notice(view.error?.message ?? "This was stopped.", "yellow");
+    transcript.showNotice(view.error?.message ?? "This was stopped.", "yellow");
   return view;
 }
 
-function show(entry: EntryView, transcript: Transcript): void {
-  if (entry.type === "user") transcript.person(withoutFiles(plain(entry.content)));
+function showEntry(entry: EntryView, transcript: Transcript): void {
+  if (entry.type === "user") transcript.showUserMessage(stripFiles(toDisplayText(entry.content)));
   else if (entry.type === "notice") {
-    if (entry.message) transcript.notice(entry.message);
+    if (entry.message) transcript.showNotice(entry.message);
   } else {
-    if (entry.text.trim() !== "") transcript.answer(entry.text);
-    for (const call of entry.calls) transcript.card(cardOf(call));
+    if (entry.text.trim() !== "") transcript.showAnswer(entry.text);
+    for (const call of entry.calls) transcript.showCard(toCard(call));
   }
 }
 
 /** What a message brought along is not what was typed. */
-function withoutFiles(text: string): string {
+function stripFiles(text: string): string {
   const at = text.search(/\n\n<file path="/);
   return at === -1 ? text : text.slice(0, at);
 }
 
-function cardOf({ id, name, input, state, result, ui, ms }: CallView): Card {
+function toCard({ id, name, input, state, result, ui, ms }: CallView): Card {
   return {
-    ...{ id, name, input, state, inside: [] },
-    ...(result !== undefined && { result: plain(result) }),
+    ...{ id, name, input, state, nestedCards: [] },
+    ...(result !== undefined && { result: toDisplayText(result) }),
     ...(ui && { ui }),
     ...(ms !== undefined && { ms }),
   };

@@ -1,19 +1,19 @@
 /** What was typed and is not dealt with yet. */
 export interface LineQueue {
-  put(line: string): void;
-  next(): Promise<string>;
+  add(line: string): void;
+  take(): Promise<string>;
 }
 
 /** A queue for one reader. */
-export function lineQueue(): LineQueue {
+export function createLineQueue(): LineQueue {
   const waiting: string[] = [];
   let bell = Promise.withResolvers<void>();
   return {
-    put(line) {
+    add(line) {
       waiting.push(line);
       bell.resolve();
     },
-    async next() {
+    async take() {
       while (waiting.length === 0) {
         bell = Promise.withResolvers();
         await bell.promise;

@@ -1,12 +1,12 @@
 import type { Event } from "capstan";
 
 /** A line about something that is neither said nor a call. */
-export type Notice = { readonly text: string; readonly look: "dim" | "yellow" | "red" };
+export type Notice = { readonly text: string; readonly color: "dim" | "yellow" | "red" };
 
 /** What people should know of an event; most have no such thing. */
-export function noticeOf(event: Event): Notice | undefined {
-  const dim = (text: string): Notice => ({ text, look: "dim" });
-  const warn = (text: string): Notice => ({ text, look: "yellow" });
+export function toNotice(event: Event): Notice | undefined {
+  const dim = (text: string): Notice => ({ text, color: "dim" });
+  const warn = (text: string): Notice => ({ text, color: "yellow" });
   switch (event.type) {
     case "warning":
       // The figures themselves say that they are an estimate.
@@ -33,7 +33,7 @@ export function noticeOf(event: Event): Notice | undefined {
       return event.text ? dim(event.text) : undefined;
     case "done":
       if (event.status === "cancelled") return warn("Stopped.");
-      if (event.status === "failed") return { text: event.error?.message ?? event.text, look: "red" };
+      if (event.status === "failed") return { text: event.error?.message ?? event.text, color: "red" };
       return undefined;
     default:
       return undefined;

@@ -1,18 +1,18 @@
 import type { Io } from "../io.ts";
-import { type Candidate, fileCandidates } from "../terminal/completion.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { type Candidate, listFileCandidates } from "../terminal/completion.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Prompt, prompt } from "../terminal/prompt.ts";
+import { createPrompt, type Prompt } from "../terminal/prompt.ts";
 import type { PromptHistory } from "../terminal/prompt-history.ts";
-import { shortened } from "../terminal/wrap.ts";
+import { truncateColumns } from "../terminal/wrap.ts";
 import type { Conversation } from "./conversation.ts";
-import { duration } from "./format-usage.ts";
+import { formatDuration } from "./format-usage.ts";
 import { slashCommands } from "./slash-commands.ts";
-import { spinner } from "./tool-card.ts";
+import { getSpinnerFrame } from "./tool-card.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Mode, View } from "./view.ts";
 
-export type PromptModeParts = {
+export type PromptModeOptions = {
   readonly view: View;
   readonly history: PromptHistory;
   readonly io: Io;
@@ -20,44 +20,44 @@ export type PromptModeParts = {
   stop(): void;
   /** Stops what is under way, and ends the chat. */
   leave(): void;
-  unfold(): void;
+  showFolded(): void;
   isRunning(): boolean;
   /** Below the prompt. */
-  footer(): string;
+  getFooter(): string;
 };
 
 /** The prompt, and what others need to know of it. */
 export type PromptMode = Mode & {
   lastKeyAt(): number;
   /** Puts a text back to where it was typed, before what is there. */
-  putBack(text: string): void;
+  restoreText(text: string): void;
 };
 
 /** A second Ctrl-C within this time leaves. */
-const leaveMs = 2000;
+const exitWindowMs = 2000;
 
 /** The prompt at the bottom, and what the keys mean there. */
-export function promptMode(parts: PromptModeParts): PromptMode {
-  const { view, history, io } = parts;
+export function createPromptMode(options: PromptModeOptions): PromptMode {
+  const { view, history, io } = options;
   const { style } = view;
-  const own = prompt(history.entries);
+  const prompt = createPrompt(history.entries);
   let lastKeyAt = 0;
-  let armedAt = 0;
+  let interruptedAt = 0;
 
   function interrupt(): void {
-    if (parts.isRunning()) parts.stop();
-    else if (own.text !== "") own.set("");
-    else if (Date.now() - armedAt < leaveMs) parts.leave();
+    if (options.isRunning()) options.stop();
+    else if (prompt.text !== "") prompt.setText("");
+    else if (Date.now() - interruptedAt < exitWindowMs) options.leave();
     else {
-      armedAt = Date.now();
-      setTimeout(view.redraw, leaveMs + 50).unref();
+      interruptedAt = Date.now();
+      setTimeout(view.redraw, exitWindowMs + 50).unref();
     }
   }
   /** True when the key is none for the editor. */
-  function command(name: string): boolean {
+  function runShortcut(name: string): boolean {
     if (name === "ctrl+c") interrupt();
-    else if (name === "ctrl+d" && own.text === "") parts.leave();
-    else if (name === "ctrl+o") parts.unfold();
+    else if (name === "ctrl+d" && prompt.text === "") options.leave();
+    else if (name === "ctrl+o") options.showFolded();
     else if (name === "ctrl+z") view.suspend();
     else return false;
     return true;
@@ -66,74 +66,77 @@ export function promptMode(parts: PromptModeParts): PromptMode {
     if (text.trim() === "") return;
     lastKeyAt = 0; // what comes next is not interrupted typing
     void history.add(text);
-    parts.submit(text.trim());
+    options.submit(text.trim());
   }
 
   return {
     lastKeyAt: () => lastKeyAt,
-    putBack: (text) => own.set([text, own.text].filter(Boolean).join("\n")),
-    press(key: Key) {
+    restoreText: (text) => prompt.setText([text, prompt.text].filter(Boolean).join("\n")),
+    pressKey(key: Key) {
       lastKeyAt = Date.now();
-      if (key.type !== "press" || key.name !== "ctrl+c") armedAt = 0;
-      if (key.type === "press" && command(key.name)) return;
-      const used = own.press(key);
+      if (key.type !== "press" || key.name !== "ctrl+c") interruptedAt = 0;
+      if (key.type === "press" && runShortcut(key.name)) return;
+      const used = prompt.pressKey(key);
       if (typeof used === "object") submit(used.submitted);
-      else if (used === "unused" && key.type === "press" && key.name === "escape" && parts.isRunning())
-        parts.stop();
-      void offer(own, io, view);
+      else if (used === "unused" && key.type === "press" && key.name === "escape" && options.isRunning())
+        options.stop();
+      void updateCandidates(prompt, io, view);
     },
     render(columns) {
-      const hint = parts.isRunning() ? "Say more to steer it" : "Ask anything, /help for commands";
-      const { rows, cursor } = own.render(columns, { style, mark: style.cyan("› "), hint });
-      const isArmed = Date.now() - armedAt < leaveMs;
-      const below = isArmed ? "Ctrl-C again to leave" : harmlessLine(parts.footer());
-      return { rows: [...rows, "", style.dim(`  ${shortened(below, columns - 2)}`)], cursor };
+      const hint = options.isRunning() ? "Say more to steer it" : "Ask anything, /help for commands";
+      const { rows, cursor } = prompt.render(columns, { style, mark: style.cyan("› "), hint });
+      const isArmed = Date.now() - interruptedAt < exitWindowMs;
+      const below = isArmed ? "Ctrl-C again to leave" : escapeTerminalLine(options.getFooter());
+      return { rows: [...rows, "", style.dim(`  ${truncateColumns(below, columns - 2)}`)], cursor };
     },
   };
 }
 
 /** Looks up what the word at the cursor could be. */
-async function offer(own: Prompt, io: Io, view: View): Promise<void> {
-  const { wanted } = own;
+async function updateCandidates(prompt: Prompt, io: Io, view: View): Promise<void> {
+  const { completionTarget: wanted } = prompt;
   if (!wanted) return;
   const { kind, word } = wanted;
-  if (kind === "command") own.offer(word, commandCandidates(word));
+  if (kind === "command") prompt.setCandidates(word, findCommandCandidates(word));
   else {
-    own.offer(word, await fileCandidates(io.cwd, word));
+    prompt.setCandidates(word, await listFileCandidates(io.cwd, word));
     view.redraw();
   }
 }
 
-function commandCandidates(word: string): Candidate[] {
+function findCommandCandidates(word: string): Candidate[] {
   return slashCommands
     .filter(({ name }) => `/${name}`.startsWith(word))
     .map(({ name, about }) => ({ text: `/${name}`, about }));
 }
 
 /** What is shown above the prompt: what is being said and done, what waits to be heard, and that work goes on. */
-export function liveRows(shown: {
+export function renderLiveRows(shown: {
   readonly conversation: Conversation;
   readonly transcript: Transcript;
   readonly view: View;
   readonly columns: number;
 }): string[] {
   const { conversation, transcript, view, columns } = shown;
-  const { talk } = conversation;
+  const { activeRun } = conversation;
   const { style } = view;
   // Only the question counts while there is one.
-  if (talk?.isAsking) return [];
-  const rows = transcript.live(columns);
-  if (!talk) return rows;
-  const queued = talk.queued.map((text) =>
-    style.dim(`› ${shortened(harmlessLine(text), columns - 12)} (next)`),
+  if (activeRun?.isAsking) return [];
+  const rows = transcript.renderLive(columns);
+  if (!activeRun) return rows;
+  const queued = activeRun.queued.map((text) =>
+    style.dim(`› ${truncateColumns(escapeTerminalLine(text), columns - 12)} (next)`),
   );
   const now = Date.now();
   const what = transcript.activity || "working";
-  const line = shortened(`${what} ${duration(now - talk.startedAt)} · Esc stops`, columns - 2);
+  const line = truncateColumns(
+    `${what} ${formatDuration(now - activeRun.startedAt)} · Esc stops`,
+    columns - 2,
+  );
   return [
     ...rows,
     ...(queued.length > 0 ? ["", ...queued] : []),
     "",
-    `${style.cyan(spinner(now))} ${style.dim(line)}`,
+    `${style.cyan(getSpinnerFrame(now))} ${style.dim(line)}`,
   ];
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonSchema } from "capstan";
 import { isRecord } from "../is-record.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** One thing to type in. */
 export type Field = {
@@ -11,26 +11,29 @@ export type Field = {
   readonly kind: string;
   readonly isRequired: boolean;
   /** The value of what was typed, or why it is none. */
-  read(text: string): { readonly value: Json | undefined } | { readonly problem: string };
+  parse(text: string): { readonly value: Json | undefined } | { readonly problem: string };
 };
 
 /** What must be typed to answer a question with a value that fits its schema. */
-export function fieldsOf(schema: JsonSchema | undefined): readonly Field[] {
-  if (schema === undefined) return [field("Answer", {}, { isRequired: false })];
+export function buildFields(schema: JsonSchema | undefined): readonly Field[] {
+  if (schema === undefined) return [createField("Answer", {}, { isRequired: false })];
   const properties = isRecord(schema.properties) ? schema.properties : undefined;
   if (!properties || Object.keys(properties).length === 0)
-    return [field("Answer", schema, { isRequired: true })];
+    return [createField("Answer", schema, { isRequired: true })];
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(properties).map(([name, given]) => {
     const own = isRecord(given) ? given : {};
     const title = typeof own.title === "string" ? own.title : name;
     const about = typeof own.description === "string" ? ` (${own.description})` : "";
-    return field(harmlessLine(`${title}${about}`), own, { name, isRequired: required.includes(name) });
+    return createField(escapeTerminalLine(`${title}${about}`), own, {
+      name,
+      isRequired: required.includes(name),
+    });
   });
 }
 
 /** The answer that typed values make together. */
-export function answerOf(values: readonly (readonly [Field, Json | undefined])[]): Json {
+export function buildAnswer(values: readonly (readonly [Field, Json | undefined])[]): Json {
   const [first] = values;
   if (first && first[0].name === undefined) return first[1] ?? true;
   return Object.fromEntries(
@@ -38,22 +41,22 @@ export function answerOf(values: readonly (readonly [Field, Json | undefined])[]
   );
 }
 
-function field(
+function createField(
   label: string,
   schema: Readonly<Record<string, unknown>>,
   { name, isRequired }: { readonly name?: string; readonly isRequired: boolean },
 ): Field {
-  const choices = choicesOf(schema);
+  const choices = findChoices(schema);
   const type = typeof schema.type === "string" ? schema.type : choices ? "choice" : "any";
-  const kind = choices ? choices.map(String).map(harmlessLine).join(" / ") : (kinds[type] ?? "");
+  const kind = choices ? choices.map(String).map(escapeTerminalLine).join(" / ") : (kinds[type] ?? "");
   const about = { label, kind, isRequired, ...(name !== undefined && { name }) };
   return {
     ...about,
-    read(text) {
+    parse(text) {
       const typed = text.trim();
       if (typed === "" && schema.default !== undefined) return { value: schema.default as Json };
       if (typed === "") return isRequired ? { problem: "An answer is needed." } : { value: undefined };
-      return choices ? chosen(typed, choices) : parsed(typed, type);
+      return choices ? parseChoice(typed, choices) : parseTyped(typed, type);
     },
   };
 }
@@ -66,24 +69,24 @@ const kinds: Readonly<Record<string, string>> = {
   object: "JSON",
 };
 
-function choicesOf(schema: Readonly<Record<string, unknown>>): readonly Json[] | undefined {
+function findChoices(schema: Readonly<Record<string, unknown>>): readonly Json[] | undefined {
   if (Array.isArray(schema.enum)) return schema.enum as Json[];
   if (!Array.isArray(schema.oneOf)) return undefined;
   const constants = schema.oneOf.map((one) => (isRecord(one) ? one.const : undefined));
   return constants.every((one) => one !== undefined) ? (constants as Json[]) : undefined;
 }
 
-function chosen(
+function parseChoice(
   typed: string,
   choices: readonly Json[],
 ): { readonly value: Json } | { readonly problem: string } {
   const value = choices.find((choice) => String(choice).toLowerCase() === typed.toLowerCase());
   return value === undefined
-    ? { problem: `One of ${choices.map(String).map(harmlessLine).join(", ")}.` }
+    ? { problem: `One of ${choices.map(String).map(escapeTerminalLine).join(", ")}.` }
     : { value };
 }
 
-function parsed(typed: string, type: string): { readonly value: Json } | { readonly problem: string } {
+function parseTyped(typed: string, type: string): { readonly value: Json } | { readonly problem: string } {
   if (type === "boolean") {
     if (/^(y|yes|true)$/i.test(typed)) return { value: true };
     return /^(n|no|false)$/i.test(typed) ? { value: false } : { problem: "Yes or no." };
@@ -94,14 +97,14 @@ function parsed(typed: string, type: string): { readonly value: Json } | { reado
     return fits ? { value } : { problem: type === "integer" ? "A whole number." : "A number." };
   }
   if (type === "string") return { value: typed };
-  const value = jsonOr(typed);
+  const value = parseJsonOrText(typed);
   if (type === "array" && typeof value === "string")
     return { value: typed.split(",").map((part) => part.trim()) };
   return { value };
 }
 
 /** What looks like JSON is read as JSON; the rest is text. */
-export function jsonOr(typed: string): Json {
+export function parseJsonOrText(typed: string): Json {
   if (!/^[[{"]/.test(typed)) return typed;
   try {
     return JSON.parse(typed) as Json;

@@ -1,14 +1,14 @@
 import { AgentError } from "capstan";
-import type { ScriptFlags } from "../commands/start-flags.ts";
+import type { StartFlags } from "../commands/start-flags.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { chooseSession } from "../sessions/choose-session.ts";
 import { pickSession } from "../sessions/pick-session.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
-import { chat } from "./chat.ts";
+import { runChat } from "./chat.ts";
 
 /** The chat in a terminal, in the session that the flags name. */
-export async function startChat(flags: ScriptFlags, io: Io): Promise<ExitCode> {
+export async function startChat(flags: StartFlags, io: Io): Promise<ExitCode> {
   if (io.env.TERM === "dumb")
     throw new AgentError(
       "invalid_input",
@@ -19,9 +19,9 @@ export async function startChat(flags: ScriptFlags, io: Io): Promise<ExitCode> {
     const resume = flags.resume === true ? await pickSession(workspace.store, io) : flags.resume;
     if (flags.resume === true && resume === undefined) return exitCodes.interrupted;
     const chosen = await chooseSession({ ...flags, resume }, workspace, io);
-    return await chat(workspace, io, {
+    return await runChat(workspace, io, {
       ...((!chosen.isNew || flags.sessionId !== undefined) && { session: chosen.id }),
-      ...(flags.said !== undefined && { first: flags.said }),
+      ...(flags.prompt !== undefined && { first: flags.prompt }),
       reopen: (changed) => openWorkspace({ ...flags, ...changed }, io),
     });
   } finally {

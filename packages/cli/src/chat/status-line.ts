@@ -1,29 +1,29 @@
 import { basename } from "node:path";
 import type { Io } from "../io.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
-import { wrapped } from "../terminal/wrap.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import { wrapText } from "../terminal/wrap.ts";
 import { isTrusted } from "../trust/trust.ts";
-import type { Place } from "./conversation.ts";
-import { shortId } from "./format-usage.ts";
+import type { ChatState } from "./conversation.ts";
+import { shortenSessionId } from "./format-usage.ts";
 import type { View } from "./view.ts";
 
 /** Which model, session, folder and servers: the first line of a chat. */
-export function statusLines(
-  { workspace, sessionId }: Place,
+export function formatStatus(
+  { workspace, sessionId }: ChatState,
   io: Io,
-  view: Pick<View, "style" | "columns">,
+  view: Pick<View, "style" | "getColumns">,
 ): string[] {
   const { style } = view;
-  const session = sessionId === undefined ? "new session" : `session ${shortId(sessionId)}`;
-  const folder = `${harmlessLine(basename(io.cwd)) || "/"} (${isTrusted(io.cwd, io.env) ? "trusted" : "not trusted"})`;
+  const session = sessionId === undefined ? "new session" : `session ${shortenSessionId(sessionId)}`;
+  const folder = `${escapeTerminalLine(basename(io.cwd)) || "/"} (${isTrusted(io.cwd, io.env) ? "trusted" : "not trusted"})`;
   const servers = (workspace.mcp?.status() ?? []).map(({ name, state }) =>
-    state === "ready" ? harmlessLine(name) : `${harmlessLine(name)} (${state})`,
+    state === "ready" ? escapeTerminalLine(name) : `${escapeTerminalLine(name)} (${state})`,
   );
   const parts = [
-    style.bold(harmlessLine(workspace.modelName)),
+    style.bold(escapeTerminalLine(workspace.modelName)),
     session,
     folder,
     ...(servers.length > 0 ? [`mcp ${servers.join(", ")}`] : []),
   ];
-  return wrapped(`${style.cyan("capstan")} ${parts.join(style.dim(" · "))}`, view.columns());
+  return wrapText(`${style.cyan("capstan")} ${parts.join(style.dim(" · "))}`, view.getColumns());
 }

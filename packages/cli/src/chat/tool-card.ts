@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Json, ResultStatus, UiHint } from "capstan";
 import { isRecord } from "../is-record.ts";
-import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Style } from "../terminal/style.ts";
-import { shortened, widthOf, wrappedAsIs } from "../terminal/wrap.ts";
-import { duration } from "./format-usage.ts";
-import { argumentsLine, diffLines } from "./tool-arguments.ts";
+import { measureWidth, truncateColumns, wrapPreservingSpaces } from "../terminal/wrap.ts";
+import { formatDuration } from "./format-usage.ts";
+import { formatArguments, formatDiff } from "./tool-arguments.ts";
 
 /** A tool call as it is shown; those that a nested agent makes are inside it. */
 export type Card = {
@@ -19,22 +19,22 @@ export type Card = {
   ui?: UiHint;
   /** How far it is, while it runs. */
   progress?: string;
-  readonly inside: Card[];
+  readonly nestedCards: Card[];
 };
 
 /** What drawing needs to know. */
-export type Drawing = {
+export type RenderOptions = {
   readonly style: Style;
   readonly columns: number;
   readonly now: number;
 };
 
-const firstLines = 4;
-const mostInside = 8;
+const maxFoldedLines = 4;
+const maxNestedCards = 8;
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
 /** The picture of a spinner at a moment. */
-export function spinner(now: number): string {
+export function getSpinnerFrame(now: number): string {
   return frames[Math.floor(now / 100) % frames.length] ?? "";
 }
 
@@ -44,33 +44,33 @@ export function isSettled({ state }: Card): boolean {
 }
 
 /** The card with the calls inside it, and its result folded. */
-export function cardLines(card: Card, drawing: Drawing): string[] {
+export function renderCard(card: Card, drawing: RenderOptions): string[] {
   const inner = { ...drawing, columns: drawing.columns - 2 };
-  const inside = card.inside.slice(-mostInside);
-  const hidden = card.inside.length - inside.length;
+  const inside = card.nestedCards.slice(-maxNestedCards);
+  const hidden = card.nestedCards.length - inside.length;
   return [
-    headLine(card, drawing),
+    renderHeader(card, drawing),
     ...(hidden > 0 ? [drawing.style.dim(`  … ${hidden} calls before`)] : []),
-    ...inside.flatMap((nested) => cardLines(nested, inner)).map((line) => `  ${line}`),
-    ...folded(card, inner).map((line) => (line === "" ? "" : `  ${line}`)),
+    ...inside.flatMap((nested) => renderCard(nested, inner)).map((line) => `  ${line}`),
+    ...renderFolded(card, inner).map((line) => (line === "" ? "" : `  ${line}`)),
   ];
 }
 
-function headLine(card: Card, { style, columns, now }: Drawing): string {
-  const name = shortened(harmlessLine(card.name), Math.max(8, columns >> 1));
+function renderHeader(card: Card, { style, columns, now }: RenderOptions): string {
+  const name = truncateColumns(escapeTerminalLine(card.name), Math.max(8, columns >> 1));
   const took = card.ms ?? (card.state === "running" && card.startedAt ? now - card.startedAt : undefined);
   // What took no time needs not say so.
   const ends = [
-    ...(words[card.state] ? [words[card.state]] : []),
-    ...(took === undefined || took < 100 ? [] : [duration(took)]),
+    ...(stateLabels[card.state] ? [stateLabels[card.state]] : []),
+    ...(took === undefined || took < 100 ? [] : [formatDuration(took)]),
   ].join(" · ");
-  const room = columns - widthOf(name) - widthOf(ends) - 6;
-  const about = room > 4 ? argumentsLine(card.input, room) : "";
+  const room = columns - measureWidth(name) - measureWidth(ends) - 6;
+  const about = room > 4 ? formatArguments(card.input, room) : "";
   const look = marks[card.state] ?? ((style: Style) => style.dim("·"));
   return [look(style, now), style.bold(name), about, style.dim(ends)].filter((part) => part !== "").join(" ");
 }
 
-const words: Readonly<Record<string, string>> = {
+const stateLabels: Readonly<Record<string, string>> = {
   asking: "asks",
   error: "failed",
   denied: "denied",
@@ -79,7 +79,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 const marks: Readonly<Record<string, (style: Style, now: number) => string>> = {
-  running: (style, now) => style.cyan(spinner(now)),
+  running: (style, now) => style.cyan(getSpinnerFrame(now)),
   asking: (style) => style.yellow("?"),
   ok: (style) => style.green("✓"),
   error: (style) => style.red("✗"),
@@ -88,16 +88,21 @@ const marks: Readonly<Record<string, (style: Style, now: number) => string>> = {
 };
 
 /** All lines of what a call gave; a difference is shown as one. */
-export function resultLines(card: Card, { style, columns }: Pick<Drawing, "style" | "columns">): string[] {
+export function renderResult(
+  card: Card,
+  { style, columns }: Pick<RenderOptions, "style" | "columns">,
+): string[] {
   const diff = card.ui?.kind === "diff" && isRecord(card.ui.props) ? card.ui.props.diff : undefined;
   if (typeof diff === "string" && diff !== "")
-    return diffLines(diff, style).map((line) => cut(line, columns));
-  const text = harmless(card.result ?? "").replace(/^\n+|\s+$/g, "");
-  return text === "" ? [] : wrappedAsIs(pretty(text), columns).map((line) => style.dim(line.trimEnd()));
+    return formatDiff(diff, style).map((line) => truncateLine(line, columns));
+  const text = escapeTerminal(card.result ?? "").replace(/^\n+|\s+$/g, "");
+  return text === ""
+    ? []
+    : wrapPreservingSpaces(formatJsonResult(text), columns).map((line) => style.dim(line.trimEnd()));
 }
 
 /** JSON that came in one line is easier to read in several. */
-function pretty(text: string): string {
+function formatJsonResult(text: string): string {
   if (!/^[[{]/.test(text) || text.includes("\n") || text.length > 100_000) return text;
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
@@ -106,20 +111,20 @@ function pretty(text: string): string {
   }
 }
 
-function cut(line: string, columns: number): string {
-  return widthOf(line) > columns ? shortened(stripVTControlCharacters(line), columns) : line;
+function truncateLine(line: string, columns: number): string {
+  return measureWidth(line) > columns ? truncateColumns(stripVTControlCharacters(line), columns) : line;
 }
 
-function folded(card: Card, drawing: Drawing): string[] {
+function renderFolded(card: Card, drawing: RenderOptions): string[] {
   if (card.state === "running" && card.progress)
-    return [drawing.style.dim(shortened(harmlessLine(card.progress), drawing.columns))];
+    return [drawing.style.dim(truncateColumns(escapeTerminalLine(card.progress), drawing.columns))];
   if (!isSettled(card)) return [];
-  const lines = resultLines(card, drawing);
-  const left = lines.length - firstLines;
+  const lines = renderResult(card, drawing);
+  const left = lines.length - maxFoldedLines;
   // One line more takes as much room as to say that there is one.
   if (left <= 1) return lines;
   return [
-    ...lines.slice(0, firstLines),
-    drawing.style.dim(shortened(`… ${left} more lines (Ctrl-O)`, drawing.columns)),
+    ...lines.slice(0, maxFoldedLines),
+    drawing.style.dim(truncateColumns(`… ${left} more lines (Ctrl-O)`, drawing.columns)),
   ];
 }

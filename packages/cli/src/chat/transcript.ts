@@ -1,132 +1,140 @@
 import type { Event } from "capstan";
-import { harmless, harmlessLine } from "../terminal/escape-terminal.ts";
-import { cutLines, hanging, wrapped } from "../terminal/wrap.ts";
-import { answerStream } from "./answer-stream.ts";
-import { cards, plain } from "./cards.ts";
-import { duration } from "./format-usage.ts";
-import { type Notice, noticeOf } from "./notices.ts";
-import { type Card, cardLines, isSettled, resultLines } from "./tool-card.ts";
+import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import { breakLines, indentHanging, wrapText } from "../terminal/wrap.ts";
+import { createAnswerStream } from "./answer-stream.ts";
+import { createCardList, toDisplayText } from "./cards.ts";
+import { formatDuration } from "./format-usage.ts";
+import { type Notice, toNotice } from "./notices.ts";
+import { type Card, isSettled, renderCard, renderResult } from "./tool-card.ts";
 import type { View } from "./view.ts";
 
 /** What was said and done, as the person reads it: each event is shown when it comes, and stays when it is whole. */
 export interface Transcript {
-  hear(event: Event): void;
+  handleEvent(event: Event): void;
   /** What is not finished yet. */
-  live(columns: number): string[];
+  renderLive(columns: number): string[];
   /** Something the person said. */
-  person(text: string): void;
+  showUserMessage(text: string): void;
   /** Something people should know. */
-  notice(text: string, look?: Notice["look"]): void;
-  answer(text: string): void;
+  showNotice(text: string, look?: Notice["color"]): void;
+  showAnswer(text: string): void;
   /** A call of earlier: one that is over is shown, another is followed. */
-  card(card: Card): void;
+  showCard(showCard: Card): void;
   /** The run waits for somebody: what was said is whole. */
-  pause(): void;
+  finishMessage(): void;
   /** The run is over: nothing stays half-said or half-done. */
-  rest(): void;
+  finishRun(): void;
   /** Shows all of what was folded last. */
-  unfold(): void;
+  showFolded(): void;
   /** Shows what the model thought last. */
-  unfoldReasoning(): void;
+  showReasoning(): void;
   /** What the model is at, in a word; empty when nothing is known. */
   readonly activity: string;
 }
 
-type Folded = { readonly title: string; lines(columns: number): string[] };
+type FoldedBlock = { readonly title: string; render(columns: number): string[] };
 
 /** A transcript on a view. */
-export function transcript(view: View, now: () => number = Date.now): Transcript {
+export function createTranscript(view: View, getTime: () => number = Date.now): Transcript {
   const { style } = view;
-  const calls = cards(now);
-  let folded: Folded | undefined;
-  let thought: Folded | undefined;
+  const calls = createCardList(getTime);
+  let folded: FoldedBlock | undefined;
+  let thought: FoldedBlock | undefined;
   let activity = "";
   let lastNotice = "";
-  const answer = answerStream({
+  const answer = createAnswerStream({
     view,
-    now,
+    getTime,
     onThought(text) {
-      thought = { title: "What it thought", lines: (columns) => paragraphs(text, columns).map(style.dim) };
+      thought = {
+        title: "What it thought",
+        render: (columns) => wrapParagraphs(text, columns).map(style.dim),
+      };
       folded = thought;
     },
   });
 
-  function notice(words: string, look: Notice["look"] = "dim"): void {
+  function notice(words: string, look: Notice["color"] = "dim"): void {
     lastNotice = words;
-    const lines = paragraphs(words, view.columns() - 2);
-    view.print(hanging(lines, look === "dim" ? "· " : "! ", "  ").map(style[look]));
+    const lines = wrapParagraphs(words, view.getColumns() - 2);
+    view.print(indentHanging(lines, look === "dim" ? "· " : "! ", "  ").map(style[look]));
   }
   function putCards(done: readonly Card[]): void {
     const last = done.at(-1);
     if (!last) return;
-    folded = { title: harmlessLine(last.name), lines: (columns) => resultLines(last, { style, columns }) };
-    view.print(done.flatMap((card) => cardLines(card, { style, columns: view.columns(), now: now() })));
+    folded = {
+      title: escapeTerminalLine(last.name),
+      render: (columns) => renderResult(last, { style, columns }),
+    };
+    view.print(
+      done.flatMap((card) => renderCard(card, { style, columns: view.getColumns(), now: getTime() })),
+    );
   }
   function person(words: string): void {
     lastNotice = "";
-    const lines = cutLines(harmless(words).trim(), view.columns() - 2);
-    view.print(hanging(lines, style.cyan("› "), "  "));
+    const lines = breakLines(escapeTerminal(words).trim(), view.getColumns() - 2);
+    view.print(indentHanging(lines, style.cyan("› "), "  "));
   }
   function rest(): void {
-    answer.rest();
+    answer.finish();
     putCards(calls.clear());
     activity = "";
   }
-  function show({ title, lines }: Folded): void {
-    view.print([style.bold(title), ...lines(view.columns() - 2).map((line) => `  ${line}`)]);
+  function show({ title, render: lines }: FoldedBlock): void {
+    view.print([style.bold(title), ...lines(view.getColumns() - 2).map((line) => `  ${line}`)]);
   }
 
   return {
-    hear(event) {
-      calls.hear(event);
+    handleEvent(event) {
+      calls.handleEvent(event);
       if (event.parentRunId === undefined) {
-        answer.hear(event);
-        activity = activityOf(event) ?? activity;
-        if (event.type === "steered") person(plain(event.entry.content));
+        answer.handleEvent(event);
+        activity = getActivity(event) ?? activity;
+        if (event.type === "steered") person(toDisplayText(event.entry.content));
         if (event.type === "done") {
           rest();
           const isAnswer = event.status === "done" || event.status === "limit";
           // One that is not the model's is said here for the first time.
-          if (isAnswer && event.text.trim() !== answer.lastText.trim()) answer.say(event.text);
+          if (isAnswer && event.text.trim() !== answer.lastText.trim()) answer.printText(event.text);
         }
-        const told = noticeOf(event);
+        const told = toNotice(event);
         // A model that failed and a run that failed for it is one thing to a person.
-        if (told && !(event.type === "done" && lastNotice.endsWith(told.text))) notice(told.text, told.look);
+        if (told && !(event.type === "done" && lastNotice.endsWith(told.text))) notice(told.text, told.color);
       }
-      putCards(calls.settled());
+      putCards(calls.takeSettled());
       view.redraw();
     },
-    live(columns) {
-      const open = calls.open.flatMap((card) => cardLines(card, { style, columns, now: now() }));
-      return [...answer.live(columns), ...(open.length > 0 ? ["", ...open] : [])];
+    renderLive(columns) {
+      const open = calls.open.flatMap((card) => renderCard(card, { style, columns, now: getTime() }));
+      return [...answer.renderLive(columns), ...(open.length > 0 ? ["", ...open] : [])];
     },
-    person,
-    notice,
-    answer: answer.say,
-    card: (card) => (isSettled(card) ? putCards([card]) : calls.add(card)),
-    pause: () => answer.rest(),
-    rest,
-    unfold: () => folded && show(folded),
-    unfoldReasoning: () => (thought ? show(thought) : notice("The model has shown no thoughts.")),
+    showUserMessage: person,
+    showNotice: notice,
+    showAnswer: answer.printText,
+    showCard: (card) => (isSettled(card) ? putCards([card]) : calls.add(card)),
+    finishMessage: () => answer.finish(),
+    finishRun: rest,
+    showFolded: () => folded && show(folded),
+    showReasoning: () => (thought ? show(thought) : notice("The model has shown no thoughts.")),
     get activity() {
       return activity;
     },
   };
 }
 
-function paragraphs(text: string, columns: number): string[] {
-  return harmless(text.trim())
+function wrapParagraphs(text: string, columns: number): string[] {
+  return escapeTerminal(text.trim())
     .split("\n")
-    .flatMap((line) => wrapped(line, columns));
+    .flatMap((line) => wrapText(line, columns));
 }
 
-function activityOf(event: Event): string | undefined {
+function getActivity(event: Event): string | undefined {
   if (event.type === "turn_start" || event.type === "message") return "";
   if (event.type === "reasoning_delta") return "thinking";
   if (event.type === "content_delta") return "writing";
   if (event.type === "compaction_start") return "summarising older messages";
-  if (event.type === "tool_call_delta") return `preparing ${harmlessLine(event.name)}`;
+  if (event.type === "tool_call_delta") return `preparing ${escapeTerminalLine(event.name)}`;
   if (event.type === "retry")
-    return `trying again in ${duration(event.waitMs)} (${harmlessLine(event.code)})`;
+    return `trying again in ${formatDuration(event.waitMs)} (${escapeTerminalLine(event.code)})`;
   return undefined;
 }

@@ -1,24 +1,24 @@
 import type { Io } from "../io.ts";
 import type { Key } from "../terminal/keys.ts";
-import { rawTerminal } from "../terminal/raw-terminal.ts";
-import { type LiveRegion, liveScreen } from "../terminal/screen.ts";
-import { type Style, styleFor } from "../terminal/style.ts";
+import { openRawTerminal } from "../terminal/raw-terminal.ts";
+import { createScreen, type LiveRegion } from "../terminal/screen.ts";
+import { createStyle, type Style } from "../terminal/style.ts";
 
 /** Who has the keyboard and the bottom of the screen. */
-export type Mode = { press(key: Key): void; render(columns: number): LiveRegion };
+export type Mode = { pressKey(key: Key): void; render(columns: number): LiveRegion };
 
 /** What the person sees: lines that stay, and below them what changes. */
 export interface View {
   readonly style: Style;
-  columns(): number;
+  getColumns(): number;
   /** Lines that stay, with an empty line before them. */
   print(lines: readonly string[]): void;
   /** Lines that belong to those before. */
   append(lines: readonly string[]): void;
   /** Gives keyboard and bottom to a mode, until the returned function is called. */
-  use(mode: Mode): () => void;
+  pushMode(mode: Mode): () => void;
   /** Shown above the bottom, and asked for at every redraw. */
-  showAbove(rows: (columns: number) => readonly string[]): void;
+  showAbove(rows: (getColumns: number) => readonly string[]): void;
   /** Something has changed. */
   redraw(): void;
   /** While it is on, the screen is redrawn by itself, for what moves. */
@@ -35,36 +35,36 @@ export type ViewOptions = {
 const redrawMs = 33;
 const animationMs = 100;
 /** Lines longer than this are hard to read. */
-const widest = 100;
+const maxColumns = 100;
 
-const nobody: Mode = { press: () => undefined, render: () => ({ rows: [] }) };
+const emptyMode: Mode = { pressKey: () => undefined, render: () => ({ rows: [] }) };
 
 /** Opens the view of a terminal. */
 export function openView(io: Io, { onEnd }: ViewOptions): View {
   const modes: Mode[] = [];
-  const top = () => modes.at(-1) ?? nobody;
+  const getMode = () => modes.at(-1) ?? emptyMode;
   let above: (columns: number) => readonly string[] = () => [];
   let timer: NodeJS.Timeout | undefined;
   let animation: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  const terminal = rawTerminal(io, {
+  const terminal = openRawTerminal(io, {
     onKey(key) {
-      top().press(key);
+      getMode().pressKey(key);
       draw();
     },
     onResize() {
-      screen.resized(terminal.size().columns);
+      screen.handleResize(terminal.getSize().columns);
       draw();
     },
     onEnd,
   });
-  const screen = liveScreen(terminal);
-  const columns = () => Math.min(widest, terminal.size().columns);
+  const screen = createScreen(terminal);
+  const columns = () => Math.min(maxColumns, terminal.getSize().columns);
 
-  function region(): LiveRegion {
+  function renderRegion(): LiveRegion {
     const before = above(columns());
-    const { rows, cursor } = top().render(columns());
+    const { rows, cursor } = getMode().render(columns());
     const shift = before.length + 1;
     return {
       rows: [...before, "", ...rows],
@@ -74,22 +74,22 @@ export function openView(io: Io, { onEnd }: ViewOptions): View {
   function draw(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (!isClosed) screen.draw(region());
+    if (!isClosed) screen.draw(renderRegion());
   }
   /** The live region is drawn with what it is after these lines. */
-  function add(lines: readonly string[]): void {
+  function addLines(lines: readonly string[]): void {
     if (isClosed || lines.length === 0) return;
-    screen.print(lines, region());
+    screen.print(lines, renderRegion());
     clearTimeout(timer);
     timer = undefined;
   }
 
   return {
-    style: styleFor(io.stdout, io.env),
-    columns,
-    print: (lines) => add(["", ...lines]),
-    append: add,
-    use(mode) {
+    style: createStyle(io.stdout, io.env),
+    getColumns: columns,
+    print: (lines) => addLines(["", ...lines]),
+    append: addLines,
+    pushMode(mode) {
       modes.push(mode);
       draw();
       return () => {

@@ -33,20 +33,20 @@ export function addProgramOptions(program: Command): void {
     .option("--system <text>", "instructions in place of the agent's")
     .option("--tools <names>", "which tools, with commas: names, files, web, plan, mcp, or none")
     .addOption(new Option("--approve <how>", "calls that need approval").choices(["ask", "all", "none"]))
-    .option("--max-turns <number>", "how often the model may be asked", wholeNumber)
-    .option("--budget <dollars>", "what the run may cost", amount)
+    .option("--max-turns <number>", "how often the model may be asked", parseWholeNumber)
+    .option("--budget <dollars>", "what the run may cost", parseAmount)
     .option("--mcp-config <file|json>", "more MCP servers, as in .mcp.json")
     .option("--config <file>", "in place of the capstan.config.ts that is found")
     .option("--trust", "trust the folder's capstan.config.ts and .mcp.json, from now on")
     .option("--database <file|url>", "another file, or postgres://…");
 }
 
-function wholeNumber(text: string): number {
+function parseWholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give a whole number from 1.");
 }
 
-function amount(text: string): number {
+function parseAmount(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give an amount in US dollars, such as 0.50.");
 }

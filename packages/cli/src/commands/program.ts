@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
-import { errorExitCode, errorWords } from "../errors/format-error.ts";
-import { refuseUnknown } from "../errors/unknown-command.ts";
+import { formatError, getExitCode } from "../errors/format-error.ts";
+import { rejectUnknownCommand } from "../errors/unknown-command.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import { harmless } from "../terminal/escape-terminal.ts";
+import { escapeTerminal } from "../terminal/escape-terminal.ts";
 import { version } from "../version.ts";
-import type { AddCommand, Outcome } from "./command.ts";
+import type { AddCommand, CommandOutcome } from "./command.ts";
 import { addProgramOptions, examples } from "./program-options.ts";
 
 /** The file of a command is loaded only when the command line names it, or asks what there is. */
@@ -25,20 +25,20 @@ const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
 
 /** Runs the command that the arguments name; without one, the chat or a script. Never rejects. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const outcome: Outcome = { exitCode: exitCodes.ok };
+  const outcome: CommandOutcome = { exitCode: exitCodes.ok };
   try {
-    const program = await makeProgram(argv, io, outcome);
+    const program = await createProgram(argv, io, outcome);
     await program.parseAsync(argv, { from: "user" });
     return outcome.exitCode;
   } catch (error) {
     // Its words are on stderr already, or on stdout where they were asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    io.stderr.write(`capstan: ${harmless(errorWords(error, io.env))}\n`);
-    return errorExitCode(error);
+    io.stderr.write(`capstan: ${escapeTerminal(formatError(error, io.env))}\n`);
+    return getExitCode(error);
   }
 }
 
-async function makeProgram(argv: readonly string[], io: Io, outcome: Outcome): Promise<Command> {
+async function createProgram(argv: readonly string[], io: Io, outcome: CommandOutcome): Promise<Command> {
   const program = new Command("capstan")
     .description("An agent in your terminal: chat, scripts, sessions, a server, MCP.")
     .version(version, "-V, --version", "show the version")
@@ -54,21 +54,21 @@ async function makeProgram(argv: readonly string[], io: Io, outcome: Outcome): P
     .argument("[prompt...]", "what to say first: more than one word, in quotes")
     .addHelpText("after", examples)
     .action(async (words: string[], options) => {
-      const said = await promptOf(program, words, options);
+      const prompt = await getPrompt(program, words, options);
       const { start } = await import("./start.ts");
-      outcome.exitCode = await start({ ...options, ...(said !== undefined && { said }) }, io);
+      outcome.exitCode = await start({ ...options, ...(prompt !== undefined && { prompt }) }, io);
     });
   addProgramOptions(program);
-  const isQuestion = argv.some((word) => word === "help" || word === "--help" || word === "-h");
+  const isHelp = argv.some((word) => word === "help" || word === "--help" || word === "-h");
   const names = Object.keys(commands);
-  const named = names.filter((name) => argv.includes(name));
-  for (const name of named.length > 0 ? named : isQuestion ? names : [])
+  const namedCommands = names.filter((name) => argv.includes(name));
+  for (const name of namedCommands.length > 0 ? namedCommands : isHelp ? names : [])
     (await commands[name]?.())?.(program, io, outcome);
   return program;
 }
 
 /** A single word is far more often a misspelt command than something to say. */
-async function promptOf(
+async function getPrompt(
   program: Command,
   words: readonly string[],
   options: { print?: unknown },
@@ -76,6 +76,6 @@ async function promptOf(
   const [first] = words;
   if (first === undefined) return undefined;
   if (options.print === undefined && !/\s/.test(first))
-    await refuseUnknown(program, first, Object.keys(commands));
+    await rejectUnknownCommand(program, first, Object.keys(commands));
   return words.join(" ");
 }

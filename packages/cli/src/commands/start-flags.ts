@@ -1,11 +1,11 @@
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 
 /** What the command line says when it names no command. */
-export type ScriptFlags = Omit<WorkspaceFlags, "answerSchema" | "isScript"> & {
+export type StartFlags = Omit<WorkspaceFlags, "answerSchema" | "isScript"> & {
   /** True when the flag stands alone. */
   readonly print?: string | true | undefined;
   /** The prompt, when it stands without a flag. */
-  readonly said?: string | undefined;
+  readonly prompt?: string | undefined;
   readonly json?: boolean | undefined;
   readonly streamJson?: boolean | undefined;
   readonly outputSchema?: string | undefined;

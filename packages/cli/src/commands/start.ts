@@ -1,10 +1,10 @@
 import type { ExitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
-import type { ScriptFlags } from "./start-flags.ts";
+import type { StartFlags } from "./start-flags.ts";
 
 /** The chat in a terminal; a script where there is none, or where the flags want the answer as data. */
-export async function start(flags: ScriptFlags, io: Io): Promise<ExitCode> {
-  if (isScript(flags, io)) {
+export async function start(flags: StartFlags, io: Io): Promise<ExitCode> {
+  if (shouldPrint(flags, io)) {
     const { runScript } = await import("../print/run-script.ts");
     return runScript(flags, io);
   }
@@ -12,7 +12,7 @@ export async function start(flags: ScriptFlags, io: Io): Promise<ExitCode> {
   return startChat(flags, io);
 }
 
-function isScript({ print, json, streamJson, outputSchema }: ScriptFlags, io: Io): boolean {
+function shouldPrint({ print, json, streamJson, outputSchema }: StartFlags, io: Io): boolean {
   const wantsData = print !== undefined || json || streamJson || outputSchema !== undefined;
   return wantsData || !io.stdin.isTTY || !io.stdout.isTTY;
 }

@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string" && value !== "";
-const isListOf =
+const createListCheck =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
@@ -18,17 +18,17 @@ const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 &
 type Field = { readonly check: Check; readonly expected: string };
 
 const fields: { readonly [Name in keyof Required<Config>]: Field } = {
-  agents: { check: isListOf(isAgent), expected: "a list of agents, each made with `defineAgent`" },
+  agents: { check: createListCheck(isAgent), expected: "a list of agents, each made with `defineAgent`" },
   about: { check: isRecord, expected: 'an object, such as { helper: { title: "Helper" } }' },
   mcpServers: { check: isRecord, expected: "an object with an entry for each server" },
   mcp: { check: isRecord, expected: "what `mcpTools` gives" },
   policy: { check: isRecord, expected: "an object, such as { maxTurns: 20 }" },
   models: {
-    check: isListOf(isModel),
+    check: createListCheck(isModel),
     expected: 'a list of names such as "openai/gpt-5-mini", or of models',
   },
   tools: {
-    check: isListOf(isTool),
+    check: createListCheck(isTool),
     expected: 'a list of "files", "web", "plan" and tools made with `defineTool`',
   },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },
@@ -42,16 +42,16 @@ const serverFields: { readonly [name: string]: Field } = {
   port: { check: isPort, expected: "a whole number from 0 to 65535" },
   host: { check: isText, expected: "a name or an address" },
   apiKey: { check: isText, expected: "a text" },
-  hosts: { check: isListOf(isText), expected: "a list of names" },
-  origins: { check: isListOf(isText), expected: 'a list such as ["https://example.org"]' },
+  hosts: { check: createListCheck(isText), expected: "a list of names" },
+  origins: { check: createListCheck(isText), expected: 'a list such as ["https://example.org"]' },
   limits: { check: isRecord, expected: "an object, such as { runs: 10 }" },
   policyLimits: { check: isRecord, expected: "an object, such as { maxTurns: 50 }" },
 };
 
-const introductionFields: { readonly [name: string]: Field } = {
+const profileFields: { readonly [name: string]: Field } = {
   title: { check: isText, expected: "a text" },
   description: { check: isText, expected: "a text" },
-  suggestions: { check: isListOf(isText), expected: "a list of texts" },
+  suggestions: { check: createListCheck(isText), expected: "a list of texts" },
 };
 
 const logFields: { readonly [name: string]: Field } = {
@@ -68,15 +68,15 @@ export function checkConfig(value: unknown, file: string): Config {
   checkFields(value, fields, { file, path: "" });
   if (isRecord(value.server)) checkFields(value.server, serverFields, { file, path: "server." });
   if (isRecord(value.logs)) checkFields(value.logs, logFields, { file, path: "logs." });
-  if (isRecord(value.about)) checkIntroductions(value.about, file);
+  if (isRecord(value.about)) checkProfiles(value.about, file);
   return value as Config;
 }
 
-function checkIntroductions(about: Record<string, unknown>, file: string): void {
+function checkProfiles(about: Record<string, unknown>, file: string): void {
   for (const [agent, introduction] of Object.entries(about)) {
     if (!isRecord(introduction))
       throw new AgentError("invalid_definition", `${file}: "about.${agent}" must be an object.`);
-    checkFields(introduction, introductionFields, { file, path: `about.${agent}.` });
+    checkFields(introduction, profileFields, { file, path: `about.${agent}.` });
   }
 }
 

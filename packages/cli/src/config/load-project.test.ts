@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { capstan } from "../testing/cli-in-process.ts";
-import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import { runCli } from "../testing/cli-in-process.ts";
+import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
 
 const config = `
 import { defineConfig } from "@capstan/cli";
@@ -19,13 +19,13 @@ const runs = () => (globalThis as { configRuns?: number }).configRuns ?? 0;
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = scratchProject();
+  project = createScratchProject();
   (globalThis as { configRuns?: number }).configRuns = 0;
 });
 afterEach(() => project.remove());
 
 const inFolder = (...words: string[]) =>
-  capstan([...words], project, { cwd: join(project.folder, "app", "deep") });
+  runCli([...words], project, { cwd: join(project.folder, "app", "deep") });
 function writeApp(name: string, text: string): void {
   project.write(`app/${name}`, text);
   mkdirSync(join(project.folder, "app", "deep"), { recursive: true });
@@ -72,7 +72,7 @@ describe("a configuration", () => {
     ["import 'nowhere-to-be-found';", "npm install"],
   ])("that is wrong is named: %s", async (text, problem) => {
     project.write("wrong.config.mjs", text);
-    const { code, stderr } = await capstan(["-p", "Hi", "--config", "wrong.config.mjs"], project);
+    const { code, stderr } = await runCli(["-p", "Hi", "--config", "wrong.config.mjs"], project);
     expect(code).toBe(1);
     expect(stderr).toContain(problem);
     expect(stderr).not.toContain("sk-hidden");
@@ -105,7 +105,7 @@ describe("a mistake in a file that a configuration imports", () => {
 
   it("is not looked for in a configuration that exports nothing, which is none", async () => {
     project.write("capstan.config.ts", "");
-    const { code, stderr } = await capstan(["-p", "Hi", "--trust"], project);
+    const { code, stderr } = await runCli(["-p", "Hi", "--trust"], project);
     expect(code).toBe(1);
     expect(stderr).toContain("capstan.config.ts has no configuration");
   });
@@ -129,13 +129,13 @@ describe("MCP servers", () => {
 
   it("may be given with a flag; one that fails is told of and stops nothing", async () => {
     const given = JSON.stringify({ mcpServers: { gone: { command: "/nowhere/to/be/found" } } });
-    const { code, stderr } = await capstan(["-p", "Hi", "--mcp-config", given], project);
+    const { code, stderr } = await runCli(["-p", "Hi", "--mcp-config", given], project);
     expect(code).toBe(0);
     expect(stderr).toContain('MCP server "gone" does not work: ');
-    const wrong = await capstan(["-p", "Hi", "--mcp-config", '{"sk-hidden'], project);
+    const wrong = await runCli(["-p", "Hi", "--mcp-config", '{"sk-hidden'], project);
     expect(wrong).toMatchObject({ code: 1 });
     expect(wrong.stderr).not.toContain("sk-hidden");
-    const doctor = await capstan(["doctor", "--mcp-config", given], project);
+    const doctor = await runCli(["doctor", "--mcp-config", given], project);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain("✗ MCP server gone");
   });
@@ -171,7 +171,7 @@ describe("an MCP server that people sign in to", () => {
     try {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
       const given = JSON.stringify({ mcpServers: { hall: { type: "http", url } } });
-      const { code, stderr } = await capstan(["-p", "Hi", "--mcp-config", given], project);
+      const { code, stderr } = await runCli(["-p", "Hi", "--mcp-config", given], project);
       expect(code).toBe(0);
       expect(stderr).toContain('"hall" wants you to sign in: run `capstan` in a terminal once');
     } finally {

@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentError } from "capstan";
 import { userFolder } from "capstan/data-folder";
-import { errorPlace } from "../errors/find-error-location.ts";
+import { findErrorLocation } from "../errors/find-error-location.ts";
 import type { Io } from "../io.ts";
 import { isRecord } from "../is-record.ts";
 import { askForTrust } from "../trust/ask-for-trust.ts";
@@ -35,21 +35,22 @@ export type Project = {
 };
 
 /** `required`: a run must not quietly go without its configuration. `optional`: whoever only looks may. */
-export type Need = "required" | "optional";
+export type ConfigNeed = "required" | "optional";
 
 /** Finds and loads it. Throws `invalid_definition` for a configuration that cannot be used. */
-export async function loadProject(flags: WorkspaceFlags, io: Io, need: Need): Promise<Project> {
+export async function loadProject(flags: WorkspaceFlags, io: Io, need: ConfigNeed): Promise<Project> {
   const search = { from: io.cwd, home: userFolder(io.env) };
-  const given = flags.config === undefined ? undefined : namedFile(flags.config, io);
-  const found = given ?? findUpwards(configNames, search);
+  const namedConfig = flags.config === undefined ? undefined : resolveConfigFile(flags.config, io);
+  const foundConfig = namedConfig ?? findUpwards(configNames, search);
   const mcpFile = findUpwards([".mcp.json"], search);
-  const files = [...(given ? [] : [found]), mcpFile].filter((file) => file !== undefined);
+  const files = [...(namedConfig ? [] : [foundConfig]), mcpFile].filter((file) => file !== undefined);
   // A person who is asked and says no goes on without; a script has nobody to ask.
-  const asks = need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
-  const untrusted = await untrustedOf(files, { ...flags, asks }, io);
-  if (need === "required" && !asks && found !== undefined && untrusted.includes(found))
-    throw notTrusted(found);
-  const configFile = found !== undefined && untrusted.includes(found) ? undefined : found;
+  const canAsk =
+    need === "required" && !flags.isScript && io.stdin.isTTY === true && io.stderr.isTTY === true;
+  const untrusted = await findUntrusted(files, { ...flags, asks: canAsk }, io);
+  if (need === "required" && !canAsk && foundConfig !== undefined && untrusted.includes(foundConfig))
+    throw createTrustError(foundConfig);
+  const configFile = foundConfig !== undefined && untrusted.includes(foundConfig) ? undefined : foundConfig;
   return {
     config: configFile === undefined ? {} : await loadConfig(configFile),
     ...(configFile !== undefined && { configFile }),
@@ -61,7 +62,7 @@ export async function loadProject(flags: WorkspaceFlags, io: Io, need: Need): Pr
   };
 }
 
-async function untrustedOf(
+async function findUntrusted(
   files: readonly string[],
   { trust, asks }: WorkspaceFlags & { readonly asks: boolean },
   io: Io,
@@ -74,7 +75,7 @@ async function untrustedOf(
   return [];
 }
 
-function namedFile(name: string, io: Io): string {
+function resolveConfigFile(name: string, io: Io): string {
   const file = resolve(io.cwd, name);
   if (existsSync(file)) return file;
   throw new AgentError("invalid_definition", `The configuration ${file} does not exist: look at --config.`);
@@ -86,7 +87,7 @@ async function loadConfig(file: string): Promise<Config> {
     module = await import(pathToFileURL(file).href);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const place = errorPlace(cause, dirname(file));
+    const place = findErrorLocation(cause, dirname(file));
     const where = place === undefined ? "" : ` (${place})`;
     const isMissing = why.startsWith("Cannot find package");
     const advice = isMissing ? " Run `npm install` in its folder." : "";
@@ -94,13 +95,13 @@ async function loadConfig(file: string): Promise<Config> {
     throw new AgentError("invalid_definition", message, { cause });
   }
   // A file that exports nothing is no module for Node, and gets an empty object for its export.
-  const isEmpty = "module.exports" in module && isRecord(module.default) && noKeys(module.default);
+  const isEmpty = "module.exports" in module && isRecord(module.default) && isEmptyObject(module.default);
   return checkConfig(isEmpty ? undefined : module.default, file);
 }
 
-const noKeys = (value: object): boolean => Object.keys(value).length === 0;
+const isEmptyObject = (value: object): boolean => Object.keys(value).length === 0;
 
-function notTrusted(file: string): AgentError {
+function createTrustError(file: string): AgentError {
   const message = `${file} is code, and its folder is not trusted. Look at it, then run capstan with --trust once; or name it with --config, or another one.`;
   return new AgentError("invalid_definition", message);
 }

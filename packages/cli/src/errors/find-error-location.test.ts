@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorPlace } from "./find-error-location.ts";
+import { findErrorLocation } from "./find-error-location.ts";
 
 function thrown(stack: string): Error {
   return Object.assign(new Error("boom"), { stack });
@@ -9,7 +9,7 @@ describe("the place of an error", () => {
   it("is what the stack of a syntax error begins with, also where its module was marked", () => {
     const stack =
       "file:///ships/my%20tools.ts?capstan-reading=3:4\nconst a = ;\n          ^\n\nSyntaxError: no";
-    expect(errorPlace(thrown(stack))).toBe("/ships/my tools.ts:4");
+    expect(findErrorLocation(thrown(stack))).toBe("/ships/my tools.ts:4");
   });
 
   it("is the innermost frame of the folder, not one of a package that it calls", () => {
@@ -20,12 +20,12 @@ describe("the place of an error", () => {
       "    at file:///ships/lib/tools.ts:7:11",
       "    at node:internal/modules/esm/loader:647:26",
     ].join("\n");
-    expect(errorPlace(thrown(stack), "/ships")).toBe("/ships/lib/tools.ts:7:11");
-    expect(errorPlace(thrown(stack))).toBe("/elsewhere/capstan/agent.ts:9:1");
+    expect(findErrorLocation(thrown(stack), "/ships")).toBe("/ships/lib/tools.ts:7:11");
+    expect(findErrorLocation(thrown(stack))).toBe("/elsewhere/capstan/agent.ts:9:1");
   });
 
   it("is unknown where nothing tells it", () => {
-    expect(errorPlace(thrown("Error: boom\n    at node:internal/timers:1:2"))).toBeUndefined();
-    expect(errorPlace("boom")).toBeUndefined();
+    expect(findErrorLocation(thrown("Error: boom\n    at node:internal/timers:1:2"))).toBeUndefined();
+    expect(findErrorLocation("boom")).toBeUndefined();
   });
 });

@@ -1,31 +1,31 @@
 import type { Command } from "commander";
 import { exitCodes } from "../exit-code.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** Ends with what was probably meant, or with what there is. */
-export async function refuseUnknown(
+export async function rejectUnknownCommand(
   command: Command,
   word: string,
   known: readonly string[],
 ): Promise<never> {
-  const { suggestName: nearest } = await import("capstan"); // only who mistypes waits for it
-  const likely = word === "help" ? ' Did you mean "--help"?' : nearest(word, known);
-  const hint = likely || ` The commands are ${known.join(", ")}.`;
-  const said = harmlessLine(word);
-  const advice = command.parent ? "" : ` To say something, use: capstan -p "${said}"`;
-  return command.error(`error: unknown command '${said}'.${hint}${advice}`, {
+  const { suggestName } = await import("capstan"); // only who mistypes waits for it
+  const suggestion = word === "help" ? ' Did you mean "--help"?' : suggestName(word, known);
+  const hint = suggestion || ` The commands are ${known.join(", ")}.`;
+  const escapedWord = escapeTerminalLine(word);
+  const advice = command.parent ? "" : ` To say something, use: capstan -p "${escapedWord}"`;
+  return command.error(`error: unknown command '${escapedWord}'.${hint}${advice}`, {
     code: "commander.unknownCommand",
     exitCode: exitCodes.usage,
   });
 }
 
 /** Of a command that has others below it: a word that is none of them is a mistake. */
-export async function refuseWords(command: Command): Promise<void> {
+export async function rejectArguments(command: Command): Promise<void> {
   const [word] = command.args;
   if (word === undefined) return;
-  await refuseUnknown(
+  await rejectUnknownCommand(
     command,
     word,
-    command.commands.map((below) => below.name()),
+    command.commands.map((subcommand) => subcommand.name()),
   );
 }

@@ -16,7 +16,7 @@ export const addInit: AddCommand = (program, io) => {
     .option("-y, --yes", "ask nothing: without a folder, in this one")
     .addHelpText("after", examples)
     .action(async (folder, flags) => {
-      const { init } = await import("./create-project.ts");
+      const { createProject: init } = await import("./create-project.ts");
       await init(folder, flags, io);
     });
 };

@@ -2,21 +2,21 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { isTrusted } from "../trust/trust.ts";
 import { version } from "../version.ts";
-import { init } from "./create-project.ts";
+import { createProject } from "./create-project.ts";
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = scratchProject();
+  project = createScratchProject();
 });
 afterEach(() => project.remove());
 
 async function make(folder?: string): Promise<string> {
   const stdout = new PassThrough({ encoding: "utf8" });
   const io = { stdin: new PassThrough(), stdout, stderr: stdout, env: project.env, cwd: project.folder };
-  await init(folder, { yes: true }, io);
+  await createProject(folder, { yes: true }, io);
   return stdout.read() ?? "";
 }
 

@@ -5,18 +5,22 @@ import { AgentError } from "capstan";
 import type { Io } from "../io.ts";
 import { trustFolder } from "../trust/trust.ts";
 import { version } from "../version.ts";
-import { projectFiles } from "./project-files.ts";
+import { buildProjectFiles } from "./project-files.ts";
 
 /** What `init` is told. */
 export type InitFlags = { readonly yes?: boolean };
 
 /** `capstan init`: never writes over a file. */
-export async function init(given: string | undefined, { yes = false }: InitFlags, io: Io): Promise<void> {
+export async function createProject(
+  given: string | undefined,
+  { yes = false }: InitFlags,
+  io: Io,
+): Promise<void> {
   const wanted = given ?? (yes || io.stdin.isTTY !== true ? "." : await askForFolder());
   if (wanted === undefined) throw new AgentError("aborted", "Nothing was made.");
   const folder = resolve(io.cwd, wanted);
-  const files = projectFiles({ name: packageName(folder), version });
-  await assertFree(folder, files);
+  const files = buildProjectFiles({ name: toPackageName(folder), version });
+  await assertNoConflicts(folder, files);
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     // Fails for a file that came in between.
@@ -24,7 +28,7 @@ export async function init(given: string | undefined, { yes = false }: InitFlags
   }
   // Its configuration is ours, and whoever asked for it means to run it.
   await trustFolder(folder, io.env);
-  io.stdout.write(madeText(folder, files, io));
+  io.stdout.write(formatNextSteps(folder, files, io));
 }
 
 async function askForFolder(): Promise<string | undefined> {
@@ -33,9 +37,9 @@ async function askForFolder(): Promise<string | undefined> {
   return isCancel(answer) ? undefined : answer;
 }
 
-type Files = ReturnType<typeof projectFiles>;
+type Files = ReturnType<typeof buildProjectFiles>;
 
-async function assertFree(folder: string, files: Files): Promise<void> {
+async function assertNoConflicts(folder: string, files: Files): Promise<void> {
   const taken = files.map(([path]) => path).filter((path) => existsSync(join(folder, path)));
   if (taken.length === 0) return;
   const message = `${folder} has ${taken.join(", ")} already, and nothing is written over: choose another folder, \`capstan init my-agent\`, or move them away.`;
@@ -43,7 +47,7 @@ async function assertFree(folder: string, files: Files): Promise<void> {
 }
 
 /** The folder's name, as npm allows it. */
-function packageName(folder: string): string {
+function toPackageName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, "-")
@@ -52,9 +56,14 @@ function packageName(folder: string): string {
   return name === "" || name === "node_modules" ? "my-agent" : name;
 }
 
-function madeText(folder: string, files: Files, { cwd }: Io): string {
+function formatNextSteps(folder: string, files: Files, { cwd }: Io): string {
   const place = relative(cwd, folder);
-  const steps = [...(place === "" ? [] : [`cd ${quoted(place)}`]), "npm install", "npm test", "npx capstan"];
+  const steps = [
+    ...(place === "" ? [] : [`cd ${quoteShellPath(place)}`]),
+    "npm install",
+    "npm test",
+    "npx capstan",
+  ];
   return [
     `Made a project in ${place === "" ? "this folder" : place}:`,
     ...files.map(([path]) => `  ${path}`),
@@ -65,5 +74,5 @@ function madeText(folder: string, files: Files, { cwd }: Io): string {
   ].join("\n");
 }
 
-const quoted = (path: string): string =>
+const quoteShellPath = (path: string): string =>
   /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -8,10 +8,12 @@ export type ProjectOptions = {
 };
 
 /** Path and text of each file, in the order in which a person would read them. */
-export function projectFiles(options: ProjectOptions): readonly (readonly [path: string, text: string])[] {
+export function buildProjectFiles(
+  options: ProjectOptions,
+): readonly (readonly [path: string, text: string])[] {
   return [
-    ["README.md", readme(options)],
-    ["package.json", manifest(options)],
+    ["README.md", buildReadme(options)],
+    ["package.json", buildManifest(options)],
     ["capstan.config.ts", config],
     ["tools/days-between.ts", tool],
     ["tools/days-between.test.ts", test],
@@ -21,7 +23,7 @@ export function projectFiles(options: ProjectOptions): readonly (readonly [path:
   ];
 }
 
-function manifest({ name, version }: ProjectOptions): string {
+function buildManifest({ name, version }: ProjectOptions): string {
   const content = {
     name,
     version: "0.0.0",
@@ -139,7 +141,7 @@ const compiler = `{
 }
 `;
 
-function readme({ name }: ProjectOptions): string {
+function buildReadme({ name }: ProjectOptions): string {
   return `# ${name}
 
 An agent with one tool, made with Capstan. The agent is in \`capstan.config.ts\`, its tool in \`tools/\`, with a test. Node 22.19 or later runs it as it is: there is no build.

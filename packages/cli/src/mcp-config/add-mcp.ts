@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { AddCommand } from "../commands/command.ts";
-import { refuseWords } from "../errors/unknown-command.ts";
+import { rejectArguments } from "../errors/unknown-command.ts";
 
 const serveExamples = `
 Examples:
@@ -30,7 +30,7 @@ export const addMcp: AddCommand = (program, io, outcome) => {
     .addHelpText("after", serveExamples)
     .allowExcessArguments()
     .action(async (_options, command) => {
-      await refuseWords(command);
+      await rejectArguments(command);
       const { serveOverStdio } = await import("../serve/serve-over-stdio.ts");
       await serveOverStdio(command.optsWithGlobals(), io, outcome);
     });

@@ -5,13 +5,13 @@ import { Command } from "commander";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { exitCodes } from "../exit-code.ts";
-import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { addMcp } from "./add-mcp.ts";
-import { describeServer, serverOf } from "./parse-server.ts";
+import { describeServer, parseServer } from "./parse-server.ts";
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = scratchProject();
+  project = createScratchProject();
 });
 afterEach(() => project.remove());
 
@@ -109,7 +109,7 @@ describe("the words behind `mcp add`", () => {
     const anyWord = fc.string({ minLength: 1 });
     fc.assert(
       fc.property(fc.array(anyWord), (args) => {
-        const { entry } = serverOf(["name", "--", "command", ...args]);
+        const { entry } = parseServer(["name", "--", "command", ...args]);
         expect(entry).toEqual({ command: "command", ...(args.length > 0 && { args }) });
         expect(describeServer(entry)).toContain("command");
       }),
@@ -117,12 +117,12 @@ describe("the words behind `mcp add`", () => {
   });
 
   it("a variable behind all arguments is the server's environment; a name alone is taken from ours", () => {
-    expect(serverOf(["a", "npx", "-y", "pkg", "-e", "KEY=1=2"]).entry).toEqual({
+    expect(parseServer(["a", "npx", "-y", "pkg", "-e", "KEY=1=2"]).entry).toEqual({
       command: "npx",
       args: ["-y", "pkg"],
       env: { KEY: "1=2" },
     });
-    expect(serverOf(["a", "--env=TOKEN", "npx"]).entry).toEqual({
+    expect(parseServer(["a", "--env=TOKEN", "npx"]).entry).toEqual({
       command: "npx",
       env: { TOKEN: "\u0024{TOKEN}" },
     });

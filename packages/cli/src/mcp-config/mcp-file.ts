@@ -22,8 +22,8 @@ type Content = Record<string, unknown> & { mcpServers?: Record<string, unknown> 
 /** Reads it; one that does not exist has no servers. Throws `mcp_config` for one that cannot be understood. */
 export async function readMcpFile(folder: string): Promise<McpFile> {
   const path = join(folder, ".mcp.json");
-  const text = await textOf(path);
-  return { path, exists: text !== undefined, servers: parse(path, text).mcpServers ?? {} };
+  const text = await readOptional(path);
+  return { path, exists: text !== undefined, servers: parseMcpFile(path, text).mcpServers ?? {} };
 }
 
 /** Adds, replaces or (with undefined) removes one server. */
@@ -33,17 +33,17 @@ export async function changeMcpFile(
   entry: McpEntry | undefined,
 ): Promise<McpFile> {
   const path = join(folder, ".mcp.json");
-  const text = await textOf(path);
-  const content = parse(path, text);
+  const text = await readOptional(path);
+  const content = parseMcpFile(path, text);
   const { [name]: _, ...others } = content.mcpServers ?? {};
   const known = content.mcpServers ?? {};
   // A server that is replaced keeps its place.
   const servers = entry === undefined ? others : { ...known, [name]: entry };
-  await writeMcpFile(path, format({ ...content, mcpServers: servers }, text));
+  await writeMcpFile(path, formatMcpFile({ ...content, mcpServers: servers }, text));
   return { path, exists: true, servers };
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function readOptional(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -53,7 +53,7 @@ async function textOf(path: string): Promise<string | undefined> {
   }
 }
 
-function parse(path: string, text: string | undefined): Content {
+function parseMcpFile(path: string, text: string | undefined): Content {
   if (text === undefined) return {};
   let content: unknown;
   try {
@@ -75,7 +75,7 @@ function parse(path: string, text: string | undefined): Content {
 }
 
 /** In the hand of the text that was there before. */
-function format(content: Content, before = ""): string {
+function formatMcpFile(content: Content, before = ""): string {
   const [, indent = "  "] = /^[^\S\n]*[{[]\r?\n([ \t]+)\S/.exec(before.replace(/^\uFEFF/, "")) ?? [];
   const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
   const text = `${mark}${JSON.stringify(content, undefined, indent)}\n`;

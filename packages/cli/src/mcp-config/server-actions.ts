@@ -6,10 +6,10 @@ import { configNames } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import { isTrusted } from "../trust/trust.ts";
 import { changeMcpFile, readMcpFile } from "./mcp-file.ts";
-import { describeServer, plainSecrets, serverOf } from "./parse-server.ts";
+import { describeServer, findPlainSecrets, parseServer } from "./parse-server.ts";
 
 /** Where the project keeps its servers: the nearest `.mcp.json`, else the folder of the configuration, else here. */
-function projectFolder({ cwd, env }: Io): string {
+function findMcpFolder({ cwd, env }: Io): string {
   const home = userFolder(env);
   const found =
     findUpwards([".mcp.json"], { from: cwd, home }) ?? findUpwards(configNames, { from: cwd, home });
@@ -21,8 +21,8 @@ export async function addServer(
   { words, isForced }: { readonly words: readonly string[]; readonly isForced: boolean },
   io: Io,
 ): Promise<void> {
-  const { name, entry } = serverOf(words);
-  const folder = projectFolder(io);
+  const { name, entry } = parseServer(words);
+  const folder = findMcpFolder(io);
   const { servers, path } = await readMcpFile(folder);
   if (Object.hasOwn(servers, name) && !isForced)
     throw new AgentError(
@@ -31,7 +31,7 @@ export async function addServer(
     );
   await changeMcpFile(folder, name, entry);
   io.stderr.write(`Added to ${path}: ${name} · ${escapeInvisible(describeServer(entry))}\n`);
-  for (const secret of plainSecrets(entry))
+  for (const secret of findPlainSecrets(entry))
     io.stderr.write(
       `The value of ${secret} now stands in that file, which is often shared. \${${secret.replaceAll(/\W/g, "_").toUpperCase()}} in its place takes it from the environment.\n`,
     );
@@ -39,7 +39,7 @@ export async function addServer(
 
 /** `capstan mcp list`. */
 export async function listServers({ json = false }: { readonly json?: boolean }, io: Io): Promise<void> {
-  const folder = projectFolder(io);
+  const folder = findMcpFolder(io);
   const { servers, path } = await readMcpFile(folder);
   const lines = Object.entries(servers).map(([name, entry]) => ({ name, server: describeServer(entry) }));
   if (json) {
@@ -61,7 +61,7 @@ export async function listServers({ json = false }: { readonly json?: boolean },
 
 /** `capstan mcp remove`. */
 export async function removeServer(name: string, io: Io): Promise<void> {
-  const folder = projectFolder(io);
+  const folder = findMcpFolder(io);
   const { servers, path } = await readMcpFile(folder);
   if (!Object.hasOwn(servers, name))
     throw new AgentError(

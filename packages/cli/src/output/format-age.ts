@@ -1,5 +1,5 @@
 /** How long ago it was, in a word or two. */
-export function ago(at: number, now: number = Date.now()): string {
+export function formatAge(at: number, now: number = Date.now()): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000);
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes} min ago`;

@@ -1,41 +1,42 @@
 import stringWidth from "fast-string-width";
 import type { Io } from "../io.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** A column: its name, what it says of an item, and whether it gives way where there is little room. */
 export type Column<Item> = {
   readonly name: string;
   readonly value: (item: Item) => string;
-  readonly gives?: boolean;
+  readonly shrinks?: boolean;
   /** Left out where there is no room for all. */
   readonly optional?: boolean;
 };
 
 /** Lines as wide as the terminal at most; in a pipe as wide as they are. */
-export function table<Item>(
+export function formatTable<Item>(
   items: readonly Item[],
   columns: readonly Column<Item>[],
   { stdout }: Pick<Io, "stdout">,
 ): string {
-  const room = stdout.isTTY ? Math.max(20, stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
-  const rows = (shown: readonly Column<Item>[]) => [
-    shown.map(({ name }) => name),
-    ...items.map((item) => shown.map(({ value }) => harmlessLine(value(item)))),
+  const maxWidth = stdout.isTTY ? Math.max(20, stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const buildRows = (visibleColumns: readonly Column<Item>[]) => [
+    visibleColumns.map(({ name }) => name),
+    ...items.map((item) => visibleColumns.map(({ value }) => escapeTerminalLine(value(item)))),
   ];
-  let shown = columns;
-  let widths = widthsOf(rows(shown));
-  while (total(widths) > room && shown.some(({ optional }) => optional)) {
-    const last = shown.findLastIndex(({ optional }) => optional);
-    shown = shown.filter((_, index) => index !== last);
-    widths = widthsOf(rows(shown));
+  let visibleColumns = columns;
+  let widths = measureColumns(buildRows(visibleColumns));
+  while (computeTotalWidth(widths) > maxWidth && visibleColumns.some(({ optional }) => optional)) {
+    const last = visibleColumns.findLastIndex(({ optional }) => optional);
+    visibleColumns = visibleColumns.filter((_, index) => index !== last);
+    widths = measureColumns(buildRows(visibleColumns));
   }
-  const giving = shown.findIndex(({ gives }) => gives);
-  const over = total(widths) - room;
-  if (over > 0 && giving !== -1) widths[giving] = Math.max(8, (widths[giving] ?? 0) - over);
-  return rows(shown)
+  const shrinkingColumn = visibleColumns.findIndex(({ shrinks: gives }) => gives);
+  const excess = computeTotalWidth(widths) - maxWidth;
+  if (excess > 0 && shrinkingColumn !== -1)
+    widths[shrinkingColumn] = Math.max(8, (widths[shrinkingColumn] ?? 0) - excess);
+  return buildRows(visibleColumns)
     .map((cells) =>
       cells
-        .map((cell, index) => padded(cell, widths[index] ?? 0))
+        .map((cell, index) => fitCell(cell, widths[index] ?? 0))
         .join("  ")
         .trimEnd(),
     )
@@ -43,19 +44,20 @@ export function table<Item>(
     .join("");
 }
 
-const total = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + 2, -2);
+const computeTotalWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width + 2, -2);
 
-function widthsOf(rows: readonly (readonly string[])[]): number[] {
+function measureColumns(rows: readonly (readonly string[])[]): number[] {
   return (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => stringWidth(row[column] ?? ""))));
 }
 
-function padded(cell: string, width: number): string {
-  const cut = cutTo(cell, width);
+function fitCell(cell: string, width: number): string {
+  const cut = truncateCell(cell, width);
   return cut + " ".repeat(Math.max(0, width - stringWidth(cut)));
 }
 
 /** By whole characters, as a reader sees them. */
-function cutTo(text: string, width: number): string {
+function truncateCell(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";
   for (const { segment } of new Intl.Segmenter().segment(text)) {
@@ -66,7 +68,7 @@ function cutTo(text: string, width: number): string {
 }
 
 /** US dollars; nothing when nothing is known of a price. */
-export function dollars(cost: number): string {
+export function formatCost(cost: number): string {
   if (cost === 0) return "";
   return cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`;
 }

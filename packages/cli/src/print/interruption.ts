@@ -13,24 +13,24 @@ export interface Interruption {
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Listens until it is closed. */
-export function interruption({ stdout }: Io): Interruption {
+export function watchInterruption({ stdout }: Io): Interruption {
   const first = Promise.withResolvers<"signal" | "output">();
   const second = Promise.withResolvers<void>();
   let count = 0;
-  const hear = () => {
+  const onSignal = () => {
     count += 1;
     if (count === 1) first.resolve("signal");
     else second.resolve();
   };
-  const lose = () => first.resolve("output");
-  for (const signal of signals) process.on(signal, hear);
-  stdout.on("error", lose);
+  const onOutputError = () => first.resolve("output");
+  for (const signal of signals) process.on(signal, onSignal);
+  stdout.on("error", onOutputError);
   return {
     first: first.promise,
     second: second.promise,
     close() {
-      for (const signal of signals) process.off(signal, hear);
-      stdout.off("error", lose);
+      for (const signal of signals) process.off(signal, onSignal);
+      stdout.off("error", onOutputError);
     },
   };
 }

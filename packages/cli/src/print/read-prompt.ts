@@ -1,46 +1,46 @@
 import { fstatSync } from "node:fs";
 import { AgentError } from "capstan";
-import type { ScriptFlags } from "../commands/start-flags.ts";
+import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
 
-const mostCharacters = 5_000_000;
+const maxCharacters = 5_000_000;
 // As long as nobody says anything: whoever started us may have left a pipe open without meaning it.
-const patienceMs = 3_000;
+const stdinTimeoutMs = 3_000;
 
 /** What to say: the prompt of the flags, and before it what is piped in. Undefined when there is neither. */
-export async function readPrompt({ print, said }: ScriptFlags, io: Io): Promise<string | undefined> {
-  const words = [typeof print === "string" ? print : undefined, said]
+export async function readPrompt({ print, prompt }: StartFlags, io: Io): Promise<string | undefined> {
+  const words = [typeof print === "string" ? print : undefined, prompt]
     .filter((text) => text !== undefined)
     .join(" ");
-  const piped = io.stdin.isTTY ? "" : (await readAll(io, words !== "")).trimEnd();
+  const piped = io.stdin.isTTY ? "" : (await readStdin(io, words !== "")).trimEnd();
   return [piped, words].filter((text) => text !== "").join("\n\n") || undefined;
 }
 
-async function readAll(io: Io, hasPrompt: boolean): Promise<string> {
-  if (isNothing(io)) return "";
+async function readStdin(io: Io, hasPrompt: boolean): Promise<string> {
+  if (isStdinClosed(io)) return "";
   const { stdin } = io;
   const pieces: string[] = [];
   let length = 0;
   stdin.setEncoding("utf8");
   const ended = new Promise<void>((resolve, reject) => {
     stdin.on("data", (piece: string) => {
-      clearTimeout(patience);
+      clearTimeout(timer);
       pieces.push(piece);
       length += piece.length;
-      if (length > mostCharacters)
+      if (length > maxCharacters)
         reject(
-          new AgentError("invalid_input", `stdin has more than ${mostCharacters} characters: pipe in less.`),
+          new AgentError("invalid_input", `stdin has more than ${maxCharacters} characters: pipe in less.`),
         );
     });
     stdin.once("end", resolve);
     stdin.once("error", resolve); // a terminal or pipe that is gone has nothing more to say
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       if (!hasPrompt) return;
       io.stderr.write("Nothing came from stdin, so the prompt goes alone. `</dev/null` saves the wait.\n");
       resolve();
-    }, patienceMs);
-    stdin.once("close", () => clearTimeout(patience));
-    stdin.once("end", () => clearTimeout(patience));
+    }, stdinTimeoutMs);
+    stdin.once("close", () => clearTimeout(timer));
+    stdin.once("end", () => clearTimeout(timer));
   });
   try {
     await ended;
@@ -51,7 +51,7 @@ async function readAll(io: Io, hasPrompt: boolean): Promise<string> {
 }
 
 /** Of a process that was started without one. */
-function isNothing({ stdin }: Io): boolean {
+function isStdinClosed({ stdin }: Io): boolean {
   if (stdin !== process.stdin) return false;
   try {
     fstatSync(0);

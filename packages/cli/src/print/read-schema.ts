@@ -4,23 +4,23 @@ import { AgentError, type JsonSchema } from "capstan";
 import type { Io } from "../io.ts";
 
 /** What `--output-schema` names: a file, or the schema itself. */
-export function readSchema(given: string, io: Io): JsonSchema {
-  const isInline = given.trimStart().startsWith("{");
-  const text = isInline ? given : readText(resolve(io.cwd, given));
+export function readSchema(fileOrJson: string, io: Io): JsonSchema {
+  const isInline = fileOrJson.trimStart().startsWith("{");
+  const text = isInline ? fileOrJson : readSchemaFile(resolve(io.cwd, fileOrJson));
   try {
     const schema: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as JsonSchema;
   } catch {
     // Said below.
   }
-  const where = isInline ? "--output-schema" : `The file ${given} of --output-schema`;
+  const where = isInline ? "--output-schema" : `The file ${fileOrJson} of --output-schema`;
   throw new AgentError(
     "invalid_input",
     `${where} is no JSON Schema: give an object such as {"type":"object", …}.`,
   );
 }
 
-function readText(file: string): string {
+function readSchemaFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -2,7 +2,7 @@ import { AgentError, type Result, type Run, type RunInfo, type RunInput } from "
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 
 /** A run that is not over, and what there is to say to it. */
-export type GoingOn = {
+export type ResumeRunOptions = {
   readonly run: RunInfo;
   readonly input: RunInput | undefined;
   readonly approve: WorkspaceFlags["approve"];
@@ -10,10 +10,15 @@ export type GoingOn = {
 };
 
 /** A run can be awaited, so it is handed over in something that cannot. */
-export type Begun = { readonly run: Run };
+export type StartedRun = { readonly run: Run };
 
 /** Goes on with it: hears the answer to what it waits for, or takes up what another process has left. */
-export async function goOn({ run: unfinished, input, approve, workspace }: GoingOn): Promise<Begun> {
+export async function resumeRun({
+  run: unfinished,
+  input,
+  approve,
+  workspace,
+}: ResumeRunOptions): Promise<StartedRun> {
   const { runId, agent, sessionId, state } = unfinished;
   if (!workspace.agents.some(({ name }) => name === agent)) {
     const message = `The session "${sessionId}" has an unfinished run of the agent "${agent}", which is not configured here: go to its folder, or name its configuration with --config.`;
@@ -23,7 +28,7 @@ export async function goOn({ run: unfinished, input, approve, workspace }: Going
   if (state === "waiting") {
     const result = await handle;
     if (result.status === "waiting")
-      return answered(handle, result, { approve, isSaid: input !== undefined });
+      return decideCalls(handle, result, { approve, isSaid: input !== undefined });
   }
   if (typeof input === "string") handle.steer(input);
   else if (input !== undefined)
@@ -34,11 +39,11 @@ export async function goOn({ run: unfinished, input, approve, workspace }: Going
   return { run: handle };
 }
 
-function answered(
+function decideCalls(
   handle: Run,
   { pending, sessionId }: Result,
   { approve, isSaid }: { readonly approve: WorkspaceFlags["approve"]; readonly isSaid: boolean },
-): Begun {
+): StartedRun {
   if (approve === "all" || approve === "none") {
     for (const { callId, needs, question } of pending) {
       if (approve === "none") handle.deny(callId, "The user refused it.");

@@ -3,22 +3,22 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { capstan } from "../testing/cli-in-process.ts";
-import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
-import { type FakeChatServer, fakeChatServer } from "../testing/fake-chat-server.ts";
+import { runCli } from "../testing/cli-in-process.ts";
+import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
+import { type FakeChatServer, startFakeChatServer } from "../testing/fake-chat-server.ts";
 
 let project: ScratchProject;
 let fake: FakeChatServer;
 const previous = process.env.OLLAMA_HOST;
 
 beforeAll(async () => {
-  fake = await fakeChatServer();
+  fake = await startFakeChatServer();
 });
 afterAll(async () => {
   await fake[Symbol.asyncDispose]();
 });
 beforeEach(() => {
-  project = scratchProject();
+  project = createScratchProject();
   process.env.OLLAMA_HOST = fake.host;
   fake.requests.length = 0;
   fake.replies = [{ text: "Fine." }];
@@ -32,7 +32,7 @@ afterEach(() => {
 const bin = join(import.meta.dirname, "../bin.ts");
 const sources = ["--conditions=capstan-source"];
 const withModel = ["-m", "ollama/small"];
-const ask = (words: readonly string[], stdin = "") => capstan([...withModel, ...words], project, { stdin });
+const ask = (words: readonly string[], stdin = "") => runCli([...withModel, ...words], project, { stdin });
 const lastSaid = () => fake.requests.at(-1)?.messages.findLast(({ role }) => role === "user")?.content;
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
@@ -170,11 +170,11 @@ describe("a script", () => {
   });
 
   it("fails with 1 and the next step when the model has no key", async () => {
-    const { code, stdout, stderr } = await capstan(["-m", "groq/x", "-p", "Hi", "--json"], project);
+    const { code, stdout, stderr } = await runCli(["-m", "groq/x", "-p", "Hi", "--json"], project);
     expect(code).toBe(1);
     expect(stderr).toContain("set GROQ_API_KEY");
     expect(JSON.parse(stdout)).toMatchObject({ status: "failed", error: { code: "model_auth" } });
-    const unknown = await capstan(["-m", "grok/x", "-p", "Hi", "--json"], project);
+    const unknown = await runCli(["-m", "grok/x", "-p", "Hi", "--json"], project);
     expect(JSON.parse(unknown.stdout)).toMatchObject({
       status: "failed",
       error: { code: "model_not_found" },
@@ -182,7 +182,7 @@ describe("a script", () => {
   });
 
   it("can be tried by doctor --online, which asks for one word", async () => {
-    const good = await capstan(["doctor", "--online", ...withModel], project);
+    const good = await runCli(["doctor", "--online", ...withModel], project);
     expect(good.stdout).toContain("✓ Answer of the model: Fine.");
     expect(fake.requests.at(-1)?.tools).toBeUndefined();
   });
@@ -199,7 +199,7 @@ describe("a script", () => {
   it("says that the data folder is a file, where it is one", async () => {
     project.write("afile", "");
     const env = { ...project.env, CAPSTAN_HOME: join(project.folder, "afile") };
-    const { code, stderr } = await capstan(["-p", "Hi"], { folder: project.folder, env });
+    const { code, stderr } = await runCli(["-p", "Hi"], { folder: project.folder, env });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^capstan: The data folder \S+afile is a file: .*CAPSTAN_HOME/);
     expect(stderr).not.toContain("not expected");
@@ -229,7 +229,7 @@ describe("a script", () => {
     [["-p", "Hi", "--json", "--stream-json"], "cannot be used with option '--stream-json'"],
     [["-p", "Hi", "--database", "foo://x"], "no database of the kind foo://"],
   ])("is used wrongly as %j: exit 2, and what was meant", async (words, hint) => {
-    const { code, stdout, stderr } = await capstan(words, project);
+    const { code, stdout, stderr } = await runCli(words, project);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(hint);
   });
@@ -239,21 +239,21 @@ describe("a session", () => {
   it("is gone on with by -c in its folder, by -r with the beginning of its id, and copied by --fork", async () => {
     await ask(["-p", "First question"]);
     project.write("other/x.txt", "");
-    const elsewhere = await capstan([...withModel, "-c", "-p", "Hi"], project, {
+    const elsewhere = await runCli([...withModel, "-c", "-p", "Hi"], project, {
       cwd: join(project.folder, "other"),
     });
     expect(elsewhere).toMatchObject({ code: 1 });
     expect(elsewhere.stderr).toContain("No session was begun in");
     await ask(["-c", "-p", "Second question"]);
     expect(JSON.stringify(fake.requests.at(-1)?.messages)).toContain("First question");
-    const [{ id }] = JSON.parse((await capstan(["sessions", "list", "--json"], project)).stdout);
+    const [{ id }] = JSON.parse((await runCli(["sessions", "list", "--json"], project)).stdout);
     await ask(["-r", id.slice(4, 12), "--fork", "-p", "Third question"]);
-    const listed = JSON.parse((await capstan(["sessions", "--json"], project)).stdout);
+    const listed = JSON.parse((await runCli(["sessions", "--json"], project)).stdout);
     expect(listed.map(({ title }: { title: string }) => title)).toEqual([
       "First question (fork)",
       "First question",
     ]);
-    expect((await capstan(["sessions", "show", id], project)).stdout).not.toContain("Third question");
+    expect((await runCli(["sessions", "show", id], project)).stdout).not.toContain("Third question");
   });
 });
 
@@ -266,7 +266,7 @@ describe("a script that is interrupted", () => {
       env: env(),
     });
     cli.child.stdin.end();
-    await cli.said(/content_delta/);
+    await cli.waitForOutput(/content_delta/);
     cli.child.kill("SIGINT");
     expect(await cli.exit).toBe(130);
     return cli;
@@ -280,8 +280,8 @@ describe("a script that is interrupted", () => {
     expect(cli.stderr()).toContain("To go on: capstan --resume ses_");
     const later = await ask(["-c", "-p", "--json"]);
     expect(JSON.parse(later.stdout)).toMatchObject({ status: "done", text: "Whole." });
-    const shown = JSON.parse((await capstan(["sessions", "--json"], project)).stdout);
-    const { runs } = JSON.parse((await capstan(["sessions", "show", shown[0].id, "--json"], project)).stdout);
+    const shown = JSON.parse((await runCli(["sessions", "--json"], project)).stdout);
+    const { runs } = JSON.parse((await runCli(["sessions", "show", shown[0].id, "--json"], project)).stdout);
     expect(runs).toMatchObject([{ status: "done", words: "Say it." }]);
   });
 
@@ -294,7 +294,7 @@ describe("a script that is interrupted", () => {
     await store.close();
     const later = await ask(["-c", "-p", "And now?", "--json"]);
     expect(JSON.parse(later.stdout)).toMatchObject({ status: "done", text: "Something new." });
-    const shown = await capstan(["sessions", "show", sessionId, "--json"], project);
+    const shown = await runCli(["sessions", "show", sessionId, "--json"], project);
     expect(JSON.parse(shown.stdout).runs).toMatchObject([
       { status: "cancelled", words: "Say it." },
       { status: "done", words: "And now?" },

@@ -1,59 +1,59 @@
 import { type Event, isFact, type Result } from "capstan";
-import type { ScriptFlags } from "../commands/start-flags.ts";
+import type { StartFlags } from "../commands/start-flags.ts";
 import type { Io } from "../io.ts";
-import { jsonLine } from "../output/format-json.ts";
-import { plainText } from "../output/format-output.ts";
-import { harmlessLine } from "../terminal/escape-terminal.ts";
+import { formatJsonLine } from "../output/format-json.ts";
+import { formatOutput } from "../output/format-output.ts";
+import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 
 /** Where a script's run is told. */
 export interface ScriptOutput {
-  event(event: Event): void;
-  result(result: Result): void;
+  writeEvent(writeEvent: Event): void;
+  writeResult(writeResult: Result): void;
   /** There is no result: why. */
-  failed(error: { readonly code: string; readonly message: string }): void;
+  writeFailure(error: { readonly code: string; readonly message: string }): void;
 }
 
 /** Data goes to stdout, in whole lines; what people want to know meanwhile to stderr. */
-export function scriptOutput({ json, streamJson }: ScriptFlags, io: Io): ScriptOutput {
+export function createScriptOutput({ json, streamJson }: StartFlags, io: Io): ScriptOutput {
   if (streamJson)
     return {
-      event: (event) => void io.stdout.write(jsonLine(event)),
-      result: () => undefined,
-      failed: (error) => void io.stdout.write(jsonLine({ type: "error", ...error })),
+      writeEvent: (event) => void io.stdout.write(formatJsonLine(event)),
+      writeResult: () => undefined,
+      writeFailure: (error) => void io.stdout.write(formatJsonLine({ type: "error", ...error })),
     };
-  const event = progressOn(io);
+  const event = createProgressWriter(io);
   if (json)
     return {
-      event,
-      result: (result) => void io.stdout.write(jsonLine(result)),
-      failed: (error) => void io.stdout.write(jsonLine({ status: "failed", error })),
+      writeEvent: event,
+      writeResult: (result) => void io.stdout.write(formatJsonLine(result)),
+      writeFailure: (error) => void io.stdout.write(formatJsonLine({ status: "failed", error })),
     };
   return {
-    event,
-    result: (result) => void io.stdout.write(plainAnswer(result, io)),
-    failed: () => undefined,
+    writeEvent: event,
+    writeResult: (result) => void io.stdout.write(formatAnswer(result, io)),
+    writeFailure: () => undefined,
   };
 }
 
 /** What has an answer that is one; the words about a failure belong to stderr. */
-function plainAnswer({ status, text, output }: Result, { stdout }: Io): string {
+function formatAnswer({ status, text, output }: Result, { stdout }: Io): string {
   if (status !== "done" && status !== "limit") return "";
   const answer = output === undefined ? text : JSON.stringify(output);
-  return `${plainText(answer, stdout).trimEnd()}\n`;
+  return `${formatOutput(answer, stdout).trimEnd()}\n`;
 }
 
 /** One line for each call of a tool, and for what goes wrong on the way. */
-function progressOn({ stderr }: Io): (event: Event) => void {
-  const say = (text: string) =>
-    void stderr.write(`${harmlessLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
+function createProgressWriter({ stderr }: Io): (event: Event) => void {
+  const writeLine = (text: string) =>
+    void stderr.write(`${escapeTerminalLine(text).slice(0, (stderr.columns ?? 120) - 1)}\n`);
   return (event) => {
     if (!isFact(event)) return;
     if (event.type === "tool_call_result")
-      say(
+      writeLine(
         `· ${event.name} ${event.is_error ? `${event.status}: ${event.error?.message ?? ""}` : `done in ${event.ms} ms`}`,
       );
-    if (event.type === "tool_call_start") say(`· ${event.name} ${JSON.stringify(event.arguments)}`);
-    if (event.type === "model_failed") say(`· ${event.model} failed: ${event.error.message}`);
-    if (event.type === "warning") say(`· ${event.message}`);
+    if (event.type === "tool_call_start") writeLine(`· ${event.name} ${JSON.stringify(event.arguments)}`);
+    if (event.type === "model_failed") writeLine(`· ${event.model} failed: ${event.error.message}`);
+    if (event.type === "warning") writeLine(`· ${event.message}`);
   };
 }

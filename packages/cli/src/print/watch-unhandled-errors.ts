@@ -1,14 +1,14 @@
 import { AgentError } from "capstan";
-import { strayErrorWords } from "../errors/format-unhandled-error.ts";
-import { hearStrayErrors } from "../errors/unhandled-errors.ts";
+import { formatUnhandledError } from "../errors/format-unhandled-error.ts";
+import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import type { Io } from "../io.ts";
 
 /** Errors that nobody waits for, as far as they concern a script. */
-export interface StrayFailure {
+export interface UnhandledErrorWatch {
   /** Rejects with the first one. */
   readonly first: Promise<never>;
   /** Whether there was one. */
-  isHeard(): boolean;
+  hasFailed(): boolean;
   /** What the script says is said: one that comes later is told on stderr. */
   settle(): void;
   /** Listens no more. */
@@ -16,18 +16,18 @@ export interface StrayFailure {
 }
 
 /** Listens until it is closed. */
-export function strayFailure(io: Io): StrayFailure {
+export function watchUnhandledErrors(io: Io): UnhandledErrorWatch {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined); // for whoever has nothing to race with it
   let [isHeard, isSettled] = [false, false];
-  const close = hearStrayErrors((error) => {
+  const close = onUnhandledError((error) => {
     isHeard = true;
-    if (isSettled) io.stderr.write(`capstan: ${strayErrorWords(error, io.env)}\n`);
-    else reject(failureOf(error));
+    if (isSettled) io.stderr.write(`capstan: ${formatUnhandledError(error, io.env)}\n`);
+    else reject(toAgentError(error));
   });
   return {
     first: promise,
-    isHeard: () => isHeard,
+    hasFailed: () => isHeard,
     settle() {
       isSettled = true;
     },
@@ -36,8 +36,8 @@ export function strayFailure(io: Io): StrayFailure {
 }
 
 /** With the stack of what was thrown, for `CAPSTAN_DEBUG`: where it was caught says nothing. */
-function failureOf(error: unknown): AgentError {
-  const failure = new AgentError("internal", strayErrorWords(error, {}), { cause: error });
+function toAgentError(error: unknown): AgentError {
+  const failure = new AgentError("internal", formatUnhandledError(error, {}), { cause: error });
   if (error instanceof Error && error.stack) failure.stack = error.stack;
   return failure;
 }

@@ -8,19 +8,23 @@ export type Address = {
   readonly host: string | undefined;
 };
 
-type Wanted = { readonly port?: number | string | undefined; readonly host?: string | undefined };
+type AddressSettings = { readonly port?: number | string | undefined; readonly host?: string | undefined };
 
 /** Finds it. Throws `invalid_input` for what is no port, and says where it was read. */
-export function addressOf(flags: Wanted, env: Io["env"], configured: Wanted = {}): Address {
+export function resolveAddress(
+  flags: AddressSettings,
+  env: Io["env"],
+  configured: AddressSettings = {},
+): Address {
   const port = [
-    portOf(flags.port, "--port"),
-    portOf(env.PORT || undefined, "The variable PORT"),
-    portOf(configured.port, "`server.port` of the configuration"),
+    parsePort(flags.port, "--port"),
+    parsePort(env.PORT || undefined, "The variable PORT"),
+    parsePort(configured.port, "`server.port` of the configuration"),
   ].find((found) => found !== undefined);
   return { port, host: flags.host ?? (env.HOST || undefined) ?? configured.host };
 }
 
-function portOf(value: number | string | undefined, where: string): number | undefined {
+function parsePort(value: number | string | undefined, where: string): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,5}$/.test(String(value)) && Number(value) <= 65_535) return Number(value);
   throw new AgentError(

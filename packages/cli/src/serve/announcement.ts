@@ -4,7 +4,7 @@ import { escapeInvisible } from "capstan";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** What is known when a server listens. */
-export type Served = {
+export type AnnouncementOptions = {
   readonly title: string;
   readonly url: string;
   readonly workspace: Workspace;
@@ -16,20 +16,20 @@ export type Served = {
 };
 
 /** What is served, for whoever started it. */
-export function announcement(served: Served): string {
+export function formatAnnouncement(served: AnnouncementOptions): string {
   const { title, url, workspace, isKeyNeeded, cwd } = served;
   const { agents, agent, modelName, database, configFile, home } = workspace;
   const names = agents.map(({ name }) =>
     name === agent.name && agents.length > 1 ? `${name} (default)` : name,
   );
   const configuration =
-    configFile === undefined ? "none (`capstan init` makes one)" : shortPath(configFile, cwd);
+    configFile === undefined ? "none (`capstan init` makes one)" : shortenPath(configFile, cwd);
   const rows: [string, string][] = [
     ["agents", names.join(", ")],
     ["model", modelName],
-    ["database", shortPath(database, cwd)],
+    ["database", shortenPath(database, cwd)],
     ["configuration", configuration + (served.isWatched ? ", watched" : "")],
-    ["logs", shortPath(`${home}${sep}logs`, cwd)],
+    ["logs", shortenPath(`${home}${sep}logs`, cwd)],
     ["key", isKeyNeeded ? "needed, as a bearer token" : "none, so only this machine is let in"],
     ...(served.hasStudio ? ([["studio", url]] as [string, string][]) : []),
     ["API", `${url}/api · described in ${url}/openapi.json`],
@@ -42,7 +42,7 @@ export function announcement(served: Served): string {
 }
 
 /** As a person would say it: from here, or from home. */
-export function shortPath(path: string, cwd: string): string {
+export function shortenPath(path: string, cwd: string): string {
   const fromHere = relative(cwd, path);
   if (path.startsWith(cwd + sep) && !fromHere.startsWith("..")) return fromHere;
   const home = homedir();

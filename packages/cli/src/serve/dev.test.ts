@@ -2,7 +2,12 @@ import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { afterEach, expect, it } from "vitest";
-import { type CliProcess, type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import {
+  type CliProcess,
+  createScratchProject,
+  type ScratchProject,
+  startCli,
+} from "../testing/cli-process.ts";
 
 const started: CliProcess[] = [];
 const projects: ScratchProject[] = [];
@@ -53,29 +58,29 @@ const agentsOf = async (url: string) => {
 };
 
 it("dev takes up changes of the configuration and of what it imports; a broken one changes nothing; a run under way ends as it began", async () => {
-  const project = scratchProject({
+  const project = createScratchProject({
     "capstan.config.ts": config("first"),
     "answer.ts": `export const answer = "old";`,
   });
   projects.push(project);
   const cli = startCli(["dev", "--port", "0", "--trust"], project);
   started.push(cli);
-  const [, url = ""] = await cli.said(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
+  const [, url = ""] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
   // The studio where it is built, else the start page.
   expect(await (await fetch(url)).text()).toContain("Capstan");
   expect(await agentsOf(url)).toEqual(["first"]);
   const running = ask(url, "Wait");
 
   project.write("answer.ts", `export const answer = "new";`);
-  await cli.said(/Reloaded capstan\.config\.ts: new runs use first/);
+  await cli.waitForOutput(/Reloaded capstan\.config\.ts: new runs use first/);
   expect(await ask(url, "Now")).toContain("new");
 
   project.write("capstan.config.ts", `${config("second")}\nconst broken = ;\n`);
-  await cli.said(/Not reloaded, what was there before goes on: .*capstan\.config\.ts:\d+\)/);
+  await cli.waitForOutput(/Not reloaded, what was there before goes on: .*capstan\.config\.ts:\d+\)/);
   expect(await agentsOf(url)).toEqual(["first"]);
 
   project.write("capstan.config.ts", config("second"));
-  await cli.said(/new runs use second/);
+  await cli.waitForOutput(/new runs use second/);
   expect(await agentsOf(url)).toEqual(["second"]);
 
   project.write("go", "");
@@ -85,14 +90,14 @@ it("dev takes up changes of the configuration and of what it imports; a broken o
 });
 
 it("dev takes the next port when the one it was told is taken, and opens a browser that a code in the fragment signs in, once (A82)", async () => {
-  const project = scratchProject({
+  const project = createScratchProject({
     browser: `#!/bin/sh\nprintf %s "$1" > opened.part && mv opened.part opened\n`,
   });
   projects.push(project);
   chmodSync(join(project.folder, "browser"), 0o755);
   const first = startCli(["dev", "--port", "0"], project);
   started.push(first);
-  const [, port] = await first.said(/listens on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C/);
+  const [, port] = await first.waitForOutput(/listens on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C/);
 
   const bin = join(import.meta.dirname, "../bin.ts");
   const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];

@@ -4,7 +4,7 @@ import { escapeInvisible } from "capstan";
 import type { Io } from "../io.ts";
 
 /** Tells what went wrong inside: a line for whoever watches, everything in `server.log` beside the logs of the runs. */
-export function errorLog(home: string, io: Io): (error: unknown, id: string) => void {
+export function createErrorLog(home: string, io: Io): (error: unknown, id: string) => void {
   const file = join(home, "logs", "server.log");
   return (error, id) => {
     const message = error instanceof Error ? error.message : String(error);

@@ -8,13 +8,13 @@ export function canOpenBrowser({ stdout, env }: Io): boolean {
 
 /** Opens an address for whoever sits there; where that does not work, the address that is printed has to do. */
 export function openBrowser(url: string, { env }: Io): void {
-  const [command, ...words] = commandFor(env);
+  const [command, ...words] = getBrowserCommand(env);
   const child = spawn(command, [...words, url], { stdio: "ignore", detached: true, env: { ...env } });
   child.on("error", () => undefined);
   child.unref();
 }
 
-function commandFor(env: Io["env"]): [string, ...string[]] {
+function getBrowserCommand(env: Io["env"]): [string, ...string[]] {
   if (env.BROWSER) return [env.BROWSER];
   if (process.platform === "darwin") return ["open"];
   // `start` takes a first quoted word for the title of a window.

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import { createScratchProject, type ScratchProject, startCli } from "../testing/cli-process.ts";
 import { openStore } from "../workspace/open-store.ts";
-import { openGeneration } from "./server-instance.ts";
+import { openServerInstance } from "./server-instance.ts";
 
 /** An agent whose tool writes a file, once it may. */
 const config = `
@@ -34,13 +34,13 @@ export default { agents: [defineAgent({ name: "sailor", model, tools: [load] })]
 async function served(project: ScratchProject, env: ScratchProject["env"]) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env, cwd: project.folder };
-  const generation = await openGeneration({ flags: { trust: true }, io });
+  const generation = await openServerInstance({ flags: { trust: true }, io });
   onTestFinished(() => generation.close(0));
   return { said: () => String(stderr.read() ?? "") };
 }
 
 function project(): ScratchProject {
-  const made = scratchProject({ "capstan.config.mjs": config });
+  const made = createScratchProject({ "capstan.config.mjs": config });
   onTestFinished(made.remove);
   return made;
 }
@@ -50,7 +50,7 @@ it("a run that was put down is gone on with by its own project, not by another w
   const { env } = mine;
   const cli = startCli(["-p", "Load", "--trust", "--session-id", "ses_cargo"], mine);
   cli.child.stdin.end();
-  await cli.said(/· load \{\}/);
+  await cli.waitForOutput(/· load \{\}/);
   cli.child.kill("SIGINT");
   expect(await cli.exit).toBe(130);
   for (const { write } of [mine, other]) write("go", "");

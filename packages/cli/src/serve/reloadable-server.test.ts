@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
-import { frontOf } from "./reloadable-server.ts";
-import type { Generation } from "./server-instance.ts";
+import { createReloadableServer } from "./reloadable-server.ts";
+import type { ServerInstance } from "./server-instance.ts";
 
 /** As far as the front uses it; it is idle, and takes as long to close as it is let. */
-function generation(closing: Promise<void> = Promise.resolve()): Generation {
+function generation(closing: Promise<void> = Promise.resolve()): ServerInstance {
   const server = { routes: [], keys: {}, fetch: async () => new Response("") };
-  return { server, idle: async () => undefined, close: () => closing } as unknown as Generation;
+  return { server, idle: async () => undefined, close: () => closing } as unknown as ServerInstance;
 }
 
 it("a front is closed only when those that were replaced have ended what they had started (F67)", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const front = frontOf(generation(promise), (_, given) => given);
+  const front = createReloadableServer(generation(promise), (_, given) => given);
   front.replace(generation());
   await new Promise((next) => setTimeout(next, 10));
   let isClosed = false;

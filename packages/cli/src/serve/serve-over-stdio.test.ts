@@ -1,5 +1,10 @@
 import { afterEach, expect, it } from "vitest";
-import { type CliProcess, type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import {
+  type CliProcess,
+  createScratchProject,
+  type ScratchProject,
+  startCli,
+} from "../testing/cli-process.ts";
 
 /** A configuration that talks when it is imported, and a tool that talks when it is used. */
 const talkative = `
@@ -33,7 +38,7 @@ afterEach(async () => {
 });
 
 it("capstan mcp answers a client over stdio, and nothing but the protocol is on stdout, whoever prints (S4-53, S4-54)", async () => {
-  project = scratchProject({ "capstan.config.ts": talkative });
+  project = createScratchProject({ "capstan.config.ts": talkative });
   const env = { ...project.env, CAPSTAN_DEBUG: "1" };
   cli = startCli(["mcp", "--trust"], { folder: project.folder, env });
   const send = (message: object) =>
@@ -44,10 +49,10 @@ it("capstan mcp answers a client over stdio, and nothing but the protocol is on 
     method: "initialize",
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
   });
-  await cli.said(/"id":1/);
+  await cli.waitForOutput(/"id":1/);
   send({ method: "notifications/initialized" });
   send({ id: 2, method: "tools/call", params: { name: "query", arguments: { prompt: "Talk" } } });
-  await cli.said(/It has talked\./);
+  await cli.waitForOutput(/It has talked\./);
   cli.child.stdin.end();
   expect(await cli.exit).toBe(0);
   const lines = cli.stdout().trim().split("\n");

@@ -1,21 +1,21 @@
 import { serveMcp } from "@capstan/mcp";
 import { escapeInvisible } from "capstan";
-import type { Outcome } from "../commands/command.ts";
-import { strayErrorWords } from "../errors/format-unhandled-error.ts";
-import { hearStrayErrors } from "../errors/unhandled-errors.ts";
+import type { CommandOutcome } from "../commands/command.ts";
+import { formatUnhandledError } from "../errors/format-unhandled-error.ts";
+import { onUnhandledError } from "../errors/unhandled-errors.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { version } from "../version.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
-import { takeStdout } from "./take-stdout.ts";
+import { claimStdout } from "./take-stdout.ts";
 
 /** Serves the agents to one MCP client, until it leaves or a signal comes. */
-export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: Outcome): Promise<void> {
+export async function serveOverStdio(flags: WorkspaceFlags, io: Io, outcome: CommandOutcome): Promise<void> {
   // Before the configuration is imported, which may print something.
-  const stdout = takeStdout();
+  const stdout = claimStdout();
   const workspace = await openWorkspace(flags, io);
-  const hearNoMore = hearStrayErrors((error) => io.stderr.write(`${strayErrorWords(error, io.env)}\n`));
+  const hearNoMore = onUnhandledError((error) => io.stderr.write(`${formatUnhandledError(error, io.env)}\n`));
   try {
     const { agent, agents, store, policy, logs } = workspace;
     for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);

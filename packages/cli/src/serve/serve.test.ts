@@ -1,6 +1,11 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type CliProcess, type ScratchProject, scratchProject, startCli } from "../testing/cli-process.ts";
+import {
+  type CliProcess,
+  createScratchProject,
+  type ScratchProject,
+  startCli,
+} from "../testing/cli-process.ts";
 
 /** An agent whose tool takes until it is stopped. */
 const slowConfig = `
@@ -21,7 +26,7 @@ export default defineConfig({ agents: [defineAgent({ name: "slow", model, tools:
 const started: CliProcess[] = [];
 const projects: ScratchProject[] = [];
 function project(files?: Readonly<Record<string, string>>): ScratchProject {
-  const made = scratchProject(files);
+  const made = createScratchProject(files);
   projects.push(made);
   return made;
 }
@@ -48,7 +53,7 @@ async function until(reader: ReadableStreamDefaultReader<Uint8Array>, what: stri
 }
 
 const urlOf = async (cli: CliProcess) =>
-  (await cli.said(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/))[1] ?? "";
+  (await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/))[1] ?? "";
 
 describe("capstan serve", () => {
   it("says what it serves, answers, and at SIGTERM leaves with 0 (F82)", async () => {
@@ -73,7 +78,7 @@ describe("capstan serve", () => {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     await until(reader, "tool_call_start");
     cli.child.kill("SIGTERM");
-    await cli.said(/Leaving: work under way gets 25 seconds/);
+    await cli.waitForOutput(/Leaving: work under way gets 25 seconds/);
     cli.child.kill("SIGTERM");
     expect(await cli.exit).toBe(143);
     await reader.cancel().catch(() => undefined);
@@ -96,8 +101,8 @@ describe("capstan serve", () => {
       return (await fetch(`${url}/api/chat`, { method: "POST", headers, body })).text();
     };
     expect(await ask()).toContain("Anchored.");
-    await cli.said(/uncaught: the chain broke \(more in .*server\.log\)/);
-    await cli.said(/uncaught: the rope too/);
+    await cli.waitForOutput(/uncaught: the chain broke \(more in .*server\.log\)/);
+    await cli.waitForOutput(/uncaught: the rope too/);
     expect(await ask()).toContain("Anchored.");
     cli.child.kill("SIGTERM");
     expect(await cli.exit).toBe(0);

@@ -1,15 +1,15 @@
 import { PassThrough } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { scratchProject } from "../testing/cli-process.ts";
-import { openGeneration } from "./server-instance.ts";
+import { createScratchProject } from "../testing/cli-process.ts";
+import { openServerInstance } from "./server-instance.ts";
 
 /** What is made from a configuration, until the test is over, and a way to ask it. */
 async function generationOf(config: string) {
-  const project = scratchProject({ "capstan.config.mjs": config });
+  const project = createScratchProject({ "capstan.config.mjs": config });
   onTestFinished(project.remove);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: project.env, cwd: project.folder };
-  const generation = await openGeneration({ flags: { trust: true }, io });
+  const generation = await openServerInstance({ flags: { trust: true }, io });
   onTestFinished(() => generation.close(0));
   const ask = (path: string, headers: object = {}) =>
     generation.server.fetch(

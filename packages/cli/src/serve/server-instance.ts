@@ -5,19 +5,19 @@ import type { Io } from "../io.ts";
 import { withOwnOrphans } from "../sessions/session-projects.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
-import { errorLog } from "./error-log.ts";
-import { leftRunsLine } from "./orphaned-runs.ts";
+import { createErrorLog } from "./error-log.ts";
+import { formatOrphanedRuns } from "./orphaned-runs.ts";
 
 /** A workspace and the server on it, from one reading of the configuration. */
-export interface Generation {
+export interface ServerInstance {
   readonly workspace: Workspace;
   readonly server: Server;
   /** Resolves when no run and no request is under way in it. */
-  idle(): Promise<void>;
+  whenIdle(): Promise<void>;
   close(patienceMs?: number): Promise<void>;
 }
 
-export type GenerationOptions = {
+export type ServerInstanceOptions = {
   readonly flags: WorkspaceFlags;
   readonly io: Io;
   /** The folder with its pages. */
@@ -25,20 +25,20 @@ export type GenerationOptions = {
 };
 
 /** Opens both. Nobody can reach the server yet. */
-export async function openGeneration(options: GenerationOptions): Promise<Generation> {
+export async function openServerInstance(options: ServerInstanceOptions): Promise<ServerInstance> {
   const { flags, io } = options;
   const workspace = await openWorkspace(flags, io);
-  const work = underWay();
+  const activity = trackActivity();
   let tracing: Telemetry | undefined;
   try {
-    const onError = errorLog(workspace.home, io);
+    const onError = createErrorLog(workspace.home, io);
     tracing = await telemetry(io.env, { onError: (error) => onError(error, "tracing") });
     const { onEvent, close: endTracing } = tracing;
-    const heard = (event: Event) => {
-      work.heard(event);
+    const handleEvent = (event: Event) => {
+      activity.onEvent(event);
       onEvent(event);
     };
-    const server = serverOn(workspace, options, heard);
+    const server = createWorkspaceServer(workspace, options, handleEvent);
     let closed: Promise<void> | undefined;
     const close = (patienceMs?: number): Promise<void> => {
       closed ??= server
@@ -47,8 +47,8 @@ export async function openGeneration(options: GenerationOptions): Promise<Genera
         .finally(() => workspace.close());
       return closed;
     };
-    const fetch: Server["fetch"] = (...request) => work.during(() => server.fetch(...request));
-    return { workspace, server: { ...server, fetch, close }, idle: work.idle, close };
+    const fetch: Server["fetch"] = (...request) => activity.track(() => server.fetch(...request));
+    return { workspace, server: { ...server, fetch, close }, whenIdle: activity.whenIdle, close };
   } catch (error) {
     await tracing?.close();
     await workspace.close();
@@ -56,14 +56,14 @@ export async function openGeneration(options: GenerationOptions): Promise<Genera
   }
 }
 
-function serverOn(
+function createWorkspaceServer(
   workspace: Workspace,
-  { io, studio }: GenerationOptions,
-  heard: (event: Event) => void,
+  { io, studio }: ServerInstanceOptions,
+  onEvent: (event: Event) => void,
 ): Server {
   const { agent, agents, store, project, policy, logs, config, home, mcp = config.mcp } = workspace;
   const onFound = (left: readonly RunInfo[]) => {
-    const line = leftRunsLine(left, agents);
+    const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
   };
   const { hosts, origins, limits, policyLimits } = config.server ?? {};
@@ -75,7 +75,7 @@ function serverOn(
     ...(apiKey !== undefined && { apiKey, secrets: [apiKey] }),
     ...(config.models && { models: config.models }),
     ...(config.about && { about: config.about }),
-    storedAgents: { ...partsOf(workspace), ...config.storedAgents },
+    storedAgents: { ...getAgentParts(workspace), ...config.storedAgents },
     ...(mcp && { mcp }),
     ...(studio !== undefined && { studio: { folder: studio } }),
     ...(hosts && { hosts }),
@@ -83,23 +83,23 @@ function serverOn(
     ...(limits && { limits }),
     ...(policyLimits && { policyLimits }),
     onEvent(event) {
-      heard(event);
+      onEvent(event);
       logs(event);
     },
-    onError: errorLog(home, io),
+    onError: createErrorLog(home, io),
   });
 }
 
 /** What stored agents may use where the configuration does not say: what those in code use. */
-function partsOf({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
+function getAgentParts({ agent, agents, mcp, config }: Workspace): NonNullable<Config["storedAgents"]> {
   const tools = new Map<string, Tool>();
-  for (const tool of [...agents.flatMap(toolsOf), ...(mcp?.tools ?? [])])
+  for (const tool of [...agents.flatMap(getCurrentTools), ...(mcp?.tools ?? [])])
     if (!tools.has(tool.name)) tools.set(tool.name, tool);
   return { tools: [...tools.values()], models: [agent.models.main[0], ...(config.models ?? [])] };
 }
 
 /** Those that an agent has now, also where they come from a function. */
-function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+function getCurrentTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource?.() ?? [...tools.values()];
   } catch {
@@ -107,40 +107,40 @@ function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
   }
 }
 
-type UnderWay = Pick<Generation, "idle"> & {
-  heard(event: Event): void;
-  during<Value>(work: () => Promise<Value>): Promise<Value>;
+type ActivityTracker = Pick<ServerInstance, "whenIdle"> & {
+  onEvent(event: Event): void;
+  track<Value>(work: () => Promise<Value>): Promise<Value>;
 };
 
-function underWay(): UnderWay {
+function trackActivity(): ActivityTracker {
   const runs = new Set<string>();
   let requests = 0;
   let waiting: (() => void)[] = [];
-  const look = () => {
+  const notifyWhenIdle = () => {
     if (runs.size > 0 || requests > 0) return;
     for (const resolve of waiting) resolve();
     waiting = [];
   };
   return {
-    heard({ type, runId, parentRunId }) {
+    onEvent({ type, runId, parentRunId }) {
       if (parentRunId !== undefined) return;
       if (type === "done" || type === "waiting") runs.delete(runId);
       else runs.add(runId);
-      look();
+      notifyWhenIdle();
     },
-    async during(work) {
+    async track(work) {
       requests += 1;
       try {
         return await work();
       } finally {
         requests -= 1;
-        look();
+        notifyWhenIdle();
       }
     },
-    idle: () =>
+    whenIdle: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
-        look();
+        notifyWhenIdle();
       }),
   };
 }

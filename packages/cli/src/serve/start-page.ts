@@ -12,7 +12,7 @@ To try it:
 `;
 
 /** What `/` says as long as there is no studio. Whatever refuses a request comes before it. */
-export function startPage(request: Request, given: Response): Response {
+export function withStartPage(request: Request, given: Response): Response {
   const { pathname, origin } = new URL(request.url);
   if (pathname !== "/" || given.status !== 404 || !/^(?:GET|HEAD)$/.test(request.method)) return given;
   const headers = new Headers(given.headers);

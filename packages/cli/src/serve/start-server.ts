@@ -2,14 +2,14 @@ import { defaultPort, type ListeningServer, type ListenOptions, listen, type Ser
 import { AgentError } from "capstan";
 import type { Address } from "./address.ts";
 
-const triedPorts = 20;
+const maxPortAttempts = 20;
 
 /** Listens there and nowhere else. What is in the way is told with the next step. */
-export async function listenAt(server: Server, address: Address): Promise<ListeningServer> {
+export async function listenOnPort(server: Server, address: Address): Promise<ListeningServer> {
   try {
-    return await listen(server, optionsOf(address));
+    return await listen(server, toListenOptions(address));
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (!isPortTaken(error)) throw error;
     const port = address.port ?? defaultPort;
     const message = `The port ${port} is in use: stop what listens there, or choose another one with --port (0 takes one that is free).`;
     throw new AgentError("invalid_definition", message, { cause: error });
@@ -17,23 +17,23 @@ export async function listenAt(server: Server, address: Address): Promise<Listen
 }
 
 /** Listens there, or on the next port that is free. */
-export async function listenNear(server: Server, address: Address): Promise<ListeningServer> {
+export async function listenNearPort(server: Server, address: Address): Promise<ListeningServer> {
   const first = address.port ?? defaultPort;
-  for (let port = first; port < first + triedPorts && port <= 65_535; port++) {
+  for (let port = first; port < first + maxPortAttempts && port <= 65_535; port++) {
     try {
-      return await listen(server, optionsOf({ ...address, port }));
+      return await listen(server, toListenOptions({ ...address, port }));
     } catch (error) {
-      if (!isTaken(error)) throw error;
+      if (!isPortTaken(error)) throw error;
     }
   }
-  return listen(server, optionsOf({ ...address, port: 0 }));
+  return listen(server, toListenOptions({ ...address, port: 0 }));
 }
 
-function optionsOf({ port, host }: Address): ListenOptions {
+function toListenOptions({ port, host }: Address): ListenOptions {
   return { ...(port !== undefined && { port }), ...(host !== undefined && { host }) };
 }
 
-function isTaken(error: unknown): boolean {
+function isPortTaken(error: unknown): boolean {
   const { cause } = error as { cause?: NodeJS.ErrnoException };
   return cause?.code === "EADDRINUSE";
 }

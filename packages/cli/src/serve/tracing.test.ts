@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { scratchProject, startCli } from "../testing/cli-process.ts";
+import { createScratchProject, startCli } from "../testing/cli-process.ts";
 
 const secret = "canary-telemetry-key-93b1";
 
@@ -40,7 +40,7 @@ async function receiver(): Promise<{ url: string; text(): string; headers(): str
 
 it("capstan serve sends spans where the variables say, all of them before it leaves, and no secret (A113)", async () => {
   const spans = await receiver();
-  const { folder, env, remove } = scratchProject({ "capstan.config.ts": config });
+  const { folder, env, remove } = createScratchProject({ "capstan.config.ts": config });
   const cli = startCli(["serve", "--port", "0", "--trust"], {
     folder,
     env: {
@@ -56,7 +56,7 @@ it("capstan serve sends spans where the variables say, all of them before it lea
     await cli.exit;
     remove();
   });
-  const [, url] = await cli.said(/listens on (http:\/\/\S+)\n/);
+  const [, url] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n/);
   const answer = await fetch(`${url}/api/chat`, {
     method: "POST",
     headers: { "content-type": "application/json" },

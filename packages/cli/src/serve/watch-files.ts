@@ -10,7 +10,7 @@ export interface FileWatch {
 }
 
 /** Editors write in several steps, and several files at once. */
-const quietMs = 60;
+const debounceMs = 60;
 
 /** Calls `onChange` when the content of a file is another one, once for changes that come together. */
 export function watchFiles(onChange: () => void): FileWatch {
@@ -18,24 +18,24 @@ export function watchFiles(onChange: () => void): FileWatch {
   const contents = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
-    const changed = [...contents].filter(([file, known]) => contentOf(file) !== known);
-    for (const [file] of changed) contents.set(file, contentOf(file));
+  function checkFiles(): void {
+    const changed = [...contents].filter(([file, known]) => hashFile(file) !== known);
+    for (const [file] of changed) contents.set(file, hashFile(file));
     if (changed.length > 0) onChange();
   }
-  function noticed(folder: string, name: string | null): void {
+  function onFolderChange(folder: string, name: string | null): void {
     const isOurs =
       name === null ||
       [...contents.keys()].some((file) => dirname(file) === folder && basename(file) === name);
     if (!isOurs) return;
     clearTimeout(timer);
-    timer = setTimeout(look, quietMs);
+    timer = setTimeout(checkFiles, debounceMs);
   }
   // A folder, because an editor puts a new file in the place of the old one.
   function watchFolder(folder: string): void {
     if (folders.has(folder)) return;
     try {
-      const watcher = watch(folder, { persistent: false }, (_event, name) => noticed(folder, name));
+      const watcher = watch(folder, { persistent: false }, (_event, name) => onFolderChange(folder, name));
       watcher.on("error", () => folders.delete(folder));
       folders.set(folder, watcher);
     } catch {
@@ -46,7 +46,7 @@ export function watchFiles(onChange: () => void): FileWatch {
     add(files) {
       for (const file of files) {
         watchFolder(dirname(file));
-        if (!contents.has(file)) contents.set(file, contentOf(file));
+        if (!contents.has(file)) contents.set(file, hashFile(file));
       }
     },
     close() {
@@ -56,7 +56,7 @@ export function watchFiles(onChange: () => void): FileWatch {
   };
 }
 
-function contentOf(file: string): string {
+function hashFile(file: string): string {
   try {
     return createHash("sha256").update(readFileSync(file)).digest("hex");
   } catch {

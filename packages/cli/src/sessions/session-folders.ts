@@ -16,7 +16,7 @@ export async function forgetFolder(store: Store, sessionId: string): Promise<voi
 }
 
 /** The folder of each session that was begun here or elsewhere, by id. */
-export async function sessionFolders(store: Store): Promise<ReadonlyMap<string, string>> {
+export async function loadSessionFolders(store: Store): Promise<ReadonlyMap<string, string>> {
   const records = await store.listRecords(kind);
   return new Map(records.map(({ id, body }) => [id, String((body as { folder?: unknown } | null)?.folder)]));
 }

@@ -9,7 +9,7 @@ import { isRecord } from "../is-record.ts";
 const kind = "cli.project";
 
 /** The folder of the configuration; without one, where the tools for files work. */
-export function projectFolder(configFile: string | undefined, cwd: string): string {
+export function getProjectFolder(configFile: string | undefined, cwd: string): string {
   return realpathSync(configFile === undefined ? cwd : dirname(configFile));
 }
 
@@ -20,7 +20,7 @@ export function withProject(store: Store, folder: string): Store {
     async append(facts, at) {
       // Before the run is there: one that is lost at once must not be anybody's.
       const begun = new Set(facts.flatMap((fact) => (fact.type === "run_start" ? [fact.sessionId] : [])));
-      for (const sessionId of begun) await remember(store, sessionId, folder);
+      for (const sessionId of begun) await rememberProject(store, sessionId, folder);
       return store.append(facts, at);
     },
     async remove(sessionId) {
@@ -30,7 +30,7 @@ export function withProject(store: Store, folder: string): Store {
   };
 }
 
-export type OwnOrphans = {
+export type OwnOrphansOptions = {
   readonly folder: string;
   /** Hears of runs when they are shown for the first time. */
   readonly onFound?: (runs: readonly RunInfo[]) => void;
@@ -40,23 +40,23 @@ export type OwnOrphans = {
  * The same store, which shows as orphans only runs of this project, those of no project that is known, and those that
  * were told something through it: whoever tells a run something means it.
  */
-export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphans): Store {
-  const told = new Set<string>();
-  const found = new Set<string>();
+export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOptions): Store {
+  const messagedRuns = new Set<string>();
+  const reportedRuns = new Set<string>();
   return {
     ...store,
     async sendMessage(runId, message) {
-      told.add(runId);
+      messagedRuns.add(runId);
       await store.sendMessage(runId, message);
     },
     async listOrphans() {
-      const own: RunInfo[] = [];
+      const ownRuns: RunInfo[] = [];
       for (const run of await store.listOrphans())
-        if (told.has(run.runId) || (await isOwn(store, run, folder))) own.push(run);
-      const fresh = own.filter(({ runId }) => !found.has(runId) && !told.has(runId));
-      for (const { runId } of fresh) found.add(runId);
-      if (fresh.length > 0) onFound?.(fresh);
-      return own;
+        if (messagedRuns.has(run.runId) || (await belongsToProject(store, run, folder))) ownRuns.push(run);
+      const newRuns = ownRuns.filter(({ runId }) => !reportedRuns.has(runId) && !messagedRuns.has(runId));
+      for (const { runId } of newRuns) reportedRuns.add(runId);
+      if (newRuns.length > 0) onFound?.(newRuns);
+      return ownRuns;
     },
   };
 }
@@ -67,18 +67,18 @@ export async function forgetProject(store: Store, sessionId: string): Promise<vo
   if (record) await store.removeRecord(kind, sessionId, record.version).catch(() => undefined);
 }
 
-async function isOwn(store: Store, { sessionId }: RunInfo, folder: string): Promise<boolean> {
-  const known = folderIn((await store.getRecord(kind, sessionId))?.body);
+async function belongsToProject(store: Store, { sessionId }: RunInfo, folder: string): Promise<boolean> {
+  const known = getFolder((await store.getRecord(kind, sessionId))?.body);
   return known === undefined || known === folder;
 }
 
 /** Of two who begin at once one wins, and only one of them gets the session. */
-async function remember(store: Store, id: string, folder: string): Promise<void> {
+async function rememberProject(store: Store, id: string, folder: string): Promise<void> {
   const known = await store.getRecord(kind, id);
-  if (folderIn(known?.body) === folder) return;
+  if (getFolder(known?.body) === folder) return;
   const record = { kind, id, body: { folder }, replaces: true } as const;
   await store.putRecord(record, known?.version ?? 0).catch(() => undefined);
 }
 
-const folderIn = (body: unknown): string | undefined =>
+const getFolder = (body: unknown): string | undefined =>
   isRecord(body) && typeof body.folder === "string" ? body.folder : undefined;

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { harmlessLine } from "./escape-terminal.ts";
+import { escapeTerminalLine } from "./escape-terminal.ts";
 
 /** A way to end the word at the cursor. */
 export type Candidate = {
@@ -11,10 +11,14 @@ export type Candidate = {
 };
 
 /** The word at the cursor that can be completed: where it begins, and what is there of it. */
-export type Completable = { readonly kind: "command" | "file"; readonly from: number; readonly word: string };
+export type CompletionTarget = {
+  readonly kind: "command" | "file";
+  readonly from: number;
+  readonly word: string;
+};
 
 /** Finds a `/command` at the beginning, or an `@file` anywhere. */
-export function completableAt(text: string, cursor: number): Completable | undefined {
+export function findCompletionTarget(text: string, cursor: number): CompletionTarget | undefined {
   const before = text.slice(0, cursor);
   if (/^\/\S*$/.test(before)) return { kind: "command", from: 0, word: before };
   const file = /(?:^|\s)(@\S*)$/.exec(before)?.[1];
@@ -22,27 +26,27 @@ export function completableAt(text: string, cursor: number): Completable | undef
   return { kind: "file", from: cursor - file.length, word: file };
 }
 
-const mostCandidates = 50;
-const unwanted: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+const maxCandidates = 50;
+const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /** Files below a folder that begin as the word does; folders end with a slash. Never leaves the folder. */
-export async function fileCandidates(folder: string, word: string): Promise<readonly Candidate[]> {
+export async function listFileCandidates(folder: string, word: string): Promise<readonly Candidate[]> {
   const typed = word.slice(1);
   const inside = typed.endsWith("/") ? typed : `${dirname(typed)}/`;
   const start = typed.endsWith("/") ? "" : basename(typed);
-  const place = resolve(folder, inside);
-  if (place !== resolve(folder) && !place.startsWith(resolve(folder) + sep)) return [];
-  const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
+  const searchFolder = resolve(folder, inside);
+  if (searchFolder !== resolve(folder) && !searchFolder.startsWith(resolve(folder) + sep)) return [];
+  const entries = await readdir(searchFolder, { withFileTypes: true }).catch(() => []);
   const prefix = inside === "./" && !typed.startsWith("./") ? "" : inside;
   return entries
-    .filter(({ name }) => name.toLowerCase().startsWith(start.toLowerCase()) && isWanted(name, start))
+    .filter(({ name }) => name.toLowerCase().startsWith(start.toLowerCase()) && isOffered(name, start))
     .toSorted((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || a.name.localeCompare(b.name))
-    .slice(0, mostCandidates)
+    .slice(0, maxCandidates)
     .map((entry) => ({ text: `@${join(prefix, entry.name)}${entry.isDirectory() ? "/" : ""}` }));
 }
 
 /** A name that cannot be typed as a word, or that is not what it seems, is not offered. */
-function isWanted(name: string, start: string): boolean {
-  if (name !== harmlessLine(name) || /\s/.test(name)) return false;
-  return start.startsWith(".") || start === name || !(name.startsWith(".") || unwanted.has(name));
+function isOffered(name: string, start: string): boolean {
+  if (name !== escapeTerminalLine(name) || /\s/.test(name)) return false;
+  return start.startsWith(".") || start === name || !(name.startsWith(".") || ignoredNames.has(name));
 }

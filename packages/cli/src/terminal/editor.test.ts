@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EditorState, edit, emptyEditor, withText } from "./editor.ts";
+import { applyKey, createEditor, type EditorState, withText } from "./editor.ts";
 
 /** The text after these keys, with | where the cursor is. */
 function afterKeys(start: EditorState, ...names: string[]): string {
   let state = start;
   for (const name of names) {
-    const next = edit(
+    const next = applyKey(
       state,
       name.startsWith("'") ? { type: "text", text: name.slice(1) } : { type: "press", name },
     );
@@ -14,7 +14,7 @@ function afterKeys(start: EditorState, ...names: string[]): string {
   }
   return `${state.text.slice(0, state.cursor)}|${state.text.slice(state.cursor)}`;
 }
-const text = (value: string) => withText(emptyEditor(["first", "second"]), value);
+const text = (value: string) => withText(createEditor(["first", "second"]), value);
 
 describe("the editor of the prompt", () => {
   it.each<[string, string[], string]>([
@@ -38,8 +38,8 @@ describe("the editor of the prompt", () => {
   });
 
   it("sends off with Enter, and takes a paste in without what a terminal obeys", () => {
-    expect(edit(text("x"), { type: "press", name: "enter" })).toBe("submit");
-    expect(edit(text(""), { type: "paste", text: "a\x1b[2Jb\nc" })).toMatchObject({ text: "ab\nc" });
+    expect(applyKey(text("x"), { type: "press", name: "enter" })).toBe("submit");
+    expect(applyKey(text(""), { type: "paste", text: "a\x1b[2Jb\nc" })).toMatchObject({ text: "ab\nc" });
   });
 
   it("keeps the cursor between two characters, whatever is pressed", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { harmless, harmlessLine } from "./escape-terminal.ts";
-import { markdownStream } from "./markdown-stream.ts";
-import { styleFor } from "./style.ts";
+import { escapeTerminal, escapeTerminalLine } from "./escape-terminal.ts";
+import { createMarkdownStream } from "./markdown-stream.ts";
+import { createStyle } from "./style.ts";
 
 const obeyed =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
@@ -49,29 +49,30 @@ describe("text that is made harmless", () => {
   it("has no control, escape, direction or tag left, whatever goes in (A70, A71, A124)", () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        expect(harmless(text)).not.toMatch(obeyed);
-        expect(harmlessLine(text)).not.toMatch(/\n/);
-        expect(harmless(harmless(text))).toBe(harmless(text));
+        expect(escapeTerminal(text)).not.toMatch(obeyed);
+        expect(escapeTerminalLine(text)).not.toMatch(/\n/);
+        expect(escapeTerminal(escapeTerminal(text))).toBe(escapeTerminal(text));
       }),
     );
   });
 
   it("drops sequences, shows what deceives, and makes overwriting a new line", () => {
-    expect(harmless("\x1b[31mred\x1b[0m\x1b]8;;http://x\x07link\x1b]8;;\x1b\\")).toBe("redlink");
-    expect(harmless("safe\rrm -rf")).toBe("safe\nrm -rf");
-    expect(harmless("a\u202eb\u{e0041}c\x07d")).toBe("a\\u{202e}b\\u{e0041}c␇d");
-    expect(harmless("\x1b]0;title without an end\nnext")).toBe("\nnext");
+    expect(escapeTerminal("\x1b[31mred\x1b[0m\x1b]8;;http://x\x07link\x1b]8;;\x1b\\")).toBe("redlink");
+    expect(escapeTerminal("safe\rrm -rf")).toBe("safe\nrm -rf");
+    expect(escapeTerminal("a\u202eb\u{e0041}c\x07d")).toBe("a\\u{202e}b\\u{e0041}c␇d");
+    expect(escapeTerminal("\x1b]0;title without an end\nnext")).toBe("\nnext");
   });
 
   it("leaves plain text of all scripts as it is", () => {
-    for (const text of ["naïve café", "日本語", "שלום", "👩‍👩‍👧 ✔️", "क्षि"]) expect(harmless(text)).toBe(text);
+    for (const text of ["naïve café", "日本語", "שלום", "👩‍👩‍👧 ✔️", "क्षि"])
+      expect(escapeTerminal(text)).toBe(text);
   });
 
   it("comes out of streamed Markdown with no escapes but our own, however it is cut", () => {
-    const style = styleFor({ isTTY: true } as never, {});
+    const style = createStyle({ isTTY: true } as never, {});
     fc.assert(
       fc.property(hostile, fc.array(fc.nat(200), { maxLength: 5 }), (text, places) => {
-        const stream = markdownStream({ style, columns: () => 40 });
+        const stream = createMarkdownStream({ style, columns: () => 40 });
         const cuts = [
           0,
           ...places.filter((place) => place < text.length).toSorted((a, b) => a - b),
@@ -79,7 +80,7 @@ describe("text that is made harmless", () => {
         ];
         const lines = cuts.slice(1).flatMap((end, n) => {
           const done = stream.push(text.slice(cuts[n], end));
-          return [...done, ...stream.live()];
+          return [...done, ...stream.renderPartial()];
         });
         // biome-ignore lint/suspicious/noControlCharactersInRegex: our own styles
         const bare = [...lines, ...stream.end()].join("\n").replace(/\x1b\[\d+m/g, "");

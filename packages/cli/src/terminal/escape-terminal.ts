@@ -13,38 +13,39 @@ const lineBreaks = /\r\n|[\r\v\f\u0085\u2028\u2029]/g;
 const controls = /[\x00-\x08\x0e-\x1f\x7f-\x9f]/g;
 
 // Marks of direction, and tags, which no eye sees and a model reads.
-const deceiving = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e0fff}]/gu;
+const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e0fff}]/gu;
 
 // Takes no room and says nothing. Joiners and the selectors of emoji stay: scripts need them.
-const empty = /[\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0]/g;
+const zeroWidth =
+  /[\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0]/g;
 
 const piledMarks = /(\p{M}{6})\p{M}+/gu;
 
 /** The text without anything a terminal obeys; lines and tabs stay lines and spaces. */
-export function harmless(text: string): string {
+export function escapeTerminal(text: string): string {
   return text
     .toWellFormed()
     .replace(sequences, "")
     .replace(lineBreaks, "\n")
     .replace(/\t/g, "    ")
-    .replace(controls, picture)
-    .replace(deceiving, written)
-    .replace(empty, "")
+    .replace(controls, toControlPicture)
+    .replace(directionMarks, toCodePointEscape)
+    .replace(zeroWidth, "")
     .replace(piledMarks, "$1");
 }
 
 /** The same, in one line. */
-export function harmlessLine(text: string): string {
-  return harmless(text).replace(/\s+/g, " ").trim();
+export function escapeTerminalLine(text: string): string {
+  return escapeTerminal(text).replace(/\s+/g, " ").trim();
 }
 
 /** Controls have pictures: ␀ for 0 and so on. */
-function picture(character: string): string {
+function toControlPicture(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? "\u2421" : written(character);
+  return code === 0x7f ? "\u2421" : toCodePointEscape(character);
 }
 
-function written(character: string): string {
+function toCodePointEscape(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { type Key, keyReader } from "./keys.ts";
+import { createKeyReader, type Key } from "./keys.ts";
 
 function keysOf(...pieces: (string | Uint8Array)[]): string[] {
   vi.useFakeTimers();
   const heard: Key[] = [];
-  const reader = keyReader((key) => heard.push(key));
+  const reader = createKeyReader((key) => heard.push(key));
   for (const piece of pieces) reader.feed(Buffer.from(piece as string));
   vi.advanceTimersByTime(100);
   reader.close();

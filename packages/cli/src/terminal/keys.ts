@@ -19,28 +19,31 @@ export type KeyReaderOptions = {
 
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
-const finals: Readonly<Record<string, string>> = {
+const namesByFinal: Readonly<Record<string, string>> = {
   ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", Z: "shift+tab", M: "enter" },
 };
-const numbered: Readonly<Record<number, string>> = {
+const namesByNumber: Readonly<Record<number, string>> = {
   ...{ 1: "home", 2: "insert", 3: "delete", 4: "end", 5: "pageup", 6: "pagedown", 7: "home", 8: "end" },
 };
-const codes: Readonly<Record<number, string>> = {
+const namesByCode: Readonly<Record<number, string>> = {
   ...{ 9: "tab", 13: "enter", 27: "escape", 32: "space", 127: "backspace", 8: "backspace", 57414: "enter" },
 };
 
 /** Makes keys of bytes, however they are cut. */
-export function keyReader(hear: (key: Key) => void, { escapeMs = 50 }: KeyReaderOptions = {}): KeyReader {
+export function createKeyReader(
+  onKey: (key: Key) => void,
+  { escapeMs = 50 }: KeyReaderOptions = {},
+): KeyReader {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   let pasted: string | undefined;
   let afterReturn = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function take(): void {
+  function readKeys(): void {
     while (rest !== "") {
       if (pasted !== undefined) {
-        if (!takePaste()) return;
+        if (!readPaste()) return;
         continue;
       }
       if (rest.startsWith(pasteStart)) {
@@ -48,17 +51,17 @@ export function keyReader(hear: (key: Key) => void, { escapeMs = 50 }: KeyReader
         pasted = "";
         continue;
       }
-      const read = readKey(rest);
+      const read = parseKey(rest);
       if (read === undefined) return;
       rest = rest.slice(read.length);
       const isLineFeed = read.key?.type === "press" && read.key.name === "ctrl+j";
       // Enter of a terminal that sends both.
-      if (read.key && !(isLineFeed && afterReturn)) hear(read.key);
+      if (read.key && !(isLineFeed && afterReturn)) onKey(read.key);
       afterReturn = read.length === 1 && read.key?.type === "press" && read.key.name === "enter";
     }
   }
 
-  function takePaste(): boolean {
+  function readPaste(): boolean {
     const end = rest.indexOf(pasteEnd);
     if (end === -1) {
       // The end may be cut in two: what could be its beginning waits.
@@ -70,66 +73,67 @@ export function keyReader(hear: (key: Key) => void, { escapeMs = 50 }: KeyReader
     const text = ((pasted ?? "") + rest.slice(0, end)).replace(/\r\n?/g, "\n");
     rest = rest.slice(end + pasteEnd.length);
     pasted = undefined;
-    hear({ type: "paste", text });
+    onKey({ type: "paste", text });
     return true;
   }
 
   /** Nothing more came: what began like a sequence was Esc and something. */
-  function settle(): void {
+  function flushEscape(): void {
     afterReturn = false;
     if (pasted !== undefined || !rest.startsWith("\x1b")) return;
     const isCut = rest.length > 1;
     rest = "";
-    if (!isCut) hear({ type: "press", name: "escape" });
+    if (!isCut) onKey({ type: "press", name: "escape" });
   }
 
   return {
     feed(bytes) {
       clearTimeout(timer);
       rest += decoder.write(Buffer.from(bytes));
-      take();
-      if (rest !== "" || afterReturn) timer = setTimeout(settle, escapeMs);
+      readKeys();
+      if (rest !== "" || afterReturn) timer = setTimeout(flushEscape, escapeMs);
     },
     close: () => clearTimeout(timer),
   };
 }
 
-type Read = { readonly key?: Key; readonly length: number };
+type ParsedKey = { readonly key?: Key; readonly length: number };
 
 /** The first key of a text; undefined when more must come to tell. A sequence that nobody knows is no key. */
-function readKey(text: string): Read | undefined {
-  if (text.startsWith("\x1b")) return readSequence(text);
+function parseKey(text: string): ParsedKey | undefined {
+  if (text.startsWith("\x1b")) return parseSequence(text);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   const plain = /^[^\x00-\x1f\x7f\x1b]+/.exec(text)?.[0];
   if (plain) return { key: { type: "text", text: plain }, length: plain.length };
-  return { ...pressed(controlName(text.charCodeAt(0))), length: 1 };
+  return { ...toPress(getControlName(text.charCodeAt(0))), length: 1 };
 }
 
-function readSequence(text: string): Read | undefined {
+function parseSequence(text: string): ParsedKey | undefined {
   if (text.length === 1) return undefined;
   if (text[1] === "[") {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     const found = /^\x1b\[([0-?]*)[ -/]*([@-~])/.exec(text);
-    if (found) return { ...pressed(sequenceName(found[1] ?? "", found[2] ?? "")), length: found[0].length };
+    if (found)
+      return { ...toPress(getSequenceName(found[1] ?? "", found[2] ?? "")), length: found[0].length };
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     return /^\x1b\[[0-?]*[ -/]*$/.test(text) ? undefined : { length: 2 };
   }
   if (text[1] === "O") {
     if (text.length === 2) return undefined;
-    return { ...pressed(finals[text[2] ?? ""]), length: 3 };
+    return { ...toPress(namesByFinal[text[2] ?? ""]), length: 3 };
   }
-  if (text[1] === "\x1b") return { ...pressed("escape"), length: 1 };
+  if (text[1] === "\x1b") return { ...toPress("escape"), length: 1 };
   const character = String.fromCodePoint(text.codePointAt(1) ?? 0);
   const code = character.codePointAt(0) ?? 0;
-  const name = code < 0x20 || code === 0x7f ? controlName(code) : character.toLowerCase();
-  return { ...pressed(`alt+${name}`), length: 1 + character.length };
+  const name = code < 0x20 || code === 0x7f ? getControlName(code) : character.toLowerCase();
+  return { ...toPress(`alt+${name}`), length: 1 + character.length };
 }
 
-function pressed(name: string | undefined): { readonly key?: Key } {
+function toPress(name: string | undefined): { readonly key?: Key } {
   return name === undefined ? {} : { key: { type: "press", name } };
 }
 
-function controlName(code: number): string {
+function getControlName(code: number): string {
   if (code === 13) return "enter";
   if (code === 9) return "tab";
   if (code === 8 || code === 127) return "backspace";
@@ -139,20 +143,20 @@ function controlName(code: number): string {
 }
 
 /** Of `ESC [ parameters final`: the classic form, that of `modifyOtherKeys`, and that of the kitty protocol. */
-function sequenceName(parameters: string, final: string): string | undefined {
+function getSequenceName(parameters: string, final: string): string | undefined {
   const [first = 1, second = 1, third] = parameters.split(";").map((part) => Number.parseInt(part, 10) || 1);
-  if (final === "~" && first === 27 && third !== undefined) return modified(codeName(third), second);
-  if (final === "~") return modified(numbered[first], second);
-  if (final === "u") return modified(codeName(first), second);
-  return modified(finals[final], second);
+  if (final === "~" && first === 27 && third !== undefined) return addModifiers(getCodeName(third), second);
+  if (final === "~") return addModifiers(namesByNumber[first], second);
+  if (final === "u") return addModifiers(getCodeName(first), second);
+  return addModifiers(namesByFinal[final], second);
 }
 
-function codeName(code: number): string | undefined {
-  if (codes[code] !== undefined) return codes[code];
+function getCodeName(code: number): string | undefined {
+  if (namesByCode[code] !== undefined) return namesByCode[code];
   return code > 32 && code < 0xe000 ? String.fromCodePoint(code).toLowerCase() : undefined;
 }
 
-function modified(name: string | undefined, modifier: number): string | undefined {
+function addModifiers(name: string | undefined, modifier: number): string | undefined {
   if (name === undefined) return undefined;
   const bits = modifier - 1;
   return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}${name}`;

@@ -1,29 +1,29 @@
 import type { Style } from "./style.ts";
 
-const token =
+const tokenPattern =
   /\\([\\`*_{}[\]()#+\-.!~|<>])|(`+)([^`]|[^`][\s\S]*?[^`])\2(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*(?!\*)|__(?=\S)([\s\S]*?\S)__(?![\p{L}\p{N}])|\*(?=[^\s*])([\s\S]*?[^\s*])\*(?!\*)|(?<![\p{L}\p{N}])_(?=[^\s_])([\s\S]*?[^\s_])_(?![\p{L}\p{N}])|~~(?=\S)([\s\S]*?\S)~~|!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(\s*<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+["'][^"']*["'])?\s*\)|<(https?:\/\/[^\s<>]+)>/u;
 
-const deepest = 6;
+const maxDepth = 6;
 // Beyond it a text is shown as it is: it is not for reading, and marks that never close cost time.
-const longest = 8000;
+const maxLength = 8000;
 
 /** The text of a block with its emphasis, code and links; a link shows where it goes. */
-export function inlineStyled(text: string, style: Style, depth = 0): string {
-  if (text.length > longest) return text;
+export function styleInline(text: string, style: Style, depth = 0): string {
+  if (text.length > maxLength) return text;
   let out = "";
   let rest = text;
   while (rest !== "") {
-    const found = depth < deepest ? token.exec(rest) : null;
+    const found = depth < maxDepth ? tokenPattern.exec(rest) : null;
     if (!found) return out + rest;
-    out += rest.slice(0, found.index) + styledToken(found, style, depth + 1);
+    out += rest.slice(0, found.index) + styleToken(found, style, depth + 1);
     rest = rest.slice(found.index + found[0].length);
   }
   return out;
 }
 
-function styledToken(found: RegExpExecArray, style: Style, depth: number): string {
+function styleToken(found: RegExpExecArray, style: Style, depth: number): string {
   const [, escaped, , code, bold, bold2, em, em2, struck, label, url, address] = found;
-  const inner = (words: string) => inlineStyled(words, style, depth);
+  const inner = (words: string) => styleInline(words, style, depth);
   if (escaped !== undefined) return escaped;
   if (code !== undefined) return style.cyan(code.replace(/^ (.*\S.*) $/, "$1"));
   if (bold !== undefined || bold2 !== undefined) return style.bold(inner(bold ?? bold2 ?? ""));
@@ -35,8 +35,8 @@ function styledToken(found: RegExpExecArray, style: Style, depth: number): strin
 }
 
 /** Closes what a text that is still being written has opened, so that its marks are not seen and then vanish. */
-export function healed(text: string): string {
-  if (text.length > longest) return text;
+export function closeOpenMarks(text: string): string {
+  if (text.length > maxLength) return text;
   let open = text;
   const isInCode = (text.match(/`/g)?.length ?? 0) % 2 === 1;
   if (isInCode) return `${open}\``;

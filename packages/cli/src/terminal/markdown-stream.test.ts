@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { markdownStream } from "./markdown-stream.ts";
-import { styleFor } from "./style.ts";
-import { widthOf } from "./wrap.ts";
+import { createMarkdownStream } from "./markdown-stream.ts";
+import { createStyle } from "./style.ts";
+import { measureWidth } from "./wrap.ts";
 
-const plain = styleFor({ isTTY: false } as never, {});
+const plain = createStyle({ isTTY: false } as never, {});
 const document = `# Title
 
 A *small* text with **bold \`code\`** and [a link](https://example.com/a_(b)), which goes on for more than one line.
@@ -35,7 +35,7 @@ snake_case_name stays, 2 * 3 * 4 too.
 `;
 
 function lines(text: string, columns = 40): string[] {
-  const stream = markdownStream({ style: plain, columns: () => columns });
+  const stream = createMarkdownStream({ style: plain, columns: () => columns });
   return [...stream.push(text), ...stream.end()];
 }
 
@@ -79,16 +79,16 @@ describe("streamed Markdown", () => {
         fc.array(fc.nat(document.length), { maxLength: 12 }),
         fc.integer({ min: 20, max: 80 }),
         (places, columns) => {
-          const stream = markdownStream({ style: plain, columns: () => columns });
+          const stream = createMarkdownStream({ style: plain, columns: () => columns });
           const cuts = [0, ...places.toSorted((a, b) => a - b), document.length];
           const shown = cuts.slice(1).flatMap((end, n) => {
             const done = stream.push(document.slice(cuts[n], end));
-            for (const row of stream.live()) expect(widthOf(row)).toBeLessThanOrEqual(columns);
+            for (const row of stream.renderPartial()) expect(measureWidth(row)).toBeLessThanOrEqual(columns);
             return done;
           });
           const all = [...shown, ...stream.end()];
           expect(all).toEqual(lines(document, columns));
-          for (const row of all) expect(widthOf(row)).toBeLessThanOrEqual(columns);
+          for (const row of all) expect(measureWidth(row)).toBeLessThanOrEqual(columns);
         },
       ),
     );
@@ -103,17 +103,17 @@ describe("streamed Markdown", () => {
     ["##", ""],
     ["- ", ""],
   ])("%j shows no marks while it is written: %j", (text, wanted) => {
-    const stream = markdownStream({ style: plain, columns: () => 40 });
+    const stream = createMarkdownStream({ style: plain, columns: () => 40 });
     stream.push(text);
-    expect(stream.live().join("\n").trimEnd()).toBe(wanted);
+    expect(stream.renderPartial().join("\n").trimEnd()).toBe(wanted);
   });
 
   it("prints the lines of a fence as they come, and everything else when it is whole", () => {
-    const stream = markdownStream({ style: plain, columns: () => 40 });
+    const stream = createMarkdownStream({ style: plain, columns: () => 40 });
     expect(stream.push("Words\n```sh\nls\n")).toEqual(["Words", "", "  ── sh", "  ls"]);
     expect(stream.push("more")).toEqual([]);
-    expect(stream.live()).toEqual(["  more"]);
+    expect(stream.renderPartial()).toEqual(["  more"]);
     expect(stream.push("\n```\nAfter")).toEqual(["  more"]);
-    expect(stream.live()).toEqual(["", "After"]);
+    expect(stream.renderPartial()).toEqual(["", "After"]);
   });
 });

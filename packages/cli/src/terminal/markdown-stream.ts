@@ -1,15 +1,15 @@
-import { harmless } from "./escape-terminal.ts";
-import { healed, inlineStyled } from "./markdown-inline.ts";
-import { isTableRule, tableLines } from "./markdown-table.ts";
+import { escapeTerminal } from "./escape-terminal.ts";
+import { closeOpenMarks, styleInline } from "./markdown-inline.ts";
+import { isTableRule, renderTable } from "./markdown-table.ts";
 import type { Style } from "./style.ts";
-import { cutLines, hanging, widthOf, wrapped } from "./wrap.ts";
+import { breakLines, indentHanging, measureWidth, wrapText } from "./wrap.ts";
 
 /** Markdown that arrives in pieces, as styled lines. */
 export interface MarkdownStream {
   /** Takes a piece and gives the lines that are finished by it. */
   push(piece: string): string[];
   /** What is not finished yet, as it looks so far. */
-  live(): string[];
+  renderPartial(): string[];
   /** The lines that were left. */
   end(): string[];
 }
@@ -28,95 +28,96 @@ type Block = {
   readonly language?: string;
 };
 
-const item = /^(\s*)([-*+•]|\d{1,9}[.)])\s+(.*)$/;
-const fence = /^ {0,3}(`{3,}|~{3,})\s*([^`\s]*)/;
+const itemPattern = /^(\s*)([-*+•]|\d{1,9}[.)])\s+(.*)$/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,})\s*([^`\s]*)/;
 
 /** Prints a block when it is complete; of a fence each line. */
-export function markdownStream({ style, columns }: MarkdownOptions): MarkdownStream {
+export function createMarkdownStream({ style, columns }: MarkdownOptions): MarkdownStream {
   let partial = "";
   let block: Block | undefined;
-  let last: Block["type"] | undefined;
+  let lastType: Block["type"] | undefined;
   /** Blank lines were seen since the last block. */
-  let gap = false;
+  let hasGap = false;
 
   /** Space before a block, except between the items of a tight list. */
-  function spaced(type: Block["type"], lines: readonly string[]): string[] {
-    const isTight = last === undefined || (last === "item" && type === "item" && !gap);
-    last = type;
-    gap = false;
+  function addSpacing(type: Block["type"], lines: readonly string[]): string[] {
+    const isTight = lastType === undefined || (lastType === "item" && type === "item" && !hasGap);
+    lastType = type;
+    hasGap = false;
     return isTight ? [...lines] : ["", ...lines];
   }
 
-  function close(): string[] {
+  function closeBlock(): string[] {
     if (!block) return [];
     const done = block;
     block = undefined;
-    return done.type === "fence" ? [] : spaced(done.type, blockLines(done, style, columns()));
+    return done.type === "fence" ? [] : addSpacing(done.type, renderBlock(done, style, columns()));
   }
 
-  function hearLine(line: string): string[] {
+  function addLine(line: string): string[] {
     if (block?.type === "fence") {
-      if (line.trim().startsWith(block.mark ?? "") && line.trim().replace(/[`~]/g, "") === "") return close();
-      return codeLines(line, style, columns());
+      if (line.trim().startsWith(block.mark ?? "") && line.trim().replace(/[`~]/g, "") === "")
+        return closeBlock();
+      return renderCode(line, style, columns());
     }
     if (line.trim() === "") {
-      const closed = close();
-      gap = true;
+      const closed = closeBlock();
+      hasGap = true;
       return closed;
     }
-    const opened = fence.exec(line);
+    const opened = fencePattern.exec(line);
     if (opened) {
       const [, mark = "", language = ""] = opened;
-      const closed = close();
+      const closed = closeBlock();
       block = { type: "fence", lines: [], mark, language };
-      return [...closed, ...spaced("fence", [fenceLabel(language, style)])];
+      return [...closed, ...addSpacing("fence", [renderFenceLabel(language, style)])];
     }
-    const type = typeOf(line, block);
-    if (block && continues(block, type, line)) {
+    const type = detectType(line, block);
+    if (block && continuesBlock(block, type, line)) {
       block.lines.push(line);
       return [];
     }
-    const closed = close();
+    const closed = closeBlock();
     block = { type, lines: [line] };
-    return type === "heading" || type === "rule" ? [...closed, ...close()] : closed;
+    return type === "heading" || type === "rule" ? [...closed, ...closeBlock()] : closed;
   }
 
   return {
     push(piece) {
       const lines = (partial + piece).split("\n");
       partial = lines.pop() ?? "";
-      return lines.flatMap((line) => harmless(line).split("\n").flatMap(hearLine));
+      return lines.flatMap((line) => escapeTerminal(line).split("\n").flatMap(addLine));
     },
-    live() {
-      const line = harmless(partial).replace(/\n+/g, " ");
+    renderPartial() {
+      const line = escapeTerminal(partial).replace(/\n+/g, " ");
       if (block?.type === "fence")
-        return line.trim() === "" || /^\s*[`~]+$/.test(line) ? [] : codeLines(line, style, columns());
-      const lines = liveLines(block, line, { style, columns });
+        return line.trim() === "" || /^\s*[`~]+$/.test(line) ? [] : renderCode(line, style, columns());
+      const lines = renderOpenBlock(block, line, { style, columns });
       if (lines.length === 0) return [];
-      const type = block?.type ?? typeOf(line, undefined);
-      const isTight = last === undefined || (last === "item" && type === "item" && !gap);
+      const type = block?.type ?? detectType(line, undefined);
+      const isTight = lastType === undefined || (lastType === "item" && type === "item" && !hasGap);
       return isTight ? lines : ["", ...lines];
     },
     end() {
       const rest = partial;
       partial = "";
-      const lines = rest === "" ? [] : harmless(rest).split("\n").flatMap(hearLine);
-      return [...lines, ...close()];
+      const lines = rest === "" ? [] : escapeTerminal(rest).split("\n").flatMap(addLine);
+      return [...lines, ...closeBlock()];
     },
   };
 }
 
-function typeOf(line: string, open: Block | undefined): Block["type"] {
+function detectType(line: string, open: Block | undefined): Block["type"] {
   if (/^ {0,3}#{1,6}\s/.test(line)) return "heading";
   if (/^ {0,3}([-*_])\s*(?:\1\s*){2,}$/.test(line)) return "rule";
-  if (item.test(line)) return "item";
+  if (itemPattern.test(line)) return "item";
   if (/^ {0,3}>/.test(line)) return "quote";
   if (/^\s*\|/.test(line)) return "table";
   if (isTableRule(line) && open?.type === "paragraph" && open.lines.length === 1) return "table";
   return open?.type === "table" && line.includes("|") ? "table" : "paragraph";
 }
 
-function continues(block: Block, type: Block["type"], line: string): boolean {
+function continuesBlock(block: Block, type: Block["type"], line: string): boolean {
   if (block.type === "paragraph" && type === "table" && isTableRule(line)) {
     Object.assign(block, { type: "table" });
     return true;
@@ -126,55 +127,63 @@ function continues(block: Block, type: Block["type"], line: string): boolean {
   return type === block.type && (type === "quote" || type === "table");
 }
 
-function liveLines(block: Block | undefined, partial: string, { style, columns }: MarkdownOptions): string[] {
+function renderOpenBlock(
+  block: Block | undefined,
+  partial: string,
+  { style, columns }: MarkdownOptions,
+): string[] {
   // Marks that may yet become a fence, a heading or a list are not shown before they are.
   const isMarks = /^\s*([`~#>*+\-|_]+|\d+[.)]?)\s*$/.test(partial);
   const line = isMarks ? "" : partial;
   if (!block && line.trim() === "") return [];
-  const type = line.trim() === "" ? block?.type : typeOf(line, block);
-  if (block && line.trim() !== "" && type && !continues({ ...block }, type, line)) {
-    const before = blockLines(block, style, columns());
-    const next = blockLines({ type, lines: [healed(line)] }, style, columns());
+  const type = line.trim() === "" ? block?.type : detectType(line, block);
+  if (block && line.trim() !== "" && type && !continuesBlock({ ...block }, type, line)) {
+    const before = renderBlock(block, style, columns());
+    const next = renderBlock({ type, lines: [closeOpenMarks(line)] }, style, columns());
     return [...before, ...(block.type === "item" && type === "item" ? [] : [""]), ...next];
   }
   const lines = [...(block?.lines ?? []), ...(line.trim() === "" ? [] : [line])];
   const whole = { type: block?.type ?? type ?? "paragraph", lines };
-  if (whole.type === "table") return blockLines(whole, style, columns());
-  return blockLines({ ...whole, lines: healed(lines.join("\n")).split("\n") }, style, columns());
+  if (whole.type === "table") return renderBlock(whole, style, columns());
+  return renderBlock({ ...whole, lines: closeOpenMarks(lines.join("\n")).split("\n") }, style, columns());
 }
 
-function blockLines({ type, lines }: Block, style: Style, columns: number): string[] {
+function renderBlock({ type, lines }: Block, style: Style, columns: number): string[] {
   const text = lines.map((line) => line.trim()).join(" ");
   if (type === "heading") {
     const [, marks = "", words = ""] = /^\s*(#+)\s+(.*?)\s*#*$/.exec(lines[0] ?? "") ?? [];
     const look = marks.length === 1 ? (said: string) => style.bold(style.underline(said)) : style.bold;
-    return wrapped(inlineStyled(words, style), columns).map(look);
+    return wrapText(styleInline(words, style), columns).map(look);
   }
   if (type === "rule") return [style.dim("─".repeat(Math.min(columns, 40)))];
-  if (type === "table") return tableLines(lines, columns, style);
+  if (type === "table") return renderTable(lines, columns, style);
   if (type === "quote") {
     const said = lines.map((line) => line.replace(/^\s*> ?/, "")).join(" ");
-    return wrapped(inlineStyled(said, style), columns - 2).map(
+    return wrapText(styleInline(said, style), columns - 2).map(
       (line) => `${style.dim("│")} ${style.italic(line)}`,
     );
   }
   if (type === "item") {
-    const [, indent = "", mark = "", words = ""] = item.exec(lines[0] ?? "") ?? [];
+    const [, indent = "", mark = "", words = ""] = itemPattern.exec(lines[0] ?? "") ?? [];
     const bullet = `${" ".repeat(Math.min(indent.length, columns >> 1))}${/\d/.test(mark) ? mark : "•"} `;
     const said = [
       words.replace(/^\[ \]/, "☐").replace(/^\[[xX]\]/, "☑"),
       ...lines.slice(1).map((line) => line.trim()),
     ];
-    const width = widthOf(bullet);
-    return hanging(wrapped(inlineStyled(said.join(" "), style), columns - width), bullet, " ".repeat(width));
+    const width = measureWidth(bullet);
+    return indentHanging(
+      wrapText(styleInline(said.join(" "), style), columns - width),
+      bullet,
+      " ".repeat(width),
+    );
   }
-  return wrapped(inlineStyled(text, style), columns);
+  return wrapText(styleInline(text, style), columns);
 }
 
-function fenceLabel(language: string, style: Style): string {
+function renderFenceLabel(language: string, style: Style): string {
   return style.dim(`  ── ${language || "text"}`);
 }
 
-function codeLines(line: string, style: Style, columns: number): string[] {
-  return cutLines(line, columns - 2).map((part) => (part === "" ? "" : `  ${style.cyan(part)}`));
+function renderCode(line: string, style: Style, columns: number): string[] {
+  return breakLines(line, columns - 2).map((part) => (part === "" ? "" : `  ${style.cyan(part)}`));
 }

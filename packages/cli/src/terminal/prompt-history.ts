@@ -2,10 +2,10 @@
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "capstan/replace-file";
-import { harmless } from "./escape-terminal.ts";
+import { escapeTerminal } from "./escape-terminal.ts";
 
-const most = 1000;
-const longest = 20_000;
+const maxEntries = 1000;
+const maxEntryLength = 20_000;
 
 /** What was typed in this data folder. */
 export interface PromptHistory {
@@ -15,15 +15,15 @@ export interface PromptHistory {
 }
 
 /** Reads the history of a data folder. A file that cannot be read is an empty one. */
-export async function promptHistory(home: string): Promise<PromptHistory> {
+export async function openPromptHistory(home: string): Promise<PromptHistory> {
   const file = join(home, "history.jsonl");
-  const stored = (await readFile(file, "utf8").catch(() => "")).split("\n");
-  const entries = stored.flatMap(readLine).slice(-most);
-  if (stored.length > most * 2) await rewrite(file, entries).catch(() => undefined);
+  const storedLines = (await readFile(file, "utf8").catch(() => "")).split("\n");
+  const entries = storedLines.flatMap(parseLine).slice(-maxEntries);
+  if (storedLines.length > maxEntries * 2) await rewriteFile(file, entries).catch(() => undefined);
   return {
     entries,
     async add(text) {
-      if (text.length > longest || entries.at(-1) === text) return;
+      if (text.length > maxEntryLength || entries.at(-1) === text) return;
       entries.push(text);
       try {
         await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -35,16 +35,16 @@ export async function promptHistory(home: string): Promise<PromptHistory> {
   };
 }
 
-function readLine(line: string): string[] {
+function parseLine(line: string): string[] {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "string" ? [harmless(value)] : [];
+    return typeof value === "string" ? [escapeTerminal(value)] : [];
   } catch {
     return [];
   }
 }
 
-async function rewrite(file: string, entries: readonly string[]): Promise<void> {
+async function rewriteFile(file: string, entries: readonly string[]): Promise<void> {
   const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
   await replaceFile(file, text);
 }

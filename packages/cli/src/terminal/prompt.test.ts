@@ -2,38 +2,38 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileCandidates } from "./completion.ts";
-import { prompt } from "./prompt.ts";
-import { promptHistory } from "./prompt-history.ts";
-import { styleFor } from "./style.ts";
+import { listFileCandidates } from "./completion.ts";
+import { createPrompt } from "./prompt.ts";
+import { openPromptHistory } from "./prompt-history.ts";
+import { createStyle } from "./style.ts";
 
-const look = { style: styleFor({ isTTY: false } as never, {}), mark: "› ", hint: "hint" };
+const look = { style: createStyle({ isTTY: false } as never, {}), mark: "› ", hint: "hint" };
 const press = (name: string) => ({ type: "press", name }) as const;
 
 describe("the prompt", () => {
   it("offers commands in a list below, and takes the chosen one", () => {
-    const own = prompt([]);
-    own.press({ type: "text", text: "/se" });
-    own.offer("/se", [{ text: "/sessions", about: "list them" }, { text: "/set" }]);
+    const own = createPrompt([]);
+    own.pressKey({ type: "text", text: "/se" });
+    own.setCandidates("/se", [{ text: "/sessions", about: "list them" }, { text: "/set" }]);
     expect(own.render(40, look)).toEqual({
       rows: ["› /se", "› /sessions   list them", "  /set"],
       cursor: { row: 0, column: 5 },
     });
-    own.press(press("down"));
-    own.press(press("tab"));
+    own.pressKey(press("down"));
+    own.pressKey(press("tab"));
     expect(own.text).toBe("/set ");
-    expect(own.press(press("enter"))).toEqual({ submitted: "/set " });
+    expect(own.pressKey(press("enter"))).toEqual({ submitted: "/set " });
   });
 
   it("wraps wide characters and puts the cursor where it is", () => {
-    const own = prompt([]);
-    own.press({ type: "paste", text: "日本語日本語日本語日\nb" });
+    const own = createPrompt([]);
+    own.pressKey({ type: "paste", text: "日本語日本語日本語日\nb" });
     expect(own.render(20, look)).toEqual({
       rows: ["› 日本語日本語日本", "  語日", "  b"],
       cursor: { row: 2, column: 3 },
     });
-    own.press(press("up"));
-    own.press(press("home"));
+    own.pressKey(press("up"));
+    own.pressKey(press("home"));
     expect(own.render(20, look).cursor).toEqual({ row: 0, column: 2 });
   });
 
@@ -43,25 +43,25 @@ describe("the prompt", () => {
     await writeFile(join(folder, "src", "main.ts"), "");
     await writeFile(join(folder, "some.md"), "");
     await writeFile(join(folder, "s\u202eevil"), "");
-    expect(await fileCandidates(folder, "@s")).toEqual([{ text: "@src/" }, { text: "@some.md" }]);
-    expect(await fileCandidates(folder, "@src/m")).toEqual([{ text: "@src/main.ts" }]);
-    expect(await fileCandidates(folder, "@../")).toEqual([]);
-    expect(await fileCandidates(folder, "@/etc/")).toEqual([]);
+    expect(await listFileCandidates(folder, "@s")).toEqual([{ text: "@src/" }, { text: "@some.md" }]);
+    expect(await listFileCandidates(folder, "@src/m")).toEqual([{ text: "@src/main.ts" }]);
+    expect(await listFileCandidates(folder, "@../")).toEqual([]);
+    expect(await listFileCandidates(folder, "@/etc/")).toEqual([]);
   });
 
   it("remembers what was typed, for its owner alone, and not more than it should (A124)", async () => {
     const home = join(await mkdtemp(join(tmpdir(), "capstan-history-")), "data");
-    const first = await promptHistory(home);
+    const first = await openPromptHistory(home);
     await first.add("one\ntwo");
     await first.add("one\ntwo");
     const file = join(home, "history.jsonl");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await promptHistory(home)).entries).toEqual(["one\ntwo"]);
+    expect((await openPromptHistory(home)).entries).toEqual(["one\ntwo"]);
     await writeFile(
       file,
       `broken\n"\\u001b[2Jx"\n${Array.from({ length: 2500 }, (_, n) => `"${n}"\n`).join("")}`,
     );
-    const { entries } = await promptHistory(home);
+    const { entries } = await openPromptHistory(home);
     expect(entries).toHaveLength(1000);
     expect((await readFile(file, "utf8")).split("\n")).toHaveLength(1001);
   });

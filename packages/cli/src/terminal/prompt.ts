@@ -1,20 +1,20 @@
-import { type Candidate, completableAt } from "./completion.ts";
-import { type EditorState, edit, emptyEditor, withText } from "./editor.ts";
+import { type Candidate, findCompletionTarget } from "./completion.ts";
+import { applyKey, createEditor, type EditorState, withText } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import type { LiveRegion } from "./screen.ts";
 import type { Style } from "./style.ts";
-import { charactersOf, shortened, widthOf } from "./wrap.ts";
+import { measureWidth, splitCharacters, truncateColumns } from "./wrap.ts";
 
 /** Where a person types: an editor, and the list of what the word could be. */
 export interface Prompt {
   readonly text: string;
   /** Gives the text when it was sent off; `unused` when the key is for somebody else. */
-  press(key: Key): { readonly submitted: string } | "used" | "unused";
-  set(text: string): void;
+  pressKey(key: Key): { readonly submitted: string } | "used" | "unused";
+  setText(text: string): void;
   /** What a word could be is known now. */
-  offer(word: string, candidates: readonly Candidate[]): void;
+  setCandidates(word: string, candidates: readonly Candidate[]): void;
   /** The word somebody should look up. */
-  readonly wanted: { readonly kind: "command" | "file"; readonly word: string } | undefined;
+  readonly completionTarget: { readonly kind: "command" | "file"; readonly word: string } | undefined;
   render(columns: number, look: PromptLook): LiveRegion;
 }
 
@@ -27,25 +27,29 @@ export type PromptLook = {
   readonly hint: string;
 };
 
-type List = { readonly word: string; readonly candidates: readonly Candidate[]; readonly chosen: number };
+type CandidateList = {
+  readonly word: string;
+  readonly candidates: readonly Candidate[];
+  readonly chosen: number;
+};
 
-const mostRows = 10;
-const mostOffered = 6;
+const maxRows = 10;
+const maxCandidateRows = 6;
 
 /** A prompt with what was typed earlier. */
-export function prompt(history: readonly string[]): Prompt {
-  let state: EditorState = emptyEditor(history);
-  let list: List | undefined;
+export function createPrompt(history: readonly string[]): Prompt {
+  let state: EditorState = createEditor(history);
+  let list: CandidateList | undefined;
   let dismissed: string | undefined;
-  const wanted = () => {
-    const found = completableAt(state.text, state.cursor);
+  const findTarget = () => {
+    const found = findCompletionTarget(state.text, state.cursor);
     return found?.word === dismissed ? undefined : found;
   };
-  const listed = () =>
-    list && list.candidates.length > 0 && wanted()?.word === list.word ? list : undefined;
+  const getOpenList = () =>
+    list && list.candidates.length > 0 && findTarget()?.word === list.word ? list : undefined;
 
-  function accept({ candidates, chosen }: List): void {
-    const found = wanted();
+  function acceptCandidate({ candidates, chosen }: CandidateList): void {
+    const found = findTarget();
     const candidate = candidates[chosen];
     if (!found || !candidate) return;
     const end = candidate.text.endsWith("/") ? "" : " ";
@@ -55,7 +59,7 @@ export function prompt(history: readonly string[]): Prompt {
     list = undefined;
   }
 
-  function pressList(key: Key, open: List): boolean {
+  function pressListKey(key: Key, open: CandidateList): boolean {
     if (key.type !== "press") return false;
     const { candidates, chosen, word } = open;
     const isWhole = candidates[chosen]?.text === word;
@@ -63,7 +67,7 @@ export function prompt(history: readonly string[]): Prompt {
       const by = key.name === "up" ? candidates.length - 1 : 1;
       list = { ...open, chosen: (chosen + by) % candidates.length };
     } else if (key.name === "escape") dismissed = word;
-    else if (key.name === "tab" || (key.name === "enter" && !isWhole)) accept(open);
+    else if (key.name === "tab" || (key.name === "enter" && !isWhole)) acceptCandidate(open);
     else return false;
     return true;
   }
@@ -72,51 +76,52 @@ export function prompt(history: readonly string[]): Prompt {
     get text() {
       return state.text;
     },
-    get wanted() {
-      return wanted();
+    get completionTarget() {
+      return findTarget();
     },
-    press(key) {
-      const open = listed();
-      if (open && pressList(key, open)) return "used";
-      const next = edit(state, key);
+    pressKey(key) {
+      const open = getOpenList();
+      if (open && pressListKey(key, open)) return "used";
+      const next = applyKey(state, key);
       if (next === undefined) return "unused";
       if (next === "submit") {
         const submitted = state.text;
-        state = { ...emptyEditor(history), killed: state.killed };
+        state = { ...createEditor(history), killed: state.killed };
         return { submitted };
       }
       state = next;
-      if (wanted()?.word !== dismissed) dismissed = undefined;
+      if (findTarget()?.word !== dismissed) dismissed = undefined;
       return "used";
     },
-    set(text) {
-      state = { ...withText(emptyEditor(history), text), killed: state.killed };
+    setText(text) {
+      state = { ...withText(createEditor(history), text), killed: state.killed };
     },
-    offer: (word, candidates) => {
-      if (wanted()?.word === word) list = { word, candidates, chosen: 0 };
+    setCandidates: (word, candidates) => {
+      if (findTarget()?.word === word) list = { word, candidates, chosen: 0 };
     },
-    render: (columns, look) => joined(editorRows(state, columns, look), listRows(listed(), columns, look)),
+    render: (columns, look) =>
+      appendRows(renderEditor(state, columns, look), renderCandidates(getOpenList(), columns, look)),
   };
 }
 
-function joined(region: LiveRegion, below: readonly string[]): LiveRegion {
+function appendRows(region: LiveRegion, below: readonly string[]): LiveRegion {
   return { ...region, rows: [...region.rows, ...below] };
 }
 
-function editorRows({ text, cursor }: EditorState, columns: number, look: PromptLook): LiveRegion {
+function renderEditor({ text, cursor }: EditorState, columns: number, look: PromptLook): LiveRegion {
   const { style, mark, hint } = look;
   if (text === "") {
-    const shown = style.dim(shortened(hint, columns - 3));
+    const shown = style.dim(truncateColumns(hint, columns - 3));
     return { rows: [`${mark}${shown}`], cursor: { row: 0, column: 2 } };
   }
   const rows = [""];
   let width = 0;
   let place = { row: 0, column: 0 };
   let index = 0;
-  for (const character of charactersOf(text)) {
+  for (const character of splitCharacters(text)) {
     if (index === cursor) place = { row: rows.length - 1, column: width };
     index += character.length;
-    const own = widthOf(character);
+    const own = measureWidth(character);
     if (character === "\n" || width + own > columns - 3) {
       rows.push("");
       width = 0;
@@ -128,23 +133,23 @@ function editorRows({ text, cursor }: EditorState, columns: number, look: Prompt
     width += own;
   }
   if (index === cursor) place = { row: rows.length - 1, column: width };
-  const first = Math.max(0, Math.min(place.row - mostRows + 1, rows.length - mostRows));
-  const seen = rows.slice(first, first + mostRows);
+  const first = Math.max(0, Math.min(place.row - maxRows + 1, rows.length - maxRows));
+  const seen = rows.slice(first, first + maxRows);
   return {
     rows: seen.map((row, n) => `${first + n === 0 ? mark : "  "}${row}`),
     cursor: { row: place.row - first, column: place.column + 2 },
   };
 }
 
-function listRows(list: List | undefined, columns: number, { style }: PromptLook): string[] {
+function renderCandidates(list: CandidateList | undefined, columns: number, { style }: PromptLook): string[] {
   if (!list) return [];
   const { candidates, chosen } = list;
-  const first = Math.max(0, Math.min(chosen - 2, candidates.length - mostOffered));
-  const seen = candidates.slice(first, first + mostOffered);
-  const room = Math.min(Math.max(...seen.map(({ text }) => widthOf(text))), Math.floor(columns * 0.6));
+  const first = Math.max(0, Math.min(chosen - 2, candidates.length - maxCandidateRows));
+  const seen = candidates.slice(first, first + maxCandidateRows);
+  const room = Math.min(Math.max(...seen.map(({ text }) => measureWidth(text))), Math.floor(columns * 0.6));
   const rows = seen.map(({ text, about = "" }, n) => {
-    const name = shortened(text, columns - 4).padEnd(about ? room : 0);
-    const words = shortened(about, columns - widthOf(name) - 7);
+    const name = truncateColumns(text, columns - 4).padEnd(about ? room : 0);
+    const words = truncateColumns(about, columns - measureWidth(name) - 7);
     const isChosen = first + n === chosen;
     const row = `${isChosen ? style.cyan(name) : name}${words ? `   ${style.dim(words)}` : ""}`;
     return `${isChosen ? style.cyan("›") : " "} ${row}`;

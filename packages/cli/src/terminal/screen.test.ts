@@ -1,16 +1,16 @@
 import headless from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { liveScreen } from "./screen.ts";
+import { createScreen } from "./screen.ts";
 
 function shownBy(columns: number, rows: number) {
   const terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1000 });
   let written = "";
-  const screen = liveScreen({
+  const screen = createScreen({
     write: (text) => {
       written += text;
     },
-    size: () => ({ columns, rows }),
+    getSize: () => ({ columns, rows }),
   });
   const text = async () => {
     const now = written;

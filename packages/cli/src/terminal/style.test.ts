@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { styleFor } from "./style.ts";
+import { createStyle } from "./style.ts";
 
 describe("styles", () => {
   it.each([
@@ -11,6 +11,6 @@ describe("styles", () => {
     [{ FORCE_COLOR: "0" }, true, false],
     [{ TERM: "dumb" }, true, false],
   ])("with %j, terminal %j: %j", (env, isTTY, isStyled) => {
-    expect(styleFor({ isTTY } as never, env).bold("x")).toBe(isStyled ? "\x1b[1mx\x1b[22m" : "x");
+    expect(createStyle({ isTTY } as never, env).bold("x")).toBe(isStyled ? "\x1b[1mx\x1b[22m" : "x");
   });
 });

@@ -19,8 +19,8 @@ const formats = {
 export type Style = { readonly [Name in keyof typeof formats]: (text: string) => string };
 
 /** The looks that fit a stream: `NO_COLOR`, `FORCE_COLOR`, a dumb terminal or none at all are respected. */
-export function styleFor(stream: Io["stdout"], env: Io["env"]): Style {
-  const isStyled = wantsStyle(stream, env);
+export function createStyle(stream: Io["stdout"], env: Io["env"]): Style {
+  const isStyled = supportsStyle(stream, env);
   const paint = (format: keyof typeof formats) => (text: string) =>
     isStyled && text !== "" ? styleText(formats[format], text, { validateStream: false }) : text;
   return Object.fromEntries(
@@ -28,7 +28,7 @@ export function styleFor(stream: Io["stdout"], env: Io["env"]): Style {
   ) as Style;
 }
 
-function wantsStyle(stream: Io["stdout"], { NO_COLOR, FORCE_COLOR, TERM }: Io["env"]): boolean {
+function supportsStyle(stream: Io["stdout"], { NO_COLOR, FORCE_COLOR, TERM }: Io["env"]): boolean {
   if (NO_COLOR) return false;
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
   return stream.isTTY === true && TERM !== "dumb";

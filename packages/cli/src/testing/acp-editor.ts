@@ -18,14 +18,14 @@ export interface AcpEditor {
   readonly cli: CliProcess;
   readonly agent: ClientConnection["agent"];
   /** Everything it was told, in order. */
-  readonly told: SessionNotification[];
+  readonly notifications: SessionNotification[];
   /** Every permission that it was asked for. */
-  readonly asked: RequestPermissionRequest[];
-  updates(sessionId: string): readonly SessionUpdate[];
+  readonly permissionRequests: RequestPermissionRequest[];
+  getUpdates(sessionId: string): readonly SessionUpdate[];
   /** What the agent has said, without what it thought. */
-  text(sessionId: string): string;
-  newSession(): Promise<string>;
-  say(sessionId: string, text: string): Promise<string>;
+  getText(sessionId: string): string;
+  createSession(): Promise<string>;
+  prompt(sessionId: string, getText: string): Promise<string>;
   /** Closes stdin, as an editor does that leaves; gives what the command left with. */
   leave(): Promise<number | string>;
 }
@@ -64,13 +64,13 @@ export async function startEditor(
   const updates = (sessionId: string) =>
     told.filter((one) => one.sessionId === sessionId).map(({ update }) => update);
   return {
-    ...{ cli, agent, told, asked, updates },
-    text: (sessionId) => spoken(updates(sessionId)),
-    async newSession() {
+    ...{ cli, agent, notifications: told, permissionRequests: asked, getUpdates: updates },
+    getText: (sessionId) => collectAgentText(updates(sessionId)),
+    async createSession() {
       const request = { cwd: project.folder, mcpServers: [] };
       return (await agent.request<NewSessionResponse>(methods.agent.session.new, request)).sessionId;
     },
-    async say(sessionId, text) {
+    async prompt(sessionId, text) {
       const prompt = [{ type: "text" as const, text }];
       const request = { sessionId, prompt };
       return (await agent.request<PromptResponse>(methods.agent.session.prompt, request)).stopReason;
@@ -83,7 +83,7 @@ export async function startEditor(
 }
 
 /** The words of the agent in a list of updates. */
-export function spoken(updates: readonly SessionUpdate[]): string {
+export function collectAgentText(updates: readonly SessionUpdate[]): string {
   return updates
     .map((update) =>
       update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"

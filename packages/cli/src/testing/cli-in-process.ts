@@ -4,19 +4,19 @@ import { main } from "../main.ts";
 import type { ScratchProject } from "./cli-process.ts";
 
 /** What a command has said, and what it left with. */
-export type Said = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type CliResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** Runs a command in this process, where a new one would add nothing but its start. Without a terminal. */
-export async function capstan(
+export async function runCli(
   words: readonly string[],
   { folder, env }: Pick<ScratchProject, "folder" | "env">,
   { stdin = "", cwd = folder }: { readonly stdin?: string; readonly cwd?: string } = {},
-): Promise<Said> {
+): Promise<CliResult> {
   const [input, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   input.end(stdin);
   const io: Io = { stdin: input, stdout, stderr, env, cwd };
   const code = await main(words, io);
-  return { code, stdout: textIn(stdout), stderr: textIn(stderr) };
+  return { code, stdout: readText(stdout), stderr: readText(stderr) };
 }
 
-const textIn = (stream: PassThrough): string => (stream.read() as Buffer | null)?.toString() ?? "";
+const readText = (stream: PassThrough): string => (stream.read() as Buffer | null)?.toString() ?? "";

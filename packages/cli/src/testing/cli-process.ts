@@ -15,7 +15,7 @@ export interface ScratchProject {
 }
 
 /** Makes one. */
-export function scratchProject(files: Readonly<Record<string, string>> = {}): ScratchProject {
+export function createScratchProject(files: Readonly<Record<string, string>> = {}): ScratchProject {
   const folder = mkdtempSync(join(tmpdir(), "capstan-cli-"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const write = (path: string, text: string): void => {
@@ -42,7 +42,7 @@ export interface CliProcess {
   stdout(): string;
   stderr(): string;
   /** Resolves when stdout or stderr has it. */
-  said(what: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(what: RegExp): Promise<RegExpExecArray>;
   readonly exit: Promise<number | string>;
 }
 
@@ -68,7 +68,7 @@ export function startCli(
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     exit,
-    said(what) {
+    waitForOutput(what) {
       const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
       const look = () => {
         const found = what.exec(output.stdout) ?? what.exec(output.stderr);

@@ -21,18 +21,18 @@ export interface FakeChatServer extends AsyncDisposable {
   /** What is answered next; the last one stays. */
   replies: Reply[];
   /** Resolves when so many requests have come. */
-  asked(count: number): Promise<void>;
+  waitForRequests(count: number): Promise<void>;
 }
 
 /** Starts it. */
-export async function fakeChatServer(): Promise<FakeChatServer> {
+export async function startFakeChatServer(): Promise<FakeChatServer> {
   const requests: ChatRequest[] = [];
   const waiting: { readonly count: number; resolve(): void }[] = [];
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void readBody(request).then((body) => {
       requests.push(JSON.parse(body) as ChatRequest);
       const reply = fake.replies.length > 1 ? fake.replies.shift() : fake.replies[0];
-      answer(response, reply ?? { text: "Nothing." });
+      sendReply(response, reply ?? { text: "Nothing." });
       for (const one of waiting) if (requests.length >= one.count) one.resolve();
     });
   });
@@ -41,7 +41,7 @@ export async function fakeChatServer(): Promise<FakeChatServer> {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     replies: [],
-    asked: (count) =>
+    waitForRequests: (count) =>
       new Promise((resolve) => {
         if (requests.length >= count) resolve();
         else waiting.push({ count, resolve });
@@ -54,13 +54,13 @@ export async function fakeChatServer(): Promise<FakeChatServer> {
   return fake;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return Buffer.concat(pieces).toString();
 }
 
-function answer(response: ServerResponse, reply: Reply): void {
+function sendReply(response: ServerResponse, reply: Reply): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta: object, finish: string | null = null) =>
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);

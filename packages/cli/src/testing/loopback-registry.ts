@@ -20,13 +20,16 @@ export interface LoopbackRegistry {
 }
 
 /** Starts one. */
-export async function loopbackRegistry(root: string, packed: readonly Packed[]): Promise<LoopbackRegistry> {
+export async function startLoopbackRegistry(
+  root: string,
+  packed: readonly Packed[],
+): Promise<LoopbackRegistry> {
   const packages = new Map<string, Map<string, Package>>();
   const add = (entry: Package): void => {
     const { name, version } = entry.manifest;
     packages.set(name, (packages.get(name) ?? new Map()).set(version, entry));
   };
-  for (const folder of installedFolders(root)) add(installed(folder));
+  for (const folder of listInstalledFolders(root)) add(toPackage(folder));
   for (const { manifest, file } of packed) add({ manifest, tarball: async () => readFileSync(file) });
 
   const server = createServer(async (request, response) => {
@@ -38,7 +41,7 @@ export async function loopbackRegistry(root: string, packed: readonly Packed[]):
     if (!versions || (version !== undefined && !wanted)) return response.writeHead(404).end("{}");
     if (wanted) return response.end(await wanted.tarball());
     response.setHeader("content-type", "application/json");
-    return response.end(JSON.stringify(documentOf(name, versions, `http://${request.headers.host}`)));
+    return response.end(JSON.stringify(buildDocument(name, versions, `http://${request.headers.host}`)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -51,7 +54,7 @@ export async function loopbackRegistry(root: string, packed: readonly Packed[]):
   };
 }
 
-function documentOf(name: string, versions: ReadonlyMap<string, Package>, url: string): unknown {
+function buildDocument(name: string, versions: ReadonlyMap<string, Package>, url: string): unknown {
   const entries = [...versions].map(([version, { manifest }]) => [
     version,
     { ...manifest, dist: { tarball: `${url}/${name}/-/${version}.tgz` } },
@@ -64,7 +67,7 @@ function documentOf(name: string, versions: ReadonlyMap<string, Package>, url: s
 }
 
 /** Third-party packages, as the lock file says. */
-function installedFolders(root: string): string[] {
+function listInstalledFolders(root: string): string[] {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
     packages: Record<string, { link?: boolean }>;
   };
@@ -74,7 +77,7 @@ function installedFolders(root: string): string[] {
     .filter((folder) => existsSync(join(folder, "package.json")));
 }
 
-function installed(folder: string): Package {
+function toPackage(folder: string): Package {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   return {
     manifest,

@@ -33,7 +33,7 @@ export async function packPackages({ place, names, env, addBuilt }: PackOptions)
   mkdirSync(join(workspace, "packages"), { recursive: true });
   mkdirSync(tarballs);
   symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
-  const folders = names.map((name) => copyOf(name, workspace));
+  const folders = names.map((name) => copyPackage(name, workspace));
   const program = `
     const { bundle } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
     for (const folder of ${JSON.stringify(folders)}) await bundle(folder);`;
@@ -51,7 +51,7 @@ export async function packPackages({ place, names, env, addBuilt }: PackOptions)
 
 type Listed = Pick<PackedPackage, "name" | "size" | "files"> & { readonly filename: string };
 
-function copyOf(name: string, workspace: string): string {
+function copyPackage(name: string, workspace: string): string {
   const folder = join(workspace, "packages", name);
   for (const part of ["package.json", "src"])
     cpSync(join(root, "packages", name, part), join(folder, part), { recursive: true });

@@ -4,7 +4,7 @@ import type { ScriptedStep } from "capstan/testing";
 const words = "One two three four five six seven eight nine ten. ";
 
 /** What the model of the tests says to what was asked last. */
-export function answers(history: readonly Entry[]): ScriptedStep {
+export function getAnswer(history: readonly Entry[]): ScriptedStep {
   const results = history.slice(history.findLastIndex(({ type }) => type === "user") + 1);
   const asked = history.findLast((entry) => entry.type === "user");
   const text = asked?.type === "user" && typeof asked.content === "string" ? asked.content : "";
@@ -14,29 +14,29 @@ export function answers(history: readonly Entry[]): ScriptedStep {
   return steps[Math.min(turn, steps.length - 1)] ?? { text: `You said: ${text}` };
 }
 
-const call = (name: string, input: Record<string, string> = {}) => ({ calls: [{ name, input }] });
+const buildCall = (name: string, input: Record<string, string> = {}) => ({ calls: [{ name, input }] });
 
 const scripts: Readonly<Record<string, readonly ScriptedStep[]>> = {
   weather: [
     {
       reasoning: "The person wants to know the weather.\nI look it up.",
       text: "I look it up.",
-      ...call("weather", { city: "Oslo" }),
+      ...buildCall("weather", { city: "Oslo" }),
     },
     {
       text: "# Oslo\n\nIt is **21 degrees** and *calm*:\n\n- wind `3 km/h`\n- sun until 20:48, see [the table](https://example.com/sun)\n\n```ts\nconst warm = true;\n```\n\n| city | degrees |\n| --- | --- |\n| Oslo | 21 |\n| Rome | 30 |\n",
     },
   ],
-  mail: [call("send_mail", { to: "ann@example.com", text: "Hello" }), { text: "Done with the mail." }],
+  mail: [buildCall("send_mail", { to: "ann@example.com", text: "Hello" }), { text: "Done with the mail." }],
   slow: [{ text: Array.from({ length: 400 }, () => `~${words}`).join(""), split: words.length + 1 }],
-  nap: [call("nap"), { text: "I am awake." }],
-  survey: [call("survey"), { text: "Thank you." }],
-  choose: [call("choose", { from: "a or b" }), { text: "So be it." }],
+  nap: [buildCall("nap"), { text: "I am awake." }],
+  survey: [buildCall("survey"), { text: "Thank you." }],
+  choose: [buildCall("choose", { from: "a or b" }), { text: "So be it." }],
   evil: [
-    { text: "Look: \x1b]0;owned\x07\x1b[2J\u202ebidi\r\n\nthere", ...call("evil") },
+    { text: "Look: \x1b]0;owned\x07\x1b[2J\u202ebidi\r\n\nthere", ...buildCall("evil") },
     { text: "It is over." },
   ],
-  nested: [call("reader", { prompt: "weather please" }), { text: "The reader is back." }],
+  nested: [buildCall("reader", { prompt: "weather please" }), { text: "The reader is back." }],
   taint: [
     {
       calls: [
@@ -44,7 +44,7 @@ const scripts: Readonly<Record<string, readonly ScriptedStep[]>> = {
         { name: "weather", input: { city: "Rome" } },
       ],
     },
-    call("post", { text: "all I know" }),
+    buildCall("post", { text: "all I know" }),
     { text: "That was it." },
   ],
   edit: [

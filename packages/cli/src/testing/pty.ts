@@ -8,15 +8,15 @@ export interface PtyProgram extends AsyncDisposable {
   type(keys: string): void;
   resize(columns: number, rows: number): void;
   /** What is on the screen, and with `all` what has gone up from it; without spaces at the ends. */
-  screen(all?: "all"): string;
+  getScreen(all?: "all"): string;
   /** The screen once it shows this; rejects with what there is instead when that takes too long. */
-  shows(wanted: string | RegExp): Promise<string>;
+  waitFor(wanted: string | RegExp): Promise<string>;
   /** The same for what must be gone. */
-  hides(unwanted: string | RegExp): Promise<string>;
+  waitUntilGone(unwanted: string | RegExp): Promise<string>;
   /** All that was written, with its escapes. */
   readonly written: string;
   /** What the program made the terminal do beside writing: titles, bells, links and clipboards. */
-  readonly deeds: readonly string[];
+  readonly sideEffects: readonly string[];
   readonly exitCode: Promise<number>;
   kill(signal: string): void;
 }
@@ -28,7 +28,7 @@ export type PtyOptions = {
   readonly cwd?: string;
 };
 
-const patienceMs = 30_000;
+const screenTimeoutMs = 30_000;
 
 /** Starts a source file of this package in a pseudo-terminal, beside the file `beside`. */
 export function startInPty(
@@ -50,10 +50,10 @@ export function startCommandInPty(
 ): PtyProgram {
   const { columns = 80, rows = 30, env = {}, cwd = process.cwd() } = options;
   const child = spawn(command, args, { name: "xterm-256color", cols: columns, rows, cwd, env });
-  return watched(child, columns, rows);
+  return watchProgram(child, columns, rows);
 }
 
-function watched(child: IPty, columns: number, rows: number): PtyProgram {
+function watchProgram(child: IPty, columns: number, rows: number): PtyProgram {
   const terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 2000 });
   const deeds: string[] = [];
   const waiting = new Set<() => void>();
@@ -63,7 +63,7 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
   terminal.onBell(() => deeds.push("bell"));
   for (const code of [0, 1, 2, 8, 52])
     terminal.parser.registerOscHandler(code, (data) => deeds.push(`osc ${code} ${data}`) > 0);
-  const isDrawing = drawing(terminal);
+  const isDrawing = createDrawingCheck(terminal);
   const look = () => {
     if (!isDrawing() || isOver) for (const check of waiting) check();
   };
@@ -81,7 +81,7 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
       });
     });
   });
-  const screen = (all?: "all") => screenText(terminal, all === "all");
+  const screen = (all?: "all") => getScreenText(terminal, all === "all");
   const until = (isThere: () => boolean, about: string) =>
     new Promise<string>((resolve, reject) => {
       const end = (problem?: string) => {
@@ -90,7 +90,7 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
         if (problem === undefined) resolve(screen());
         else reject(new Error(`${problem}. The screen is:\n${screen("all")}`));
       };
-      const timer = setTimeout(() => end(`${about} did not come`), patienceMs);
+      const timer = setTimeout(() => end(`${about} did not come`), screenTimeoutMs);
       const check = () => {
         if (isThere()) end();
         else if (isOver) end(`The program has ended before ${about}`);
@@ -107,9 +107,9 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
       terminal.resize(nextColumns, nextRows);
       child.resize(nextColumns, nextRows);
     },
-    screen,
-    shows: (wanted) => until(() => has(wanted), `${wanted}`),
-    hides: (unwanted) =>
+    getScreen: screen,
+    waitFor: (wanted) => until(() => has(wanted), `${wanted}`),
+    waitUntilGone: (unwanted) =>
       until(
         () => !(typeof unwanted === "string" ? screen().includes(unwanted) : unwanted.test(screen())),
         `the end of ${unwanted}`,
@@ -117,7 +117,7 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
     get written() {
       return written;
     },
-    deeds,
+    sideEffects: deeds,
     exitCode,
     kill: (signal) => !isOver && child.kill(signal),
     async [Symbol.asyncDispose]() {
@@ -132,7 +132,7 @@ function watched(child: IPty, columns: number, rows: number): PtyProgram {
 type Terminal = InstanceType<typeof headless.Terminal>;
 
 /** Whether the program is in the middle of a picture, which may arrive in pieces. */
-function drawing({ parser }: Terminal): () => boolean {
+function createDrawingCheck({ parser }: Terminal): () => boolean {
   let isDrawing = false;
   const tells = (final: string, begins: boolean) =>
     parser.registerCsiHandler({ prefix: "?", final }, (modes) => {
@@ -144,7 +144,7 @@ function drawing({ parser }: Terminal): () => boolean {
   return () => isDrawing;
 }
 
-function screenText(terminal: Terminal, isAll: boolean): string {
+function getScreenText(terminal: Terminal, isAll: boolean): string {
   const buffer = terminal.buffer.active;
   const lines: string[] = [];
   for (let row = isAll ? 0 : buffer.baseY; row < buffer.baseY + terminal.rows; row++)

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { capstan } from "../testing/cli-in-process.ts";
-import { type ScratchProject, scratchProject } from "../testing/cli-process.ts";
+import { runCli } from "../testing/cli-in-process.ts";
+import { createScratchProject, type ScratchProject } from "../testing/cli-process.ts";
 import { startInPty } from "../testing/pty.ts";
 
 const config = `
@@ -13,7 +13,7 @@ export default { agents: [defineAgent({ name: "sailor", model: offline({ id: "of
 
 let project: ScratchProject;
 beforeEach(() => {
-  project = scratchProject({ "app/capstan.config.mjs": config });
+  project = createScratchProject({ "app/capstan.config.mjs": config });
 });
 afterEach(() => project.remove());
 
@@ -26,39 +26,39 @@ const start = (...words: string[]) =>
 describe("in a terminal", () => {
   it("Ctrl-C at a question leaves with 130, and is neither a yes nor a no", async () => {
     await using trust = start();
-    await trust.shows("Do you trust this folder?");
+    await trust.waitFor("Do you trust this folder?");
     trust.type("\u0003");
     expect(await trust.exitCode).toBe(130);
-    expect(trust.screen("all")).not.toContain("is not used");
-    await capstan(["-p", "Ahoy"], project);
+    expect(trust.getScreen("all")).not.toContain("is not used");
+    await runCli(["-p", "Ahoy"], project);
     await using picker = start("-r", "--trust");
-    await picker.shows("Which session?");
+    await picker.waitFor("Which session?");
     picker.type("\u0003");
     expect(await picker.exitCode).toBe(130);
     await using init = start("init");
-    await init.shows("Where?");
+    await init.waitFor("Where?");
     init.type("\u0003");
     expect(await init.exitCode).toBe(130);
-    expect(init.screen("all")).toContain("Nothing was made.");
+    expect(init.getScreen("all")).toContain("Nothing was made.");
   });
 
   it("a folder is asked about once, and trusted only when the user says so", async () => {
     await using no = start();
-    await no.shows("Do you trust this folder?");
+    await no.waitFor("Do you trust this folder?");
     no.type("\r");
-    await no.shows("is not used");
+    await no.waitFor("is not used");
     no.type("\u0004");
     expect(await no.exitCode).toBe(0);
     await using yes = start();
-    await yes.shows("Do you trust this folder?");
+    await yes.waitFor("Do you trust this folder?");
     yes.type("y");
-    await yes.shows("offline/sailor");
+    await yes.waitFor("offline/sailor");
     yes.type("\u0004");
     expect(await yes.exitCode).toBe(0);
     expect(readFileSync(join(project.folder, ".data", "trust.json"), "utf8")).toContain("/app");
     await using again = start("-r");
-    await again.shows("There is no session yet");
-    expect(again.screen()).not.toContain("Do you trust");
+    await again.waitFor("There is no session yet");
+    expect(again.getScreen()).not.toContain("Do you trust");
     expect(await again.exitCode).toBe(1);
   });
 });

@@ -10,27 +10,27 @@ import type { Io } from "../io.ts";
 
 /** Whether the user has said that code and commands found in the folder may be run. */
 export function isTrusted(folder: string, env: Io["env"]): boolean {
-  const known = new Set(readTrusted(trustFile(env)));
+  const trusted = new Set(readTrustedFolders(getTrustFile(env)));
   const start = realpathSync(folder);
-  const home = realHome(env);
-  for (let above = start; ; above = dirname(above)) {
-    const isAll = above === home || dirname(above) === above;
-    if (known.has(above) && (above === start || !isAll)) return true;
-    if (dirname(above) === above) return false;
+  const home = resolveHome(env);
+  for (let ancestor = start; ; ancestor = dirname(ancestor)) {
+    const isTooBroad = ancestor === home || dirname(ancestor) === ancestor;
+    if (trusted.has(ancestor) && (ancestor === start || !isTooBroad)) return true;
+    if (dirname(ancestor) === ancestor) return false;
   }
 }
 
 /** Remembers it. */
 export async function trustFolder(folder: string, env: Io["env"]): Promise<void> {
-  const file = trustFile(env);
-  const folders = [...new Set([...readTrusted(file), realpathSync(folder)])].sort();
+  const file = getTrustFile(env);
+  const folders = [...new Set([...readTrustedFolders(file), realpathSync(folder)])].sort();
   ensureDataFolder(dirname(file));
   await replaceFile(file, `${JSON.stringify({ folders }, undefined, 2)}\n`);
 }
 
-const trustFile = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
+const getTrustFile = (env: Io["env"]): string => join(dataFolder(env), "trust.json");
 
-function readTrusted(file: string): readonly string[] {
+function readTrustedFolders(file: string): readonly string[] {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -38,7 +38,7 @@ function readTrusted(file: string): readonly string[] {
     const { code } = error as NodeJS.ErrnoException;
     // Below a file there is nothing either; whoever makes the data folder says so.
     if (code === "ENOENT" || code === "ENOTDIR") return [];
-    throw damaged(file, "cannot be read");
+    throw createFileError(file, "cannot be read");
   }
   try {
     const { folders } = JSON.parse(text) as { folders: unknown };
@@ -46,15 +46,15 @@ function readTrusted(file: string): readonly string[] {
   } catch {
     // Said below.
   }
-  throw damaged(file, "is damaged");
+  throw createFileError(file, "is damaged");
 }
 
-function damaged(file: string, problem: string): AgentError {
+function createFileError(file: string, problem: string): AgentError {
   const message = `The list of trusted folders ${file} ${problem}. Repair or remove it; you are then asked again.`;
   return new AgentError("invalid_definition", message);
 }
 
-function realHome(env: Io["env"]): string {
+function resolveHome(env: Io["env"]): string {
   try {
     return realpathSync(userFolder(env));
   } catch {

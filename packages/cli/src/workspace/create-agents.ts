@@ -8,8 +8,8 @@ import {
   type Tool,
 } from "capstan";
 import { defaultModel } from "capstan/models";
-import { chooseTools, configured, type Shelf } from "./choose-tools.ts";
-import { namedChoice } from "./resolve-model.ts";
+import { chooseTools, loadConfiguredTools, type ToolContext } from "./choose-tools.ts";
+import { resolveModel } from "./resolve-model.ts";
 import type { WorkspaceFlags } from "./workspace.ts";
 
 /** The agents of a workspace. */
@@ -19,34 +19,36 @@ const identity =
   "You are a helpful assistant in a terminal, called Capstan. Be brief. Answer in Markdown, in the language of the user.";
 
 /** Makes them of the configuration and the flags: flags concern the chosen one, MCP tools are for all. */
-export async function makeAgents(flags: WorkspaceFlags, shelf: Shelf): Promise<Team> {
-  const agents = shelf.config.agents?.length ? shelf.config.agents : [await usualAgent(flags, shelf)];
-  const chosen = chosenAgent(agents, flags.agent);
-  const tools = await chooseTools(flags.tools, () => ownTools(chosen), shelf);
-  const model = flags.model === undefined ? undefined : await namedChoice(flags.model);
-  const made = new Map<Agent, Agent>();
-  const remake = (agent: Agent): Agent => {
-    const known = made.get(agent);
+export async function createAgents(flags: WorkspaceFlags, context: ToolContext): Promise<Team> {
+  const agents = context.config.agents?.length
+    ? context.config.agents
+    : [await createDefaultAgent(flags, context)];
+  const chosen = findAgent(agents, flags.agent);
+  const tools = await chooseTools(flags.tools, () => getOwnTools(chosen), context);
+  const model = flags.model === undefined ? undefined : await resolveModel(flags.model);
+  const configuredAgents = new Map<Agent, Agent>();
+  const configure = (agent: Agent): Agent => {
+    const known = configuredAgents.get(agent);
     if (known) return known;
     const isChosen = agent === chosen;
-    const { mcp } = shelf;
-    const source = isChosen ? tools : mcp && (() => [...ownTools(agent), ...mcp.tools]);
+    const { mcp } = context;
+    const source = isChosen ? tools : mcp && (() => [...getOwnTools(agent), ...mcp.tools]);
     const remade: Agent = {
       ...agent,
-      ...(source && withTools(agent, source, shelf)),
+      ...(source && withTools(agent, source, context)),
       ...(isChosen && withFlags(agent, flags, model)),
       // A run knows its agents by name: those that are handed over to must be the remade ones too.
-      ...(agent.handoffs && { handoffs: () => agent.handoffs?.().map(remake) ?? [] }),
+      ...(agent.handoffs && { handoffs: () => agent.handoffs?.().map(configure) ?? [] }),
     };
-    made.set(agent, remade);
+    configuredAgents.set(agent, remade);
     return remade;
   };
-  return { agents: agents.map(remake), agent: remake(chosen) };
+  return { agents: agents.map(configure), agent: configure(chosen) };
 }
 
-const ownTools = (agent: Agent): readonly Tool[] => agent.toolSource?.() ?? [...agent.tools.values()];
+const getOwnTools = (agent: Agent): readonly Tool[] => agent.toolSource?.() ?? [...agent.tools.values()];
 
-function chosenAgent(agents: readonly Agent[], name: string | undefined): Agent {
+function findAgent(agents: readonly Agent[], name: string | undefined): Agent {
   const found = name === undefined ? agents[0] : agents.find((agent) => agent.name === name);
   if (found) return found;
   const names = agents.map((agent) => agent.name);
@@ -54,24 +56,24 @@ function chosenAgent(agents: readonly Agent[], name: string | undefined): Agent 
   throw new AgentError("unknown_agent", `There is no agent "${name}".${hint}`);
 }
 
-async function usualAgent({ model }: WorkspaceFlags, shelf: Shelf): Promise<Agent> {
-  const [first] = shelf.config.models ?? [];
-  const configuredModel = typeof first === "string" ? await namedChoice(first) : first;
+async function createDefaultAgent({ model }: WorkspaceFlags, context: ToolContext): Promise<Agent> {
+  const [firstModel] = context.config.models ?? [];
+  const configuredModel = typeof firstModel === "string" ? await resolveModel(firstModel) : firstModel;
   return defineAgent({
     name: "assistant",
     // Who names a model with a flag needs no other to be looked for.
-    model: model === undefined ? (configuredModel ?? (await usualModel(shelf.env))) : "offline",
+    model: model === undefined ? (configuredModel ?? (await resolveDefaultModel(context.env))) : "offline",
     instructions: standardInstructions(identity),
-    tools: await configured(shelf),
+    tools: await loadConfiguredTools(context),
   });
 }
 
-async function usualModel(env: Shelf["env"]): Promise<Model | string> {
-  return env.CAPSTAN_MODEL ? namedChoice(env.CAPSTAN_MODEL) : defaultModel();
+async function resolveDefaultModel(env: ToolContext["env"]): Promise<Model | string> {
+  return env.CAPSTAN_MODEL ? resolveModel(env.CAPSTAN_MODEL) : defaultModel();
 }
 
 /** Tools that may come and go stay a function. */
-function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: Shelf): Partial<Agent> {
+function withTools(agent: Agent, source: () => readonly Tool[], { mcp }: ToolContext): Partial<Agent> {
   if (mcp || agent.toolSource) return { tools: new Map(), specs: [], toolSource: source };
   const { tools, specs } = defineAgent({ name: agent.name, model: "offline", tools: source() });
   return { tools, specs };
@@ -96,7 +98,7 @@ function withFlags(
 }
 
 /** How the model of an agent is called. */
-export function modelNameOf(agent: Agent): string {
+export function getModelName(agent: Agent): string {
   const [first] = agent.models.main;
   return typeof first === "string" ? first : first.id;
 }

@@ -4,7 +4,7 @@ import { type LocalEngine, local } from "capstan/engines/local";
 import { rememberFolder } from "../sessions/session-folders.ts";
 
 /** What the runs of a workspace have in common. */
-export type EngineParts = {
+export type EngineOptions = {
   readonly store: Store;
   readonly agents: readonly Agent[];
   readonly policy: PolicyOverrides;
@@ -16,16 +16,16 @@ export type EngineParts = {
 const leaseMs = 3_000;
 
 /** See `Workspace.engine`. */
-export function workspaceEngine({ store, agents, policy, folder, log }: EngineParts): LocalEngine {
-  const wanted = new Set<string>();
-  let remembered: Promise<unknown> = Promise.resolve();
+export function createEngine({ store, agents, policy, folder, log }: EngineOptions): LocalEngine {
+  const requestedRuns = new Set<string>();
+  let pendingRecord: Promise<unknown> = Promise.resolve();
   const engine = local({
     store,
     agents,
     leaseMs,
     getResumeOptions({ runId }) {
       // The database has runs of other folders and of yesterday: nobody asked to go on with them.
-      if (!wanted.has(runId)) throw new AgentError("aborted", "Nobody has asked for this run.");
+      if (!requestedRuns.has(runId)) throw new AgentError("aborted", "Nobody has asked for this run.");
       return { hooks: { onEvent: log } };
     },
   });
@@ -36,23 +36,23 @@ export function workspaceEngine({ store, agents, policy, folder, log }: EnginePa
       const told = hooks.onEvent;
       const onEvent = (event: Event) => {
         log(event);
-        if (event.type === "run_start") remembered = rememberFolder(store, session, folder);
+        if (event.type === "run_start") pendingRecord = rememberFolder(store, session, folder);
         told?.(event);
       };
       return engine.run(agent, input, { policy, ...given, session, hooks: { ...hooks, onEvent } });
     },
     open(runId) {
-      wanted.add(runId);
+      requestedRuns.add(runId);
       void engine.recover().catch(() => undefined); // tried again soon
       return engine.open(runId);
     },
     async send(runId, message) {
-      wanted.add(runId);
+      requestedRuns.add(runId);
       await engine.send(runId, message);
     },
     async close() {
       await engine.close();
-      await remembered;
+      await pendingRecord;
     },
   };
 }

@@ -13,13 +13,17 @@ type Servers = Readonly<Record<string, ServerConfig>>;
  * All MCP servers that are configured; of one name the last one counts: `mcp.json` in the data folder, the project's
  * `.mcp.json`, the configuration, `--mcp-config`.
  */
-export function mcpServersOf({ mcpConfig }: WorkspaceFlags, { config, mcpFile }: Project, io: Io): Servers {
-  const own = join(dataFolder(io.env), "mcp.json");
+export function collectMcpServers(
+  { mcpConfig }: WorkspaceFlags,
+  { config, mcpFile }: Project,
+  io: Io,
+): Servers {
+  const userFile = join(dataFolder(io.env), "mcp.json");
   return {
-    ...(existsSync(own) && readServers(own)),
+    ...(existsSync(userFile) && readServers(userFile)),
     ...(mcpFile !== undefined && readServers(mcpFile)),
     ...config.mcpServers,
-    ...(mcpConfig !== undefined && givenServers(mcpConfig, io)),
+    ...(mcpConfig !== undefined && readMcpConfig(mcpConfig, io)),
   };
 }
 
@@ -31,7 +35,7 @@ export async function startServers(
 ): Promise<McpTools | undefined> {
   if (Object.keys(mcpServers).length === 0) return undefined;
   const { mcpTools } = await import("@capstan/mcp");
-  const { signIn } = await import("./sign-in.ts");
+  const { createSignIn: signIn } = await import("./sign-in.ts");
   return mcpTools({
     mcpServers,
     variables: io.env,
@@ -43,7 +47,7 @@ export async function startServers(
 }
 
 /** One line for each server that is not as it should be. */
-export function mcpNotices(mcp: McpTools | undefined): readonly string[] {
+export function getMcpNotices(mcp: McpTools | undefined): readonly string[] {
   return (mcp?.status() ?? []).flatMap(({ name, error, changed, problems }) => [
     ...(error ? [`MCP server "${name}" does not work: ${error.message}`] : []),
     ...(changed.length > 0
@@ -54,10 +58,10 @@ export function mcpNotices(mcp: McpTools | undefined): readonly string[] {
 }
 
 /** Those of `--mcp-config`: a file, or JSON. */
-export function givenServers(given: string, io: Io): Servers {
-  return given.trimStart().startsWith("{")
-    ? parseServers(given, "--mcp-config")
-    : readServers(resolve(io.cwd, given));
+export function readMcpConfig(fileOrJson: string, io: Io): Servers {
+  return fileOrJson.trimStart().startsWith("{")
+    ? parseServers(fileOrJson, "--mcp-config")
+    : readServers(resolve(io.cwd, fileOrJson));
 }
 
 function readServers(file: string): Servers {

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { databaseOf, openStore, withoutPassword } from "./open-store.ts";
-import { namedChoice } from "./resolve-model.ts";
+import { hidePassword, openStore, resolveDatabase } from "./open-store.ts";
+import { resolveModel } from "./resolve-model.ts";
 
 const io = (env: Record<string, string> = {}) =>
   ({ env: { CAPSTAN_HOME: "/data", ...env }, cwd: "/here" }) as never;
@@ -11,29 +11,33 @@ const io = (env: Record<string, string> = {}) =>
 describe("the database", () => {
   it("is the flag's, the environment's, the configuration's or the data folder's, in this order", () => {
     const project = { config: { database: "own.db" }, configFile: "/project/capstan.config.ts" };
-    expect(databaseOf({ database: "a.db" }, project, io({ CAPSTAN_DATABASE: "b.db" }))).toBe("/here/a.db");
-    expect(databaseOf({}, project, io({ CAPSTAN_DATABASE: "b.db" }))).toBe("/here/b.db");
-    expect(databaseOf({}, project, io())).toBe("/project/own.db");
-    expect(databaseOf({}, { config: {} }, io())).toBe("/data/capstan.db");
-    expect(databaseOf({ database: "postgres://x/y" }, project, io())).toBe("postgres://x/y");
+    expect(resolveDatabase({ database: "a.db" }, project, io({ CAPSTAN_DATABASE: "b.db" }))).toBe(
+      "/here/a.db",
+    );
+    expect(resolveDatabase({}, project, io({ CAPSTAN_DATABASE: "b.db" }))).toBe("/here/b.db");
+    expect(resolveDatabase({}, project, io())).toBe("/project/own.db");
+    expect(resolveDatabase({}, { config: {} }, io())).toBe("/data/capstan.db");
+    expect(resolveDatabase({ database: "postgres://x/y" }, project, io())).toBe("postgres://x/y");
   });
 
   it("is of a kind that there is: another one is refused by its name, without its password", () => {
-    const foreign = () => databaseOf({ database: "foo://me:secret@x" }, { config: {} }, io());
+    const foreign = () => resolveDatabase({ database: "foo://me:secret@x" }, { config: {} }, io());
     expect(foreign).toThrow(
       "There is no database of the kind foo://: name a file by its path, or postgres://…",
     );
     const configured = { config: { database: "mysql://x" }, configFile: "/project/capstan.config.ts" };
-    expect(() => databaseOf({}, configured, io())).toThrow("mysql://");
-    expect(() => databaseOf({}, { config: {} }, io({ CAPSTAN_DATABASE: "file:///x" }))).toThrow("file://");
-    expect(databaseOf({ database: "a:b.db" }, { config: {} }, io())).toBe("/here/a:b.db");
+    expect(() => resolveDatabase({}, configured, io())).toThrow("mysql://");
+    expect(() => resolveDatabase({}, { config: {} }, io({ CAPSTAN_DATABASE: "file:///x" }))).toThrow(
+      "file://",
+    );
+    expect(resolveDatabase({ database: "a:b.db" }, { config: {} }, io())).toBe("/here/a:b.db");
   });
 
   it("is shown without its password", () => {
-    expect(withoutPassword("postgres://me:secret@host:5432/base?password=secret")).toBe(
+    expect(hidePassword("postgres://me:secret@host:5432/base?password=secret")).toBe(
       "postgres://me@host:5432/base",
     );
-    expect(withoutPassword("postgres://me:sec ret@[bad")).toBe("postgres://…");
+    expect(hidePassword("postgres://me:sec ret@[bad")).toBe("postgres://…");
   });
 
   it("is for its owner alone, also in a folder that all may read", async () => {
@@ -58,10 +62,10 @@ describe("the database", () => {
 
 describe("the name of a model", () => {
   it("may have an effort, and other words behind a colon belong to the name", async () => {
-    expect(await namedChoice("ollama/llama3:8b")).toBe("ollama/llama3:8b");
-    expect(await namedChoice("openai/gpt-5:high")).toMatchObject({ id: "openai/gpt-5" });
-    expect(await namedChoice("offline")).toMatchObject({ id: "offline/rules" });
-    await expect(namedChoice("ollama/llama3:high")).rejects.toThrow("openai, anthropic and gemini");
-    await expect(namedChoice("gpt-5")).rejects.toThrow("write it as provider/model");
+    expect(await resolveModel("ollama/llama3:8b")).toBe("ollama/llama3:8b");
+    expect(await resolveModel("openai/gpt-5:high")).toMatchObject({ id: "openai/gpt-5" });
+    expect(await resolveModel("offline")).toMatchObject({ id: "offline/rules" });
+    await expect(resolveModel("ollama/llama3:high")).rejects.toThrow("openai, anthropic and gemini");
+    await expect(resolveModel("gpt-5")).rejects.toThrow("write it as provider/model");
   });
 });

@@ -10,19 +10,19 @@ import type { Io } from "../io.ts";
 export type OpenedStore = { readonly store: Store; readonly database: string };
 
 /** Where sessions are kept: what flags say, else `CAPSTAN_DATABASE`, else the configuration, else the data folder. */
-export function databaseOf(
+export function resolveDatabase(
   { database }: { readonly database?: string | undefined },
   { config, configFile }: { readonly config: Config; readonly configFile?: string | undefined },
   io: Io,
 ): string {
-  const given = database ?? io.env.CAPSTAN_DATABASE;
-  if (given) return placeOf(given, io.cwd);
+  const override = database ?? io.env.CAPSTAN_DATABASE;
+  if (override) return resolveLocation(override, io.cwd);
   if (config.database === undefined) return join(dataFolder(io.env), "capstan.db");
-  return placeOf(config.database, configFile === undefined ? io.cwd : dirname(configFile));
+  return resolveLocation(config.database, configFile === undefined ? io.cwd : dirname(configFile));
 }
 
 /** Never shows an address: it may have a password. */
-function placeOf(database: string, folder: string): string {
+function resolveLocation(database: string, folder: string): string {
   if (isPostgres(database)) return database;
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(database) ?? [];
   if (scheme === undefined) return resolve(folder, database);
@@ -36,13 +36,13 @@ const isPostgres = (database: string): boolean => /^postgres(?:ql)?:\/\//.test(d
 export async function openStore(database: string): Promise<OpenedStore> {
   if (isPostgres(database)) return openPostgres(database);
   ensureDataFolder(dirname(database));
-  makeFile(database);
+  createFile(database);
   const { sqlite } = await import("capstan/stores/sqlite");
   return { store: sqlite(database), database };
 }
 
 /** For its owner alone, as the logs are, whoever may read its folder; SQLite gives what it makes beside it the same rights. */
-function makeFile(file: string): void {
+function createFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
@@ -68,7 +68,7 @@ async function openPostgres(address: string): Promise<OpenedStore> {
     await store.close();
     await pool.end();
   };
-  return { store: { ...store, close }, database: withoutPassword(address) };
+  return { store: { ...store, close }, database: hidePassword(address) };
 }
 
 /** Not a dependency: most people never need it. */
@@ -84,7 +84,7 @@ async function loadPg(): Promise<Pg> {
 }
 
 /** An address as people may see it. */
-export function withoutPassword(address: string): string {
+export function hidePassword(address: string): string {
   if (!isPostgres(address) || !URL.canParse(address)) return isPostgres(address) ? "postgres://…" : address;
   const url = new URL(address);
   return `${url.protocol}//${url.username ? `${url.username}@` : ""}${url.host}${url.pathname}`;

@@ -5,7 +5,7 @@ import { providerOf, providers } from "capstan/models";
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** What `-m` and `models` name: the offline model, or `provider/model[:effort]`. */
-export async function namedChoice(name: string): Promise<Model | string> {
+export async function resolveModel(name: string): Promise<Model | string> {
   if (name === "offline" || name.startsWith("offline/"))
     return (await import("capstan/models/offline")).offline();
   const [provider, known] = [providerOf(name), providers.map((one) => one.name)];

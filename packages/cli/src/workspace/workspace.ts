@@ -10,11 +10,11 @@ import type { Config } from "../config/config.ts";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import { loadProject, type Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
-import { projectFolder, withProject } from "../sessions/session-projects.ts";
-import { makeAgents, modelNameOf } from "./create-agents.ts";
-import { workspaceEngine } from "./create-engine.ts";
-import { mcpNotices, mcpServersOf, startServers } from "./mcp-servers.ts";
-import { databaseOf, openMemory, openStore } from "./open-store.ts";
+import { getProjectFolder, withProject } from "../sessions/session-projects.ts";
+import { createAgents, getModelName } from "./create-agents.ts";
+import { createEngine } from "./create-engine.ts";
+import { collectMcpServers, getMcpNotices, startServers } from "./mcp-servers.ts";
+import { openMemory, openStore, resolveDatabase } from "./open-store.ts";
 
 /** Command-line flags for agents, models, tools and file locations. */
 export type WorkspaceFlags = {
@@ -82,28 +82,28 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
   };
   try {
     const opened =
-      flags.session === false ? await openMemory() : await openStore(databaseOf(flags, project, io));
+      flags.session === false ? await openMemory() : await openStore(resolveDatabase(flags, project, io));
     cleanups.push(() => opened.store.close());
-    const mcp = await startServers(mcpServersOf(flags, project, io), io, flags);
+    const mcp = await startServers(collectMcpServers(flags, project, io), io, flags);
     if (mcp) cleanups.push(() => mcp.close());
-    const team = await makeAgents(flags, { config, mcp, folder: io.cwd, env: io.env });
+    const team = await createAgents(flags, { config, mcp, folder: io.cwd, env: io.env });
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
     const policy = buildPolicy(config, flags);
-    const owner = projectFolder(project.configFile, io.cwd);
+    const owner = getProjectFolder(project.configFile, io.cwd);
     const store = withProject(opened.store, owner);
     // Runs that are not stored are not logged either.
     const log = flags.session === false ? () => undefined : logs;
-    const engine = workspaceEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
+    const engine = createEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
     cleanups.push(() => engine.close());
-    const modelName = modelNameOf(team.agent);
+    const modelName = getModelName(team.agent);
     return {
       ...{ config, home, database: opened.database, project: owner, ...team },
       ...{ policy, store, engine, mcp, logs, close },
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
-      notices: [...project.notices, ...mcpNotices(mcp), ...getModelNotices(team.agent, io)],
+      notices: [...project.notices, ...getMcpNotices(mcp), ...getModelNotices(team.agent, io)],
     } satisfies Workspace;
   } catch (error) {
     await close();
@@ -135,7 +135,7 @@ const isOffline = (modelName: string): boolean => modelName.startsWith("offline"
 
 /** Returns notices about a missing API key or the offline model. */
 export function getModelNotices(agent: Agent, io: Io): readonly string[] {
-  const modelName = modelNameOf(agent);
+  const modelName = getModelName(agent);
   if (isOffline(modelName))
     return [
       "Offline model: rules, not AI. For a real model, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama. Run `capstan models` to list all models.",

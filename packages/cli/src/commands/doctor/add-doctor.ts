@@ -17,7 +17,7 @@ export const addDoctor: AddCommand = (program, io, outcome) => {
     .option("--json", "as a JSON list")
     .addHelpText("after", examples)
     .action(async (_options, command) => {
-      const { doctor } = await import("./doctor.ts");
+      const { runDoctor: doctor } = await import("./doctor.ts");
       outcome.exitCode = await doctor(command.optsWithGlobals(), io);
     });
 };

@@ -7,7 +7,7 @@ import type { Finding } from "./findings.ts";
 const defaultPort = 4680;
 
 /** Whether `dev` and `serve` get the port they would take. */
-export async function portFinding({ config }: Project, io: Io): Promise<Finding> {
+export async function checkPort({ config }: Project, io: Io): Promise<Finding> {
   const port = Number(io.env.PORT || config.server?.port || defaultPort);
   const what = `Port ${port}`;
   try {

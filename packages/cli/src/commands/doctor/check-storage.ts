@@ -5,13 +5,13 @@ import { dataFolder } from "capstan/data-folder";
 import { ensureDataFolder } from "../../config/ensure-data-folder.ts";
 import type { Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
-import { databaseOf, hasStore, openStore, withoutPassword } from "../../workspace/open-store.ts";
+import { hasStore, hidePassword, openStore, resolveDatabase } from "../../workspace/open-store.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { getLogFolder } from "../../workspace/workspace.ts";
-import { type Finding, problemOf } from "./findings.ts";
+import { type Finding, getErrorMessage } from "./findings.ts";
 
 /** Whether it can be written, and by its owner alone. */
-export function dataFinding({ env }: Io): Finding {
+export function checkDataFolder({ env }: Io): Finding {
   const folder = dataFolder(env);
   const what = "Data folder";
   try {
@@ -19,7 +19,7 @@ export function dataFinding({ env }: Io): Finding {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const advice = "Repair its rights, or name another folder with CAPSTAN_HOME.";
-    return { what, state: "broken", says: problemOf(error), advice };
+    return { what, state: "broken", says: getErrorMessage(error), advice };
   }
   const isOpen = process.platform !== "win32" && (statSync(folder).mode & 0o077) !== 0;
   if (!isOpen) return { what, state: "ok", says: folder };
@@ -27,21 +27,21 @@ export function dataFinding({ env }: Io): Finding {
 }
 
 /** Whether it opens, and whether it is whole. */
-export async function databaseFinding(flags: WorkspaceFlags, project: Project, io: Io): Promise<Finding> {
+export async function checkDatabase(flags: WorkspaceFlags, project: Project, io: Io): Promise<Finding> {
   const what = "Database";
   let where: string;
   try {
-    where = databaseOf(flags, project, io);
+    where = resolveDatabase(flags, project, io);
   } catch (error) {
-    return { what, state: "broken", says: problemOf(error), advice: "Name another with --database." };
+    return { what, state: "broken", says: getErrorMessage(error), advice: "Name another with --database." };
   }
-  const shown = withoutPassword(where);
+  const shown = hidePassword(where);
   if (!hasStore(where)) return { what, state: "ok", says: `${shown} will be made when it is needed` };
   try {
     const { store } = await openStore(where);
     try {
       const { length } = await store.list();
-      const damage = existsSync(where) ? damageOf(where) : undefined;
+      const damage = existsSync(where) ? findDamage(where) : undefined;
       if (damage === undefined)
         return {
           what,
@@ -56,11 +56,11 @@ export async function databaseFinding(flags: WorkspaceFlags, project: Project, i
     }
   } catch (error) {
     const advice = "Name another with --database, or repair this one.";
-    return { what, state: "broken", says: `${shown}: ${problemOf(error)}`, advice };
+    return { what, state: "broken", says: `${shown}: ${getErrorMessage(error)}`, advice };
   }
 }
 
-function damageOf(file: string): string | undefined {
+function findDamage(file: string): string | undefined {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const [row] = database.prepare("PRAGMA integrity_check(1)").all() as { integrity_check: string }[];
@@ -71,7 +71,7 @@ function damageOf(file: string): string | undefined {
 }
 
 /** Where the three logs of each session are. */
-export async function logFinding(project: Project, io: Io): Promise<Finding> {
+export async function checkLogs(project: Project, io: Io): Promise<Finding> {
   const folder = getLogFolder(project, io);
   const what = "Logs";
   const files = ["events.jsonl", "readable.log", "reasoning.log"];
@@ -82,6 +82,6 @@ export async function logFinding(project: Project, io: Io): Promise<Finding> {
     return { what, state: "ok", says };
   } catch (error) {
     const advice = "Repair its rights, or name another folder with `logs.directory` in the configuration.";
-    return { what, state: "broken", says: problemOf(error), advice };
+    return { what, state: "broken", says: getErrorMessage(error), advice };
   }
 }

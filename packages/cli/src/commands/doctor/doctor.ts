@@ -1,37 +1,37 @@
 import { type ExitCode, exitCodes } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
-import { jsonText } from "../../output/format-json.ts";
-import { harmless } from "../../terminal/escape-terminal.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { escapeTerminal } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
-import { portFinding } from "./check-port.ts";
-import { databaseFinding, dataFinding, logFinding } from "./check-storage.ts";
-import { type Finding, modelFindings, nodeFinding, projectOf, serverFindings } from "./findings.ts";
+import { checkPort } from "./check-port.ts";
+import { checkDatabase, checkDataFolder, checkLogs } from "./check-storage.ts";
+import { checkMcpServers, checkModel, checkNode, checkProject, type Finding } from "./findings.ts";
 
 /** Flags of `capstan doctor`. */
 export type DoctorFlags = WorkspaceFlags & { readonly json?: boolean; readonly online?: boolean };
 
 /** Looks at everything, says what it found, and fails when something is broken. */
-export async function doctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
-  const { project, finding } = await projectOf(flags, io);
+export async function runDoctor(flags: DoctorFlags, io: Io): Promise<ExitCode> {
+  const { project, finding } = await checkProject(flags, io);
   const findings: Finding[] = [
-    nodeFinding(),
-    dataFinding(io),
-    await databaseFinding(flags, project, io),
+    checkNode(),
+    checkDataFolder(io),
+    await checkDatabase(flags, project, io),
     finding,
-    ...(await modelFindings(flags, project, io)),
-    ...(await serverFindings(flags, project, io)),
-    await logFinding(project, io),
-    await portFinding(project, io),
+    ...(await checkModel(flags, project, io)),
+    ...(await checkMcpServers(flags, project, io)),
+    await checkLogs(project, io),
+    await checkPort(project, io),
   ];
-  if (flags.json) io.stdout.write(jsonText(findings));
-  else io.stdout.write(findings.map(lineOf).join(""));
+  if (flags.json) io.stdout.write(formatJson(findings));
+  else io.stdout.write(findings.map(formatFinding).join(""));
   const isBroken = findings.some(({ state }) => state === "broken");
   return isBroken ? exitCodes.failure : exitCodes.ok;
 }
 
 const marks = { ok: "✓", limited: "!", broken: "✗" } as const;
 
-function lineOf({ state, what, says, advice }: Finding): string {
-  const next = advice === undefined ? "" : `\n    → ${harmless(advice)}`;
-  return `${marks[state]} ${what}: ${harmless(says)}${next}\n`;
+function formatFinding({ state, what, says, advice }: Finding): string {
+  const next = advice === undefined ? "" : `\n    → ${escapeTerminal(advice)}`;
+  return `${marks[state]} ${what}: ${escapeTerminal(says)}${next}\n`;
 }

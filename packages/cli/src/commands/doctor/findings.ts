@@ -3,10 +3,10 @@ import { keyState } from "capstan/models";
 import { memory } from "capstan/stores/memory";
 import { loadProject, type Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
-import { modelNameOf } from "../../workspace/create-agents.ts";
-import { mcpServersOf, startServers } from "../../workspace/mcp-servers.ts";
+import { getModelName } from "../../workspace/create-agents.ts";
+import { collectMcpServers, startServers } from "../../workspace/mcp-servers.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
-import { agentsAlone, keyWords } from "../models/list-models.ts";
+import { createAgentsWithoutMcp, formatKeyState } from "../models/list-models.ts";
 import type { DoctorFlags } from "./doctor.ts";
 
 /** One thing that was looked at. */
@@ -20,16 +20,16 @@ export type Finding = {
 };
 
 /** The words of whatever was thrown. */
-export const problemOf = (thrown: unknown): string =>
+export const getErrorMessage = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
 /** The program would not have come so far on one that is too old. */
-export function nodeFinding(): Finding {
+export function checkNode(): Finding {
   return { what: "Node", state: "ok", says: process.versions.node };
 }
 
 /** The project, or an empty one when its configuration is broken. */
-export async function projectOf(
+export async function checkProject(
   flags: WorkspaceFlags,
   io: Io,
 ): Promise<{ readonly project: Project; readonly finding: Finding }> {
@@ -48,21 +48,26 @@ export async function projectOf(
       "none, so there is one agent with tools for files and the web (`capstan init` makes a project)";
     return { project, finding: { what, state: "ok", says } };
   } catch (error) {
-    const finding = { what, state: "broken", says: problemOf(error), advice: "Repair the file." } as const;
+    const finding = {
+      what,
+      state: "broken",
+      says: getErrorMessage(error),
+      advice: "Repair the file.",
+    } as const;
     return { project: { config: {}, untrusted: [], notices: [] }, finding };
   }
 }
 
 /** The model in use, its key, and with `--online` whether it answers. */
-export async function modelFindings(
+export async function checkModel(
   flags: DoctorFlags,
   { config }: Project,
   io: Io,
 ): Promise<readonly Finding[]> {
   const what = "Model";
   try {
-    const { agent } = await agentsAlone(flags, config, io);
-    const model = modelNameOf(agent);
+    const { agent } = await createAgentsWithoutMcp(flags, config, io);
+    const model = getModelName(agent);
     if (model.startsWith("offline")) {
       const advice =
         "For a real one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or start Ollama.";
@@ -75,19 +80,24 @@ export async function modelFindings(
           what,
           state: "broken",
           says: `${model} has no key`,
-          advice: `${keyWords(key)}, or choose another with -m.`,
+          advice: `${formatKeyState(key)}, or choose another with -m.`,
         },
       ];
-    const finding: Finding = { what, state: "ok", says: `${model} (key: ${keyWords(key)})` };
-    return flags.online ? [finding, await answerOf(agent)] : [finding];
+    const finding: Finding = { what, state: "ok", says: `${model} (key: ${formatKeyState(key)})` };
+    return flags.online ? [finding, await checkModelAnswer(agent)] : [finding];
   } catch (error) {
     return [
-      { what, state: "broken", says: problemOf(error), advice: "`capstan models` shows what there is." },
+      {
+        what,
+        state: "broken",
+        says: getErrorMessage(error),
+        advice: "`capstan models` shows what there is.",
+      },
     ];
   }
 }
 
-async function answerOf(agent: Parameters<typeof run>[0]): Promise<Finding> {
+async function checkModelAnswer(agent: Parameters<typeof run>[0]): Promise<Finding> {
   const what = "Answer of the model";
   const { toolSource: _, ...rest } = agent;
   const bare = { ...rest, tools: new Map(), specs: [], instructions: "Answer with one word." };
@@ -103,14 +113,14 @@ async function answerOf(agent: Parameters<typeof run>[0]): Promise<Finding> {
 }
 
 /** Starts every MCP server, and ends it again. */
-export async function serverFindings(
+export async function checkMcpServers(
   flags: DoctorFlags,
   project: Project,
   io: Io,
 ): Promise<readonly Finding[]> {
   const none: Finding = { what: "MCP servers", state: "ok", says: "none (`capstan mcp add` adds one)" };
   try {
-    const mcp = await startServers(mcpServersOf(flags, project, io), io, { isScript: true });
+    const mcp = await startServers(collectMcpServers(flags, project, io), io, { isScript: true });
     if (!mcp) return [none];
     try {
       return mcp.status().map(({ name, state, error, tools, changed, problems }): Finding => {
@@ -134,7 +144,12 @@ export async function serverFindings(
     }
   } catch (error) {
     return [
-      { what: "MCP servers", state: "broken", says: problemOf(error), advice: "Repair the configuration." },
+      {
+        what: "MCP servers",
+        state: "broken",
+        says: getErrorMessage(error),
+        advice: "Repair the configuration.",
+      },
     ];
   }
 }

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { AgentError } from "capstan";
 import { type ExportFormat, session } from "capstan/sessions";
 import type { Io } from "../../io.ts";
-import { plainText } from "../../output/format-output.ts";
+import { formatOutput } from "../../output/format-output.ts";
 import { findSession } from "../../sessions/find-session.ts";
-import { readStore } from "../../sessions/read-store.ts";
-import { harmlessLine } from "../../terminal/escape-terminal.ts";
+import { withStore } from "../../sessions/read-store.ts";
+import { escapeTerminalLine } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 
 /** Flags of `capstan export`. */
@@ -24,10 +24,10 @@ export async function exportSession(beginning: string, flags: ExportFlags, io: I
   const format = Object.hasOwn(formats, flags.format) ? formats[flags.format] : undefined;
   if (!format)
     throw new AgentError("invalid_input", `There is no format "${flags.format}": use md, json or html.`);
-  await readStore(flags, io, async ({ store }) => {
+  await withStore(flags, io, async ({ store }) => {
     const text = await session(store, await findSession(store, beginning)).export(format);
     const ended = text.endsWith("\n") ? text : `${text}\n`;
-    if (flags.output === "-") return io.stdout.write(plainText(ended, io.stdout));
+    if (flags.output === "-") return io.stdout.write(formatOutput(ended, io.stdout));
     const file = resolve(io.cwd, flags.output);
     await writeFile(file, ended, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       throw new AgentError(
@@ -35,6 +35,6 @@ export async function exportSession(beginning: string, flags: ExportFlags, io: I
         `${file} cannot be written (${error.code}): name another with -o.`,
       );
     });
-    return io.stderr.write(`Written to ${harmlessLine(file)}\n`);
+    return io.stderr.write(`Written to ${escapeTerminalLine(file)}\n`);
   });
 }

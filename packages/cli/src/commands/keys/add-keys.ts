@@ -1,4 +1,4 @@
-import { refuseWords } from "../../errors/unknown-command.ts";
+import { rejectArguments } from "../../errors/unknown-command.ts";
 import type { AddCommand } from "../command.ts";
 
 const examples = `
@@ -19,7 +19,7 @@ export const addKeys: AddCommand = (program, io) => {
     .addHelpText("after", examples)
     .allowExcessArguments()
     .action(async (_options, command) => {
-      await refuseWords(command);
+      await rejectArguments(command);
       await (await actions()).listKeys(command.optsWithGlobals(), io);
     });
   keys

@@ -2,17 +2,17 @@ import { type ApiKey, type ApiKeys, apiKeys } from "@capstan/server";
 import { AgentError } from "capstan";
 import { loadProject } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
-import { ago } from "../../output/format-age.ts";
-import { jsonText } from "../../output/format-json.ts";
-import { type Column, table } from "../../output/format-table.ts";
-import { databaseOf, openStore } from "../../workspace/open-store.ts";
+import { formatAge } from "../../output/format-age.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { type Column, formatTable } from "../../output/format-table.ts";
+import { openStore, resolveDatabase } from "../../workspace/open-store.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 
 async function withKeys(flags: Flags, io: Io, use: (keys: ApiKeys) => Promise<void>): Promise<void> {
   const project = await loadProject(flags, io, "optional");
-  const { store } = await openStore(databaseOf(flags, project, io));
+  const { store } = await openStore(resolveDatabase(flags, project, io));
   try {
     await use(apiKeys(store));
   } finally {
@@ -28,14 +28,14 @@ export async function createKey(
 ): Promise<void> {
   // Nobody means it: a variable of a script that is not set. It would be a key of the local user.
   if (user === "") throw new AgentError("invalid_input", "A key needs the name of its user: it was empty.");
-  const expiresAt = flags.expires === undefined ? undefined : expiry(flags.expires, Date.now());
+  const expiresAt = flags.expires === undefined ? undefined : parseExpiry(flags.expires, Date.now());
   await withKeys(flags, io, async (keys) => {
     const key = await keys.create({
       user,
       isAdmin: flags.admin ?? false,
       ...(expiresAt !== undefined && { expiresAt }),
     });
-    if (flags.json) return void io.stdout.write(jsonText(key));
+    if (flags.json) return void io.stdout.write(formatJson(key));
     io.stderr.write(`The key ${key.id} of ${user}. It is shown once; the server keeps only its hash.\n`);
     io.stdout.write(`${key.secret}\n`);
   });
@@ -43,13 +43,13 @@ export async function createKey(
 
 const columns: readonly Column<ApiKey>[] = [
   { name: "ID", value: ({ id }) => id },
-  { name: "USER", value: ({ user }) => user, gives: true },
+  { name: "USER", value: ({ user }) => user, shrinks: true },
   { name: "RIGHTS", value: ({ isAdmin }) => (isAdmin ? "admin" : "user") },
-  { name: "MADE", value: ({ createdAt }) => ago(createdAt), optional: true },
-  { name: "STATE", value: (key) => stateOf(key, Date.now()) },
+  { name: "MADE", value: ({ createdAt }) => formatAge(createdAt), optional: true },
+  { name: "STATE", value: (key) => formatKeyState(key, Date.now()) },
 ];
 
-function stateOf({ isRevoked, expiresAt }: ApiKey, now: number): string {
+function formatKeyState({ isRevoked, expiresAt }: ApiKey, now: number): string {
   if (isRevoked) return "revoked";
   if (expiresAt === undefined) return "good";
   return expiresAt <= now ? "expired" : `until ${new Date(expiresAt).toISOString().slice(0, 16)}Z`;
@@ -59,8 +59,8 @@ function stateOf({ isRevoked, expiresAt }: ApiKey, now: number): string {
 export async function listKeys(flags: Flags, io: Io): Promise<void> {
   await withKeys(flags, io, async (keys) => {
     const known = await keys.list();
-    if (flags.json) return void io.stdout.write(jsonText(known));
-    if (known.length > 0) return void io.stdout.write(table(known, columns, io));
+    if (flags.json) return void io.stdout.write(formatJson(known));
+    if (known.length > 0) return void io.stdout.write(formatTable(known, columns, io));
     io.stderr.write(
       "There are no keys: only this machine may use the server. `capstan keys create <user>` makes one.\n",
     );
@@ -80,7 +80,7 @@ export async function revokeKey(id: string, flags: Flags, io: Io): Promise<void>
 const units: { readonly [unit: string]: number } = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** When it ends: so long from now, or at a date. */
-export function expiry(text: string, now: number): number {
+export function parseExpiry(text: string, now: number): number {
   const [, amount, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const at = amount === undefined ? Date.parse(text) : now + Number(amount) * (units[unit] ?? 0);
   if (at > now) return at;

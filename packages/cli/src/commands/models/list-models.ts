@@ -2,44 +2,47 @@ import { type KeyState, type KnownModel, knownModels } from "capstan/models";
 import type { Config } from "../../config/config.ts";
 import { loadProject } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
-import { jsonText } from "../../output/format-json.ts";
-import { type Column, table } from "../../output/format-table.ts";
-import { harmless } from "../../terminal/escape-terminal.ts";
-import { makeAgents, modelNameOf } from "../../workspace/create-agents.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { type Column, formatTable } from "../../output/format-table.ts";
+import { escapeTerminal } from "../../terminal/escape-terminal.ts";
+import { createAgents, getModelName } from "../../workspace/create-agents.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { getModelNotices } from "../../workspace/workspace.ts";
 
 /** `capstan models`. */
 export async function listModels(flags: WorkspaceFlags & { readonly json?: boolean }, io: Io): Promise<void> {
   const project = await loadProject(flags, io, "optional");
-  const { agent, agents } = await agentsAlone(flags, project.config, io);
+  const { agent, agents } = await createAgentsWithoutMcp(flags, project.config, io);
   const chosen = (project.config.models ?? []).map((model) => (typeof model === "string" ? model : model.id));
-  const named = [...chosen, ...agents.map(modelNameOf)];
-  const known = await knownModels({ inUse: modelNameOf(agent), named, env: io.env });
+  const named = [...chosen, ...agents.map(getModelName)];
+  const known = await knownModels({ inUse: getModelName(agent), named, env: io.env });
   for (const notice of [...project.notices, ...getModelNotices(agent, io)])
-    io.stderr.write(`${harmless(notice)}\n`);
-  io.stdout.write(flags.json ? jsonText(known) : table(known, columns, io));
+    io.stderr.write(`${escapeTerminal(notice)}\n`);
+  io.stdout.write(flags.json ? formatJson(known) : formatTable(known, columns, io));
 }
 
 /** The agents without what MCP servers add, so that none has to be started. */
-export async function agentsAlone(
+export async function createAgentsWithoutMcp(
   flags: WorkspaceFlags,
   config: Config,
   io: Io,
-): Promise<Awaited<ReturnType<typeof makeAgents>>> {
-  return makeAgents({ ...flags, tools: undefined }, { config, mcp: undefined, folder: io.cwd, env: io.env });
+): Promise<Awaited<ReturnType<typeof createAgents>>> {
+  return createAgents(
+    { ...flags, tools: undefined },
+    { config, mcp: undefined, folder: io.cwd, env: io.env },
+  );
 }
 
 const columns: readonly Column<KnownModel>[] = [
   { name: " ", value: ({ inUse }) => (inUse ? "*" : "") },
-  { name: "MODEL", value: ({ model, provider }) => model ?? `${provider}/…`, gives: true },
-  { name: "KEY", value: ({ key }) => keyWords(key) },
+  { name: "MODEL", value: ({ model, provider }) => model ?? `${provider}/…`, shrinks: true },
+  { name: "KEY", value: ({ key }) => formatKeyState(key) },
   { name: "$/M IN", value: ({ price }) => (price ? String(price.input) : ""), optional: true },
   { name: "$/M OUT", value: ({ price }) => (price ? String(price.output) : ""), optional: true },
 ];
 
 /** Whether the key is there, in a few words. */
-export function keyWords(key: KeyState): string {
+export function formatKeyState(key: KeyState): string {
   switch (key.type) {
     case "set":
       return `${key.variable} is set`;

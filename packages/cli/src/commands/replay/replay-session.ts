@@ -2,11 +2,11 @@ import { AgentError } from "capstan";
 import { readableLog } from "capstan/logs";
 import { session } from "capstan/sessions";
 import type { Io } from "../../io.ts";
-import { jsonLine } from "../../output/format-json.ts";
-import { plainText } from "../../output/format-output.ts";
-import { interruption } from "../../print/interruption.ts";
+import { formatJsonLine } from "../../output/format-json.ts";
+import { formatOutput } from "../../output/format-output.ts";
+import { watchInterruption } from "../../print/interruption.ts";
 import { findSession } from "../../sessions/find-session.ts";
-import { readStore } from "../../sessions/read-store.ts";
+import { withStore } from "../../sessions/read-store.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 
 /** Flags of `capstan replay`. */
@@ -21,17 +21,17 @@ export async function replaySession(beginning: string, flags: ReplayFlags, io: I
   const speed = flags.speed === undefined ? undefined : Number(flags.speed);
   if (speed !== undefined && !(speed > 0))
     throw new AgentError("invalid_input", "--speed takes a number above 0, such as 10.");
-  const stop = interruption(io);
+  const stop = watchInterruption(io);
   const leaving = new AbortController();
   void stop.first.then(() => leaving.abort());
   try {
-    await readStore(flags, io, async ({ store }) => {
+    await withStore(flags, io, async ({ store }) => {
       const id = await findSession(store, beginning);
       const asJson = flags.json || flags.streamJson;
-      const say = readableLog((line) => void io.stdout.write(plainText(line, io.stdout)));
+      const say = readableLog((line) => void io.stdout.write(formatOutput(line, io.stdout)));
       const settings = { signal: leaving.signal, ...(speed !== undefined && { speed }) };
       for await (const event of session(store, id).replay(settings)) {
-        if (asJson) io.stdout.write(jsonLine(event));
+        if (asJson) io.stdout.write(formatJsonLine(event));
         else say(event);
       }
     });

@@ -1,4 +1,4 @@
-import { refuseWords } from "../../errors/unknown-command.ts";
+import { rejectArguments } from "../../errors/unknown-command.ts";
 import type { AddCommand } from "../command.ts";
 
 const examples = `
@@ -22,8 +22,8 @@ export const addSessions: AddCommand = (program, io) => {
     .addHelpText("after", examples)
     .allowExcessArguments()
     .action(async (_options, command) => {
-      await refuseWords(command);
-      await (await actions()).list(command.optsWithGlobals(), io);
+      await rejectArguments(command);
+      await (await actions()).listSessionsCommand(command.optsWithGlobals(), io);
     });
   sessions
     .command("list")
@@ -32,20 +32,24 @@ export const addSessions: AddCommand = (program, io) => {
     .option("--most <number>", "how many", "20")
     .option("--here", "only those that were begun in this folder")
     .option("--json", "as a JSON list")
-    .action(async (_options, command) => (await actions()).list(command.optsWithGlobals(), io));
+    .action(async (_options, command) =>
+      (await actions()).listSessionsCommand(command.optsWithGlobals(), io),
+    );
   sessions
     .command("show")
     .description("a session to read, with its runs and what they cost")
     .argument("<id>", "or its beginning")
     .option("--json", "as a JSON object, without the conversation")
-    .action(async (id, _options, command) => (await actions()).show(id, command.optsWithGlobals(), io));
+    .action(async (id, _options, command) =>
+      (await actions()).showSession(id, command.optsWithGlobals(), io),
+    );
   sessions
     .command("search")
     .description("sessions in which all these words were said")
     .argument("<words...>")
     .option("--json", "as a JSON list")
     .action(async (words, _options, command) =>
-      (await actions()).search(words.join(" "), command.optsWithGlobals(), io),
+      (await actions()).searchSessions(words.join(" "), command.optsWithGlobals(), io),
     );
   sessions
     .command("export")
@@ -64,12 +68,14 @@ export const addSessions: AddCommand = (program, io) => {
     .argument("<title>")
     .action(async (...given) => {
       const [id, title, , command] = given;
-      await (await actions()).rename(id, title, { flags: command.optsWithGlobals(), io });
+      await (await actions()).renameSession(id, title, { flags: command.optsWithGlobals(), io });
     });
   sessions
     .command("rm")
     .description("remove sessions and their logs, for good")
     .argument("<ids...>")
     .option("-y, --yes", "do not ask")
-    .action(async (ids, _options, command) => (await actions()).remove(ids, command.optsWithGlobals(), io));
+    .action(async (ids, _options, command) =>
+      (await actions()).removeSessions(ids, command.optsWithGlobals(), io),
+    );
 };

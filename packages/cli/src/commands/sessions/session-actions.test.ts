@@ -2,14 +2,14 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatKeys } from "../../chat/slash-commands.ts";
-import { capstan } from "../../testing/cli-in-process.ts";
-import { type ScratchProject, scratchProject } from "../../testing/cli-process.ts";
+import { runCli } from "../../testing/cli-in-process.ts";
+import { createScratchProject, type ScratchProject } from "../../testing/cli-process.ts";
 
 let project: ScratchProject;
-const told = (...words: string[]) => capstan(words, project);
+const told = (...words: string[]) => runCli(words, project);
 
 beforeAll(async () => {
-  project = scratchProject();
+  project = createScratchProject();
   await told("-p", "Hello whale", "--session-id", "ses_alpha");
   await told("-p", "\u001b[31mHello\u001b[0m squid", "--session-id", "ses_beta");
 });
@@ -93,7 +93,7 @@ describe("doctor", () => {
 
 describe("models", () => {
   it("tell which key is missing, what they cost, and which one is in use", async () => {
-    const { stdout } = await capstan(["models", "--json"], {
+    const { stdout } = await runCli(["models", "--json"], {
       ...project,
       env: { ...project.env, GOOGLE_API_KEY: "hidden-key" },
     });

@@ -5,50 +5,53 @@ import { AgentError } from "capstan";
 import { sessionFolder } from "capstan/logs/file";
 import { type FoundSession, session, sessions } from "capstan/sessions";
 import type { Io } from "../../io.ts";
-import { ago } from "../../output/format-age.ts";
-import { jsonText } from "../../output/format-json.ts";
-import { plainText } from "../../output/format-output.ts";
-import { type Column, dollars, table } from "../../output/format-table.ts";
-import { findSession, listSessions, type PlacedSession } from "../../sessions/find-session.ts";
-import { readStore } from "../../sessions/read-store.ts";
+import { formatAge } from "../../output/format-age.ts";
+import { formatJson } from "../../output/format-json.ts";
+import { formatOutput } from "../../output/format-output.ts";
+import { type Column, formatCost, formatTable } from "../../output/format-table.ts";
+import { findSession, listSessions, type SessionWithFolder } from "../../sessions/find-session.ts";
+import { withStore } from "../../sessions/read-store.ts";
 import { forgetFolder } from "../../sessions/session-folders.ts";
 import { forgetProject } from "../../sessions/session-projects.ts";
-import { harmless, harmlessLine } from "../../terminal/escape-terminal.ts";
+import { escapeTerminal, escapeTerminalLine } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
 import { getLogFolder } from "../../workspace/workspace.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 
-const columns: readonly Column<PlacedSession>[] = [
+const columns: readonly Column<SessionWithFolder>[] = [
   { name: "ID", value: ({ id }) => (id.startsWith("ses_") ? id.slice(0, 12) : id) },
-  { name: "TITLE", value: ({ title }) => title, gives: true },
-  { name: "CHANGED", value: ({ updatedAt }) => ago(updatedAt) },
+  { name: "TITLE", value: ({ title }) => title, shrinks: true },
+  { name: "CHANGED", value: ({ updatedAt }) => formatAge(updatedAt) },
   { name: "FOLDER", value: ({ folder = "" }) => folder, optional: true },
 ];
 
 /** `sessions list`. */
-export async function list(
+export async function listSessionsCommand(
   flags: Flags & { readonly most?: string; readonly here?: boolean },
   io: Io,
 ): Promise<void> {
   const most = Number(flags.most ?? 20);
   if (!Number.isInteger(most) || most < 1)
     throw new AgentError("invalid_input", "--most takes a whole number from 1.");
-  await readStore(flags, io, async ({ store }) => {
-    const known = await listSessions(store, { most, folder: flags.here ? realpathSync(io.cwd) : undefined });
-    if (flags.json) return io.stdout.write(jsonText(known));
+  await withStore(flags, io, async ({ store }) => {
+    const known = await listSessions(store, {
+      limit: most,
+      folder: flags.here ? realpathSync(io.cwd) : undefined,
+    });
+    if (flags.json) return io.stdout.write(formatJson(known));
     if (known.length === 0) return io.stderr.write("No sessions yet: `capstan` begins one.\n");
-    return io.stdout.write(table(known, columns, io));
+    return io.stdout.write(formatTable(known, columns, io));
   });
 }
 
 /** `sessions show`. */
-export async function show(beginning: string, flags: Flags, io: Io): Promise<void> {
-  await readStore(flags, io, async ({ store }) => {
+export async function showSession(beginning: string, flags: Flags, io: Io): Promise<void> {
+  await withStore(flags, io, async ({ store }) => {
     const found = session(store, await findSession(store, beginning));
     const info = await found.info();
-    if (flags.json) return io.stdout.write(jsonText(info));
-    io.stdout.write(plainText(await found.export("markdown"), io.stdout));
+    if (flags.json) return io.stdout.write(formatJson(info));
+    io.stdout.write(formatOutput(await found.export("markdown"), io.stdout));
     const runs = info.runs.map(({ runId, status, turns, cost, words }) => ({
       runId,
       status,
@@ -58,14 +61,14 @@ export async function show(beginning: string, flags: Flags, io: Io): Promise<voi
     }));
     io.stdout.write("\n");
     return io.stdout.write(
-      table(
+      formatTable(
         runs,
         [
           { name: "RUN", value: ({ runId }) => runId },
           { name: "STATUS", value: ({ status }) => status },
           { name: "TURNS", value: ({ turns }) => String(turns) },
-          { name: "COST", value: ({ cost }) => dollars(cost) },
-          { name: "ASKED", value: ({ words }) => words, gives: true },
+          { name: "COST", value: ({ cost }) => formatCost(cost) },
+          { name: "ASKED", value: ({ words }) => words, shrinks: true },
         ],
         io,
       ),
@@ -74,60 +77,62 @@ export async function show(beginning: string, flags: Flags, io: Io): Promise<voi
 }
 
 /** `sessions search`. */
-export async function search(words: string, flags: Flags, io: Io): Promise<void> {
-  await readStore(flags, io, async ({ store }) => {
+export async function searchSessions(words: string, flags: Flags, io: Io): Promise<void> {
+  await withStore(flags, io, async ({ store }) => {
     const found = await sessions(store).search(words);
-    if (flags.json) return io.stdout.write(jsonText(found));
+    if (flags.json) return io.stdout.write(formatJson(found));
     if (found.length === 0)
-      return io.stderr.write(`"${harmlessLine(words)}" was said nowhere: try fewer words.\n`);
+      return io.stderr.write(`"${escapeTerminalLine(words)}" was said nowhere: try fewer words.\n`);
     const rows: readonly Column<FoundSession>[] = [
       { name: "ID", value: ({ id }) => id.slice(0, 12) },
       { name: "TITLE", value: ({ title }) => title, optional: true },
-      { name: "WHERE", value: ({ places }) => places[0]?.excerpt ?? "", gives: true },
+      { name: "WHERE", value: ({ places }) => places[0]?.excerpt ?? "", shrinks: true },
     ];
-    return io.stdout.write(table(found, rows, io));
+    return io.stdout.write(formatTable(found, rows, io));
   });
 }
 
 /** `sessions rename`. */
-export async function rename(
+export async function renameSession(
   beginning: string,
   title: string,
   { flags, io }: { readonly flags: Flags; readonly io: Io },
 ): Promise<void> {
-  await readStore(flags, io, async ({ store }) => {
+  await withStore(flags, io, async ({ store }) => {
     const id = await findSession(store, beginning);
     await session(store, id).rename(title);
     io.stderr.write(
-      harmless(title === "" ? `${id} is called by its first words again.\n` : `${id} is now "${title}".\n`),
+      escapeTerminal(
+        title === "" ? `${id} is called by its first words again.\n` : `${id} is now "${title}".\n`,
+      ),
     );
   });
 }
 
 /** `sessions rm`: asks in a terminal, and without one wants to be told that it is meant. */
-export async function remove(
+export async function removeSessions(
   beginnings: readonly string[],
   flags: Flags & { readonly yes?: boolean },
   io: Io,
 ): Promise<void> {
-  await readStore(flags, io, async ({ store, project }) => {
+  await withStore(flags, io, async ({ store, project }) => {
     const ids = await Promise.all(beginnings.map((beginning) => findSession(store, beginning)));
-    if (!flags.yes && !(await isMeant(ids, io))) return;
+    if (!flags.yes && !(await confirmRemoval(ids, io))) return;
     for (const id of new Set(ids)) {
       await session(store, id).remove();
       await forgetFolder(store, id);
       await forgetProject(store, id);
       await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
-      io.stderr.write(`${harmlessLine(id)} is removed, with its logs.\n`);
+      io.stderr.write(`${escapeTerminalLine(id)} is removed, with its logs.\n`);
     }
   });
 }
 
-async function isMeant(ids: readonly string[], io: Io): Promise<boolean> {
+async function confirmRemoval(ids: readonly string[], io: Io): Promise<boolean> {
   if (!io.stdin.isTTY || !io.stderr.isTTY)
     throw new AgentError("invalid_input", "Sessions are removed for good: say --yes if you mean it.");
   const { confirm, isCancel } = await import("@clack/prompts");
-  const message = `Remove ${ids.map(harmlessLine).join(", ")} for good?`;
+  const message = `Remove ${ids.map(escapeTerminalLine).join(", ")} for good?`;
   const answer = await confirm({ message, initialValue: false, input: io.stdin, output: io.stderr });
   if (isCancel(answer)) throw new AgentError("aborted", "Nothing was removed.");
   return answer;
