@@ -60,7 +60,6 @@ export type ConversationOptions = {
 /** A run can be awaited, so it is handed over in something that cannot. */
 type StartRun = () => Promise<{ readonly run: Run; readonly lastSeq: number }>;
 
-/** A conversation in a chatState. */
 export function createConversation(options: ConversationOptions): Conversation {
   const { chatState, view, transcript, io } = options;
   let activeRun: ActiveRun | undefined;
@@ -84,11 +83,9 @@ export function createConversation(options: ConversationOptions): Conversation {
         startedAt,
         stopped: new AbortController(),
       };
-      const { usage, context } = await followRun(activeRun, options);
+      const result = await followRun(activeRun, options);
       finishRun();
-      if (usage.inputTokens === 0) return;
-      const line = formatUsageLine(usage, Date.now() - startedAt, context);
-      view.print(wrapText(line, view.getColumns() - 2).map((part) => view.style.dim(`  ${part}`)));
+      printUsage(view, result, Date.now() - startedAt);
     } catch (error) {
       transcript.finishRun();
       transcript.showNotice(formatError(error, io.env), "red");
@@ -143,6 +140,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       await currentRun;
     },
   };
+}
+
+function printUsage(view: View, { usage, context }: Result, ms: number): void {
+  if (usage.inputTokens === 0) return;
+  const line = formatUsageLine(usage, ms, context);
+  view.print(wrapText(line, view.getColumns() - 2).map((part) => view.style.dim(`  ${part}`)));
 }
 
 /** Follows a run, through all its waits, to its end. */

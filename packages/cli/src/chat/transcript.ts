@@ -1,5 +1,6 @@
 import type { Event } from "capstan";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { breakLines, indentHanging, wrapText } from "../terminal/wrap.ts";
 import { createAnswerStream } from "./answer-stream.ts";
 import { createCardList, toDisplayText } from "./cards.ts";
@@ -46,10 +47,7 @@ export function createTranscript(view: View, getTime: () => number = Date.now): 
     view,
     getTime,
     onThought(text) {
-      thought = {
-        title: "What it thought",
-        render: (columns) => wrapParagraphs(text, columns).map(style.dim),
-      };
+      thought = foldReasoning(text, style);
       folded = thought;
     },
   });
@@ -120,6 +118,10 @@ export function createTranscript(view: View, getTime: () => number = Date.now): 
       return activity;
     },
   };
+}
+
+function foldReasoning(text: string, style: Style): FoldedBlock {
+  return { title: "Reasoning", render: (columns) => wrapParagraphs(text, columns).map(style.dim) };
 }
 
 function wrapParagraphs(text: string, columns: number): string[] {
