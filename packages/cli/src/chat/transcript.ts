@@ -9,114 +9,114 @@ import { type Notice, toNotice } from "./notices.ts";
 import { type Card, isSettled, renderCard, renderResult } from "./tool-card.ts";
 import type { View } from "./view.ts";
 
-/** What was said and done, as the person reads it: each event is shown when it comes, and stays when it is whole. */
+/** The conversation as it is printed: open parts are redrawn live, finished parts stay in the scrollback. */
 export interface Transcript {
   handleEvent(event: Event): void;
-  /** What is not finished yet. */
+  /** Renders the parts that are not finished yet. */
   renderLive(columns: number): string[];
-  /** Something the person said. */
   showUserMessage(text: string): void;
-  /** Something people should know. */
-  showNotice(text: string, look?: Notice["color"]): void;
+  showNotice(text: string, color?: Notice["color"]): void;
   showAnswer(text: string): void;
-  /** A call of earlier: one that is over is shown, another is followed. */
-  showCard(showCard: Card): void;
-  /** The run waits for somebody: what was said is whole. */
+  /** Prints a stored call that has settled; follows one that has not. */
+  showCard(card: Card): void;
+  /** Prints the rest of the current message; called when the run starts to wait. */
   finishMessage(): void;
-  /** The run is over: nothing stays half-said or half-done. */
+  /** Prints everything that is still open; called when the run is over. */
   finishRun(): void;
-  /** Shows all of what was folded last. */
+  /** Prints the full text of the block that was folded last. */
   showFolded(): void;
-  /** Shows what the model thought last. */
+  /** Prints the model's latest reasoning. */
   showReasoning(): void;
-  /** What the model is at, in a word; empty when nothing is known. */
+  /** A short status such as "thinking"; empty when unknown. */
   readonly activity: string;
 }
 
 type FoldedBlock = { readonly title: string; render(columns: number): string[] };
 
-/** A transcript on a view. */
 export function createTranscript(view: View, getTime: () => number = Date.now): Transcript {
   const { style } = view;
   const calls = createCardList(getTime);
   let folded: FoldedBlock | undefined;
-  let thought: FoldedBlock | undefined;
+  let reasoning: FoldedBlock | undefined;
   let activity = "";
   let lastNotice = "";
   const answer = createAnswerStream({
     view,
     getTime,
     onThought(text) {
-      thought = foldReasoning(text, style);
-      folded = thought;
+      reasoning = foldReasoning(text, style);
+      folded = reasoning;
     },
   });
 
-  function notice(words: string, look: Notice["color"] = "dim"): void {
-    lastNotice = words;
-    const lines = wrapParagraphs(words, view.getColumns() - 2);
-    view.print(indentHanging(lines, look === "dim" ? "· " : "! ", "  ").map(style[look]));
+  function showNotice(text: string, color: Notice["color"] = "dim"): void {
+    lastNotice = text;
+    const lines = wrapParagraphs(text, view.getColumns() - 2);
+    view.print(indentHanging(lines, color === "dim" ? "· " : "! ", "  ").map(style[color]));
   }
-  function putCards(done: readonly Card[]): void {
-    const last = done.at(-1);
+  function printCards(cards: readonly Card[]): void {
+    const last = cards.at(-1);
     if (!last) return;
-    folded = {
-      title: escapeTerminalLine(last.name),
-      render: (columns) => renderResult(last, { style, columns }),
-    };
-    view.print(
-      done.flatMap((card) => renderCard(card, { style, columns: view.getColumns(), now: getTime() })),
-    );
+    folded = foldResult(last, style);
+    const options = { style, columns: view.getColumns(), now: getTime() };
+    view.print(cards.flatMap((card) => renderCard(card, options)));
   }
-  function person(words: string): void {
+  function showUserMessage(text: string): void {
     lastNotice = "";
-    const lines = breakLines(escapeTerminal(words).trim(), view.getColumns() - 2);
+    const lines = breakLines(escapeTerminal(text).trim(), view.getColumns() - 2);
     view.print(indentHanging(lines, style.cyan("› "), "  "));
   }
-  function rest(): void {
+  function finishRun(): void {
     answer.finish();
-    putCards(calls.clear());
+    printCards(calls.clear());
     activity = "";
   }
-  function show({ title, render: lines }: FoldedBlock): void {
-    view.print([style.bold(title), ...lines(view.getColumns() - 2).map((line) => `  ${line}`)]);
+  function showBlock({ title, render }: FoldedBlock): void {
+    view.print([style.bold(title), ...render(view.getColumns() - 2).map((line) => `  ${line}`)]);
+  }
+  function handleRootEvent(event: Event): void {
+    answer.handleEvent(event);
+    activity = getActivity(event) ?? activity;
+    if (event.type === "steered") showUserMessage(toDisplayText(event.entry.content));
+    if (event.type === "done") {
+      finishRun();
+      const isAnswer = event.status === "done" || event.status === "limit";
+      // An answer that the model did not write, such as a limit's, has not been printed yet.
+      if (isAnswer && event.text.trim() !== answer.lastText.trim()) answer.printText(event.text);
+    }
+    const notice = toNotice(event);
+    // A run that fails because its model failed is reported once.
+    if (notice && !(event.type === "done" && lastNotice.endsWith(notice.text)))
+      showNotice(notice.text, notice.color);
   }
 
   return {
     handleEvent(event) {
       calls.handleEvent(event);
-      if (event.parentRunId === undefined) {
-        answer.handleEvent(event);
-        activity = getActivity(event) ?? activity;
-        if (event.type === "steered") person(toDisplayText(event.entry.content));
-        if (event.type === "done") {
-          rest();
-          const isAnswer = event.status === "done" || event.status === "limit";
-          // One that is not the model's is said here for the first time.
-          if (isAnswer && event.text.trim() !== answer.lastText.trim()) answer.printText(event.text);
-        }
-        const told = toNotice(event);
-        // A model that failed and a run that failed for it is one thing to a person.
-        if (told && !(event.type === "done" && lastNotice.endsWith(told.text))) notice(told.text, told.color);
-      }
-      putCards(calls.takeSettled());
+      if (event.parentRunId === undefined) handleRootEvent(event);
+      printCards(calls.takeSettled());
       view.redraw();
     },
     renderLive(columns) {
       const open = calls.open.flatMap((card) => renderCard(card, { style, columns, now: getTime() }));
       return [...answer.renderLive(columns), ...(open.length > 0 ? ["", ...open] : [])];
     },
-    showUserMessage: person,
-    showNotice: notice,
+    ...{ showUserMessage, showNotice, finishRun },
     showAnswer: answer.printText,
-    showCard: (card) => (isSettled(card) ? putCards([card]) : calls.add(card)),
+    showCard: (card) => (isSettled(card) ? printCards([card]) : calls.add(card)),
     finishMessage: () => answer.finish(),
-    finishRun: rest,
-    showFolded: () => folded && show(folded),
-    showReasoning: () => (thought ? show(thought) : notice("The model has shown no thoughts.")),
+    showFolded: () => folded && showBlock(folded),
+    showReasoning: () => (reasoning ? showBlock(reasoning) : showNotice("The model has shown no reasoning.")),
     get activity() {
       return activity;
     },
+  };
+}
+
+function foldResult(card: Card, style: Style): FoldedBlock {
+  return {
+    title: escapeTerminalLine(card.name),
+    render: (columns) => renderResult(card, { style, columns }),
   };
 }
 
@@ -134,9 +134,9 @@ function getActivity(event: Event): string | undefined {
   if (event.type === "turn_start" || event.type === "message") return "";
   if (event.type === "reasoning_delta") return "thinking";
   if (event.type === "content_delta") return "writing";
-  if (event.type === "compaction_start") return "summarising older messages";
+  if (event.type === "compaction_start") return "summarizing older messages";
   if (event.type === "tool_call_delta") return `preparing ${escapeTerminalLine(event.name)}`;
   if (event.type === "retry")
-    return `trying again in ${formatDuration(event.waitMs)} (${escapeTerminalLine(event.code)})`;
+    return `retrying in ${formatDuration(event.waitMs)} (${escapeTerminalLine(event.code)})`;
   return undefined;
 }

@@ -47,7 +47,7 @@ describe("the first run on a machine with nothing", () => {
     expect(cli.status).toBe(0);
     expect(cli.stdout).toMatch(/^Hello\. I am an offline model/);
     expect(cli.stdout).not.toContain("\u001b");
-    expect(cli.stderr).toMatch(/offline model: rules, not AI.*OPENAI_API_KEY/);
+    expect(cli.stderr).toMatch(/Offline model: rules, not AI.*OPENAI_API_KEY/);
     expect(cli.stderr).not.toContain("Warning");
     expect(cli.stderr).not.toContain("\u001b");
     const home = env.CAPSTAN_HOME ?? "";
@@ -201,7 +201,7 @@ describe("a script", () => {
     const env = { ...project.env, CAPSTAN_HOME: join(project.folder, "afile") };
     const { code, stderr } = await runCli(["-p", "Hi"], { folder: project.folder, env });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^capstan: The data folder \S+afile is a file: .*CAPSTAN_HOME/);
+    expect(stderr).toMatch(/^capstan: The data folder \S+afile is a file\. .*CAPSTAN_HOME/);
     expect(stderr).not.toContain("not expected");
   });
 

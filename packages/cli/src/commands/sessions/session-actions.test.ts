@@ -135,7 +135,7 @@ describe("help", () => {
   });
 
   it("of the chat and the documentation name the same keys", () => {
-    const docs = readFileSync(join(import.meta.dirname, "../../../../docs/cli.md"), "utf8").replaceAll(
+    const docs = readFileSync(join(import.meta.dirname, "../../../../../docs/cli.md"), "utf8").replaceAll(
       "`",
       "",
     );
