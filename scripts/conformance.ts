@@ -2,17 +2,17 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { startFixtureServer } from "../packages/mcp/conformance/fixture-server.ts";
 import {
+  listScenarios,
   runClientScenario,
   runServerScenarios,
   type Scenario,
   type ScenarioResult,
   type Side,
-  scenariosOf,
   type Version,
   versions,
 } from "../packages/mcp/conformance/runner.ts";
-import { startFixtureServer } from "../packages/mcp/conformance/server.ts";
 
 const help = `npm run conformance -- [options]
 
@@ -77,7 +77,7 @@ async function run(
   const results: ScenarioResult[] = [];
   try {
     for (const version of chosen) {
-      const known = await scenariosOf(version);
+      const known = await listScenarios(version);
       for (const side of sides) {
         const scenarios = known.filter(
           (scenario) =>

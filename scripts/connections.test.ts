@@ -10,10 +10,10 @@ const modelClients = [
 ];
 /** Goes to the Capstan server that whoever makes a client names. */
 const ownClient = ["packages/capstan/src/client/world.ts"];
-/** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/destination.ts`. */
+/** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/check-destination.ts`. */
 const mcpClients = ["packages/mcp/src/client/"];
 /** Have a `fetch` of their own, which answers requests and makes none; and a listener for their tests. */
-const mcpServer = ["handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "testing/listen.ts"].map(
+const mcpServer = ["mcp-handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "testing/listen.ts"].map(
   (file) => `packages/mcp/src/server/${file}`,
 );
 /** Listens, parses addresses, and has a `fetch` of its own, which answers requests and makes none. */

@@ -14,7 +14,7 @@ const importing = (file: string, all: readonly Source[] = sources) =>
 /** Wrappers that are models themselves ask the model inside. */
 const wrappers = ["packages/capstan/src/models/", "packages/capstan/src/secrets/masked-model.ts"];
 /** A question of an MCP server to the model, which is no query of a user and gets no tools. */
-const sampling = "packages/mcp/src/client/sampling.ts";
+const sampling = "packages/mcp/src/client/requests/sampling.ts";
 
 it("one loop asks what to do next, and one place asks a model: no other path answers a query (S4-08)", () => {
   const decide = importing("decide.ts").filter((path) => path.startsWith("packages/capstan/"));

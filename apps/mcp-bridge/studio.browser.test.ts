@@ -152,7 +152,7 @@ test("bridge scenario 4: a forbidden address is refused without a connection (S4
 test("bridge scenario 5: a server that crashed on start is shown with its output, and the others work (S4-46)", async () => {
   const page = await studio.open("/mcp-servers");
   const main = page.getByRole("main");
-  await main.getByText("The process of the MCP server ended with code 1.", { exact: true }).waitFor();
+  await main.getByText("The MCP server process exited with code 1.", { exact: true }).waitFor();
   await expect.poll(() => main.getByText("Ready", { exact: true }).count(), pollOptions).toBe(4);
   await picture(page, "bridge-servers");
   await page.goto(studio.url);

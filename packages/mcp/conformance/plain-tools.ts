@@ -1,4 +1,4 @@
-// The tools of the runner that answer by themselves. Names and texts are given by the scenarios.
+// Fixture tools that need no input from the client. The scenarios define their names and texts.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type CallToolResult,
@@ -6,17 +6,17 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { McpNotifier } from "../src/server/handler.ts";
+import type { McpNotifier } from "../src/server/mcp-handler.ts";
 
-/** A red pixel, and two samples of silence. */
+/** A red pixel; below, two samples of silence. */
 export const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
 
-const text = (value: string): CallToolResult => ({ content: [{ type: "text", text: value }] });
+const toTextResult = (value: string): CallToolResult => ({ content: [{ type: "text", text: value }] });
 
 const answers: Readonly<Record<string, CallToolResult>> = {
-  test_simple_text: text("This is a simple text response for testing."),
+  test_simple_text: toTextResult("This is a simple text response for testing."),
   test_image_content: { content: [{ type: "image", data: png, mimeType: "image/png" }] },
   test_audio_content: { content: [{ type: "audio", data: wav, mimeType: "audio/wav" }] },
   test_embedded_resource: {
@@ -47,7 +47,7 @@ const answers: Readonly<Record<string, CallToolResult>> = {
   },
 };
 
-type Act = (context: ServerContext) => CallToolResult | Promise<CallToolResult>;
+type ToolAction = (context: ServerContext) => CallToolResult | Promise<CallToolResult>;
 
 async function logThrice(context: ServerContext): Promise<CallToolResult> {
   await context.mcpReq.log("info", "Tool execution started");
@@ -55,7 +55,7 @@ async function logThrice(context: ServerContext): Promise<CallToolResult> {
   await context.mcpReq.log("info", "Tool processing data");
   await sleep(50);
   await context.mcpReq.log("info", "Tool execution completed");
-  return text("Logged three times.");
+  return toTextResult("Logged three times.");
 }
 
 async function reportProgress(context: ServerContext): Promise<CallToolResult> {
@@ -68,16 +68,16 @@ async function reportProgress(context: ServerContext): Promise<CallToolResult> {
       });
     if (progress < 100) await sleep(50);
   }
-  return text("Reported progress.");
+  return toTextResult("Reported progress.");
 }
 
 async function closeStream(context: ServerContext): Promise<CallToolResult> {
   context.http?.closeSSE?.();
   await sleep(100);
-  return text("Answered after the stream was closed.");
+  return toTextResult("Answered after the stream was closed.");
 }
 
-const dialect = {
+const schemaWithKeywords = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
   $defs: {
@@ -107,9 +107,9 @@ const withHeader = {
   required: ["region"],
 };
 
-/** Registers the tools that need nothing from the client. */
+/** Registers the tools that need no input from the client. */
 export function addPlainTools(server: McpServer, notifier: () => McpNotifier): void {
-  const acts: Record<string, Act> = {
+  const acts: Record<string, ToolAction> = {
     test_tool_with_logging: logThrice,
     test_logging_tool: logThrice,
     test_tool_with_progress: reportProgress,
@@ -119,22 +119,22 @@ export function addPlainTools(server: McpServer, notifier: () => McpNotifier): v
     },
     test_trigger_tool_change: () => {
       notifier().toolsChanged();
-      return text("The tools changed.");
+      return toTextResult("The tools changed.");
     },
     test_trigger_prompt_change: () => {
       notifier().promptsChanged();
-      return text("The prompts changed.");
+      return toTextResult("The prompts changed.");
     },
   };
   for (const [name, answer] of Object.entries(answers)) acts[name] = () => answer;
   for (const [name, act] of Object.entries(acts))
-    server.registerTool(name, { description: `The tool ${name} of the scenarios.` }, act);
+    server.registerTool(name, { description: `Fixture ${name}.` }, act);
 
-  const schemas = { json_schema_2020_12_tool: dialect, test_header_parameter: withHeader };
+  const schemas = { json_schema_2020_12_tool: schemaWithKeywords, test_header_parameter: withHeader };
   for (const [name, schema] of Object.entries(schemas))
     server.registerTool(
       name,
-      { description: `The tool ${name} of the scenarios.`, inputSchema: fromJsonSchema(schema) },
-      (input) => text(JSON.stringify(input)),
+      { description: `Fixture ${name}.`, inputSchema: fromJsonSchema(schema) },
+      (input) => toTextResult(JSON.stringify(input)),
     );
 }

@@ -1,9 +1,9 @@
-// The resources and prompts of the runner. Names and texts are given by the scenarios.
+// Fixture resources and prompts. The scenarios define their names and texts.
 import { completable, type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { png } from "./plain-tools.ts";
 
-/** Registers two plain resources, a template, and one that can be watched. */
+/** Registers static resources, a template, and a resource that supports subscriptions. */
 export function addResources(server: McpServer): void {
   const plain = (uri: string, words: string) =>
     server.registerResource(uri, uri, { description: words, mimeType: "text/plain" }, () => ({
@@ -35,7 +35,7 @@ export function addResources(server: McpServer): void {
   server.server.setRequestHandler("resources/unsubscribe", () => ({}));
 }
 
-/** Registers the prompts that ask nothing. */
+/** Registers the prompts that need no input from the client. */
 export function addPrompts(server: McpServer): void {
   const user = <Content>(content: Content) => ({ role: "user" as const, content });
   const say = (words: string) => user({ type: "text" as const, text: words });

@@ -1,25 +1,25 @@
-// Drives the official runner (@modelcontextprotocol/conformance): which scenarios a revision has, and what came of each.
+// Runs the official conformance suite (@modelcontextprotocol/conformance): lists scenarios and collects results.
 import { execFile } from "node:child_process";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** The revisions whose requirements are met here. */
+/** Supported protocol revisions. */
 export const versions = ["2025-11-25", "2026-07-28"] as const;
 export type Version = (typeof versions)[number];
-/** Which side of the protocol is ours. */
+/** The side under test. */
 export type Side = "server" | "client";
 export type Scenario = {
   readonly side: Side;
   readonly version: Version;
   readonly name: string;
-  /** Why it is run without being required, such as "extension". */
+  /** Why the scenario is run but not required, such as "extension". */
   readonly notScored?: string;
 };
 export type ScenarioResult = Scenario & {
   readonly checks: number;
-  /** What failed and why; a warning is a failure too. Empty when all is well. */
+  /** Failures and warnings. Empty if everything passed. */
   readonly problems: readonly string[];
 };
 type Check = {
@@ -30,10 +30,10 @@ type Check = {
 };
 
 const runner = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
-/** The exit code of the runner is not an error here; that it does not start is. */
-function conformance(parameters: readonly string[]): Promise<{ exitCode: number; output: string }> {
+/** Rejects only if the suite does not start; its exit code is part of the result. */
+function runConformance(parameters: readonly string[]): Promise<{ exitCode: number; output: string }> {
   const file = join(dirname(runner), "dist", "index.js");
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [file, ...parameters], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
@@ -43,9 +43,9 @@ function conformance(parameters: readonly string[]): Promise<{ exitCode: number;
   });
 }
 
-/** What a revision requires of both sides, then what the runner reports without counting it. */
-export async function scenariosOf(version: Version): Promise<Scenario[]> {
-  const { output } = await conformance(["list", "--requirements", version]);
+/** Lists the required scenarios of a revision, and those that are reported but not scored. */
+export async function listScenarios(version: Version): Promise<Scenario[]> {
+  const { output } = await runConformance(["list", "--requirements", version]);
   let side: Side = "server";
   let notScored: string | undefined;
   const scenarios: Scenario[] = [];
@@ -65,44 +65,44 @@ export async function scenariosOf(version: Version): Promise<Scenario[]> {
   return scenarios;
 }
 
-/** Runs every scenario that the revision has for servers, one after the other in one process. */
+/** Runs all server scenarios of a revision in one process. */
 export async function runServerScenarios(
   url: string,
   version: Version,
   scenarios: readonly Scenario[],
 ): Promise<ScenarioResult[]> {
-  return inFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const only = scenarios.length === 1 ? scenarios[0]?.name : undefined;
     const which =
       only === undefined
         ? ["--requirements", version]
         : ["--scenario", only, "--spec-version", version, "--force"];
-    await conformance(["server", "--url", url, ...which, "--timeout", String(patienceMs), "-o", folder]);
+    await runConformance(["server", "--url", url, ...which, "--timeout", String(timeoutMs), "-o", folder]);
     return Promise.all(scenarios.map((scenario) => readChecks(folder, scenario)));
   });
 }
 
-/** Runs one scenario for clients; the runner starts client.ts. */
+/** Runs one client scenario. The suite starts client-under-test.ts. */
 export async function runClientScenario(scenario: Scenario): Promise<ScenarioResult> {
-  const client = join(import.meta.dirname, "client.ts");
-  // The runner hands the command to a shell.
+  const client = join(import.meta.dirname, "client-under-test.ts");
+  // The suite passes the command to a shell.
   const command = [process.execPath, "--conditions=capstan-source", client]
     .map((part) => JSON.stringify(part))
     .join(" ");
-  return inFolder(async (folder) => {
-    const { exitCode, output } = await conformance([
+  return withTemporaryFolder(async (folder) => {
+    const { exitCode, output } = await runConformance([
       ...["client", "--command", command, "--scenario", scenario.name, "--spec-version", scenario.version],
-      ...["--force", "--timeout", String(patienceMs), "-o", folder],
+      ...["--force", "--timeout", String(timeoutMs), "-o", folder],
     ]);
     const result = await readChecks(folder, scenario);
     if (exitCode === 0) return result;
-    const stderr = /\nStderr:\n([\s\S]*?)\nResults saved/.exec(output)?.[1] ?? "It took too long.";
-    const end = `The client did not end well: ${stderr.trim().slice(0, 2_000)}`;
+    const stderr = /\nStderr:\n([\s\S]*?)\nResults saved/.exec(output)?.[1] ?? "Timed out.";
+    const end = `The client failed: ${stderr.trim().slice(0, 2_000)}`;
     return { ...result, problems: [...result.problems, end] };
   });
 }
 
-async function inFolder<Result>(act: (folder: string) => Promise<Result>): Promise<Result> {
+async function withTemporaryFolder<Result>(act: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "capstan-conformance-"));
   try {
     return await act(folder);
@@ -111,12 +111,12 @@ async function inFolder<Result>(act: (folder: string) => Promise<Result>): Promi
   }
 }
 
-/** The runner writes one folder for each scenario, whose name ends in the time. */
+/** The suite writes one folder per scenario, named with a timestamp. */
 async function readChecks(folder: string, scenario: Scenario): Promise<ScenarioResult> {
   const prefix = scenario.side === "server" ? "server-" : "";
   const files = await Array.fromAsync(glob(`${prefix}${scenario.name}-20*/checks.json`, { cwd: folder }));
   const [file] = files;
-  if (file === undefined) return { ...scenario, checks: 0, problems: ["The runner left no result."] };
+  if (file === undefined) return { ...scenario, checks: 0, problems: ["The suite wrote no result."] };
   const checks: readonly Check[] = JSON.parse(await readFile(join(folder, file), "utf8"));
   const passed = checks.filter(({ status }) => status === "SUCCESS").length;
   const problems = checks

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type McpTools, mcpTools } from "./client/mcp-tools.ts";
 import { serveMcp } from "./server/serve-mcp.ts";
 import { connect } from "./server/testing/connect.ts";
-import { listen } from "./server/testing/listen.ts";
+import { listenOnLoopback } from "./server/testing/listen.ts";
 
 const everything = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
@@ -28,7 +28,7 @@ afterAll(() => mcp.close());
 /** What a client of the given era is answered when it asks an agent with the child's tools, question after question. */
 async function ask(script: Script, prompts: readonly string[], era: "modern" | "legacy"): Promise<Answer[]> {
   const helper = defineAgent({ name: "helper", model: scriptedModel(script), tools: () => mcp.tools });
-  const listening = await listen(serveMcp({ agents: [helper] }));
+  const listening = await listenOnLoopback(serveMcp({ agents: [helper] }));
   const client = await connect(listening.url, era);
   try {
     const answers: Answer[] = [];

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FixtureServer, startFixtureServer } from "../conformance/fixture-server.ts";
 import {
+  listScenarios,
   runClientScenario,
   runServerScenarios,
   type ScenarioResult,
-  scenariosOf,
   versions,
 } from "../conformance/runner.ts";
-import { type FixtureServer, startFixtureServer } from "../conformance/server.ts";
 
 const patienceMs = 90_000;
 const failures = (results: readonly ScenarioResult[]) =>
@@ -30,7 +30,7 @@ describe("the official conformance runner", () => {
   it.each(versions)(
     "finds that our server meets every requirement of %s (S4-54, D-19)",
     async (version) => {
-      const required = (await scenariosOf(version)).filter(
+      const required = (await listScenarios(version)).filter(
         ({ side, notScored }) => side === "server" && notScored === undefined,
       );
       const results = await runServerScenarios(server.url, version, required);

@@ -1,18 +1,18 @@
-export type { HttpConfig, ServerConfig, StdioConfig, ToolConfig } from "./client/config.ts";
+export type { HttpConfig, ServerConfig, StdioConfig, ToolConfig } from "./client/config/server-config.ts";
 export { type McpOptions, type McpTools, mcpTools } from "./client/mcp-tools.ts";
 export { type LoopbackOptions, loopbackRedirect } from "./client/oauth/loopback-redirect.ts";
 export type { AuthorizationRequest, Redirect } from "./client/oauth/redirect.ts";
 export { tokenFile } from "./client/oauth/token-file.ts";
 export { type Credentials, memoryTokens, type TokenStore } from "./client/oauth/token-store.ts";
-export type { Sampling } from "./client/sampling.ts";
+export type { Sampling } from "./client/requests/sampling.ts";
 export type { ServerStatus, SignIn } from "./client/server.ts";
+export type { Knowledge } from "./server/knowledge-tools.ts";
 export {
   type McpCaller,
   type McpHandler,
   type McpHandlerOptions,
   type McpServerFactory,
   mcpHandler,
-} from "./server/handler.ts";
-export type { Knowledge } from "./server/knowledge-tools.ts";
+} from "./server/mcp-handler.ts";
 export { type McpService, type ServeMcpOptions, serveMcp } from "./server/serve-mcp.ts";
 export type { StdioService } from "./server/stdio-service.ts";

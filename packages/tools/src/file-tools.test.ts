@@ -4,11 +4,11 @@ import { defineAgent, run } from "capstan";
 import { collect, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileTools } from "./file-tools.ts";
-import { type TemporaryRoot, temporaryRoot } from "./files/testing/temporary-root.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./files/testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -53,7 +53,7 @@ describe("the file tools", () => {
   it("do not write before a person has agreed, and then show the difference (S1-23)", async () => {
     const waiting = run(agent(calling("write_file", { path: "a.txt", content: "hello\n" })), "Write it.");
     const { pending } = await waiting;
-    expect(pending).toMatchObject([{ name: "write_file", reason: 'Makes the file "a.txt".' }]);
+    expect(pending).toMatchObject([{ name: "write_file", reason: 'Creates the file "a.txt".' }]);
     expect(readdirSync(place.path)).toEqual([]);
     const { facts, result } = await collect(waiting.approve(pending[0]?.callId ?? ""));
     expect(result.status).toBe("done");

@@ -1,5 +1,5 @@
 export { type FileToolsOptions, fileTools } from "./file-tools.ts";
-export type { Quota } from "./files/allowance.ts";
+export type { Quota } from "./files/quota.ts";
 export type { FileLimits } from "./files/workspace.ts";
 export { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-tool.ts";
 export { checkPublicUrl } from "./web/check-url.ts";

@@ -1,6 +1,5 @@
 import { defineTool, type Event, type Hooks, isFact, type Outcome, type Tool, type UiHint } from "capstan";
 
-/** One thing to do. */
 export type PlanItem = { readonly text: string; readonly status: "open" | "doing" | "done" };
 
 const toolName = "plan";
@@ -10,7 +9,7 @@ const columns = [
   { key: "status", label: "State" },
 ];
 
-/** `plan`: a list of things to do that the model keeps and people see. Each call gives the whole list anew. */
+/** The `plan` tool: a to-do list that the model maintains and the user sees. Every call replaces the whole list. */
 export function planTool(): Tool {
   return defineTool({
     name: toolName,
@@ -40,14 +39,14 @@ export function planTool(): Tool {
     reads: [],
     execute({ items }) {
       return {
-        content: stateOf(items),
+        content: formatProgress(items),
         ui: { kind: "table", props: { title: "Plan", columns, rows: items } },
       };
     },
   });
 }
 
-/** What to put into an agent's instructions so that it plans; nothing does so by itself. */
+/** Instructions that make an agent plan. Add one of them to the agent's instructions; nothing does so automatically. */
 export const planInstructions: { readonly steps: string; readonly checklist: string } = {
   steps: [
     "How to proceed:",
@@ -66,32 +65,33 @@ export const planInstructions: { readonly steps: string; readonly checklist: str
 };
 
 /**
- * Hooks for one run that keep the model to its plan: the result of every other tool is followed by what is still open.
- * For a run that is resumed, or a session that goes on, give its facts, and the plan in them is taken up.
+ * Returns hooks for one run that remind the model of its plan: the open items are appended to the result of every other
+ * tool. For a resumed run or a continued session, pass its facts to restore the plan.
  */
 export function trackPlan(facts: Iterable<Event> = []): Required<Pick<Hooks, "onAfterTool">> {
   let plan: readonly PlanItem[] = [];
-  for (const fact of facts) if (isFact(fact) && fact.type === "tool_call_result") plan = planIn(fact) ?? plan;
+  for (const fact of facts)
+    if (isFact(fact) && fact.type === "tool_call_result") plan = findPlan(fact) ?? plan;
   return {
     onAfterTool({ name }, outcome) {
       const { status, ui } = outcome;
-      const written = planIn({ name, status, ui });
+      const written = findPlan({ name, status, ui });
       if (written) plan = written;
-      return written || isFinished(plan) ? undefined : withNote(outcome, stateOf(plan));
+      return written || isFinished(plan) ? undefined : appendNote(outcome, formatProgress(plan));
     },
   };
 }
 
-type Named = { readonly name: string; readonly status: string; readonly ui?: UiHint | undefined };
+type NamedOutcome = { readonly name: string; readonly status: string; readonly ui?: UiHint | undefined };
 
-/** The plan that a result holds. Only the tool itself writes it: any tool can give a hint that looks like it. */
-function planIn({ name, status, ui }: Named): readonly PlanItem[] | undefined {
+/** Checks the tool name, because any tool can return a table hint that looks like a plan. */
+function findPlan({ name, status, ui }: NamedOutcome): readonly PlanItem[] | undefined {
   if (name !== toolName || status !== "ok" || ui?.kind !== "table" || !ui.props) return undefined;
   const items: unknown = Reflect.get(Object(ui.props), "rows");
-  return Array.isArray(items) && items.every(isItem) ? items : undefined;
+  return Array.isArray(items) && items.every(isPlanItem) ? items : undefined;
 }
 
-function isItem(value: unknown): value is PlanItem {
+function isPlanItem(value: unknown): value is PlanItem {
   if (typeof value !== "object" || value === null) return false;
   const { text, status } = value as { readonly text?: unknown; readonly status?: unknown };
   return typeof text === "string" && statuses.some((known) => known === status);
@@ -101,27 +101,27 @@ function isFinished(plan: readonly PlanItem[]): boolean {
   return plan.every(({ status }) => status === "done");
 }
 
-function stateOf(plan: readonly PlanItem[]): string {
+function formatProgress(plan: readonly PlanItem[]): string {
   const done = plan.filter(({ status }) => status === "done").length;
-  const rest = plan.filter(({ status }) => status !== "done");
-  const lines = rest.map(({ text, status }) => `- ${status}: ${text.replace(/\s+/g, " ")}`);
+  const remaining = plan.filter(({ status }) => status !== "done");
+  const lines = remaining.map(({ text, status }) => `- ${status}: ${text.replace(/\s+/g, " ")}`);
   return [`Plan: ${done} of ${plan.length} done.`, ...lines].join("\n");
 }
 
-/** Data stays data: where the content is its JSON, the note goes in as the message beside it. */
-function withNote(outcome: Outcome, note: string): Outcome {
+/** Keeps JSON content valid: the note becomes its `message`. */
+function appendNote(outcome: Outcome, note: string): Outcome {
   const { content, data } = outcome;
   if (typeof content !== "string") return { ...outcome, content: [...content, { type: "text", text: note }] };
   if (data !== undefined) {
-    const written = jsonWith(content, data, note);
+    const written = addNoteToJson(content, data, note);
     if (written !== undefined) return { ...outcome, content: written };
   }
   return { ...outcome, content: content === "" ? note : `${content}\n\n${note}` };
 }
 
-function jsonWith(content: string, data: unknown, note: string): string | undefined {
+function addNoteToJson(content: string, data: unknown, note: string): string | undefined {
   if (content === JSON.stringify(data)) return JSON.stringify({ message: note, data });
-  const written = content.startsWith("{") ? parsed(content) : undefined;
+  const written = content.startsWith("{") ? parseContent(content) : undefined;
   if (typeof written !== "object" || written === null || !Object.hasOwn(written, "data")) return undefined;
   const message: unknown = Reflect.get(written, "message");
   return JSON.stringify({
@@ -130,10 +130,10 @@ function jsonWith(content: string, data: unknown, note: string): string | undefi
   });
 }
 
-function parsed(text: string): unknown {
+function parseContent(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // words that begin with a bracket
+    return undefined; // text that happens to start with a brace
   }
 }

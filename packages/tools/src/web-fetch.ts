@@ -1,16 +1,16 @@
 import { AgentError, defineTool, type Tool, type ToolReturn } from "capstan";
 import { extract } from "./web/extract.ts";
 import type { Extracted } from "./web/extract-task.ts";
-import { fenced } from "./web/fence.ts";
 import type { GuardOptions } from "./web/guard.ts";
 import { type GuardedResponse, guardedFetch } from "./web/guarded-client.ts";
+import { wrapUntrusted } from "./web/wrap-untrusted.ts";
 
-/** What may be fetched; see `guardedFetch`. */
+/** Options of `guardedFetch`, except for the media types. */
 export type WebFetchOptions = Omit<GuardOptions, "acceptsMediaType">;
 
 /**
- * The tool `web_fetch {url, extract}`: reads a page, a text or a PDF through the guarded client. What it brings is
- * fenced and labelled untrusted; it counts as sending, because a URL can carry what the model knows to whoever owns it.
+ * The tool `web_fetch {url, extract}`: reads a page, a text or a PDF through the guarded client. The content is marked
+ * and labeled as untrusted. The effect is `send`, because a URL can leak data to the host that receives it.
  */
 export function webFetch(options: WebFetchOptions = {}): Tool {
   const fetchGuarded = guardedFetch(options);
@@ -45,32 +45,36 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
     target: ({ url }) => url,
     async execute({ url, extract: isExtracted = true }, { signal, runId }) {
       const response = await fetchGuarded(url, { signal, run: runId });
-      if (response.status < 200 || response.status > 299) throw notAnswered(response);
+      if (response.status < 200 || response.status > 299) throw createStatusError(response);
       const bytes = await response.bytes();
-      return returned(response, await extract({ ...response, bytes }, { extract: isExtracted, signal }));
+      return toToolReturn(response, await extract({ ...response, bytes }, { extract: isExtracted, signal }));
     },
   });
 }
 
-/** The words of the answer stay out: an error is not fenced. */
-function notAnswered(response: GuardedResponse): AgentError {
+/** Leaves out the response body: error messages are not marked as untrusted. */
+function createStatusError(response: GuardedResponse): AgentError {
   response.close();
   const { status } = response;
-  const mayPass = status === 408 || status === 429 || status >= 500;
-  const advice = mayPass ? "Try later or another source." : "Check the URL or try another source.";
-  return new AgentError("tool_failed", `The server answered ${status}. ${advice}`, { retryable: mayPass });
+  const isTemporary = status === 408 || status === 429 || status >= 500;
+  const advice = isTemporary
+    ? "Try again later or use another source."
+    : "Check the URL or try another source.";
+  return new AgentError("tool_failed", `The server answered ${status}. ${advice}`, {
+    retryable: isTemporary,
+  });
 }
 
-/** People see where it comes from and how it begins; the hint is stored, and the whole of it would be too much. */
-const shownCharacters = 4_000;
+/** Length of the preview shown to the user. The hint is stored, so it does not contain the whole text. */
+const previewLength = 4_000;
 
-function returned({ url, mediaType }: GuardedResponse, { title, text }: Extracted): ToolReturn {
-  const isWhole = text.length <= shownCharacters;
-  const shown = isWhole ? text : `${text.slice(0, shownCharacters).toWellFormed()}…`;
-  const place = isWhole ? mediaType : `${mediaType}, the beginning of ${text.length} characters`;
-  const source = { title: (title || url).slice(0, 200).toWellFormed(), place, url, text: shown };
+function toToolReturn({ url, mediaType }: GuardedResponse, { title, text }: Extracted): ToolReturn {
+  const isComplete = text.length <= previewLength;
+  const preview = isComplete ? text : `${text.slice(0, previewLength).toWellFormed()}…`;
+  const place = isComplete ? mediaType : `${mediaType}, first part of ${text.length} characters`;
+  const source = { title: (title || url).slice(0, 200).toWellFormed(), place, url, text: preview };
   return {
-    content: fenced(text, { URL: url, Type: mediaType, Title: title }),
+    content: wrapUntrusted(text, { URL: url, Type: mediaType, Title: title }),
     ui: { kind: "sources", props: { sources: [source] } },
   };
 }

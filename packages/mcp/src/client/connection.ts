@@ -7,121 +7,121 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { AgentError, type ErrorData } from "capstan";
-import { connectServer, listTools, type Reach } from "./connect-server.ts";
-import { isForgotten, serverError } from "./server-error.ts";
-import { type ServerLog, serverLog } from "./server-log.ts";
+import { isSessionLost, toServerError } from "./server-error.ts";
+import { createServerLog, type ServerLog } from "./server-log.ts";
+import { type ConnectOptions, connectServer, listTools } from "./transport/connect-server.ts";
 
-/** `signing-in`: a person is asked to, and it goes on when they have. */
+/** `signing-in`: waiting for the user to sign in. */
 export type ServerState = "off" | "starting" | "signing-in" | "ready" | "restarting" | "failed" | "closed";
 
-/** How a server is doing. */
 export type ConnectionStatus = {
   readonly state: ServerState;
   readonly error?: ErrorData;
-  /** The revision that is spoken with it. */
+  /** The negotiated protocol revision. */
   readonly protocolVersion?: string;
-  /** Starts after the first one, within the last hour. */
+  /** Restarts within the last hour. */
   readonly restarts: number;
-  /** Lines on its stdout that were no messages. */
+  /** Lines on stdout that were not messages. */
   readonly junk: number;
-  /** Messages that fit nothing: answers to no question, wrong shapes. */
+  /** Messages that were dropped: responses to unknown requests, invalid shapes. */
   readonly ignored: number;
-  /** The last lines of its log, oldest first. */
+  /** The last log lines, oldest first. */
   readonly log: readonly string[];
 };
 
-export type Calling = {
+export type CallOptions = {
   readonly signal: AbortSignal;
   onProgress: ProgressCallback;
-  /** Of a server that has asked: what it is to be told, and what it gave to be told again. */
+  /** For a call that asked for input: the answers, and the state to send back to the server. */
   readonly resumed?: { readonly inputResponses: Record<string, unknown>; readonly requestState?: string };
 };
 
-/** One server, started again when it goes away. */
+/** A supervised connection to one server, which is restarted when it fails. */
 export interface Connection {
   readonly name: string;
   status(): ConnectionStatus;
-  /** Adds a line to its log. */
+  /** Adds a line to the server's log. */
   log(line: string): void;
-  /** Resolves when the first attempt to start has succeeded or failed; a patient caller also waits for a sign-in. */
-  start(isPatient: boolean): Promise<void>;
-  /** The client of a running server; waits while it is being started again. */
+  /** Resolves when the first attempt to start has succeeded or failed. With `waitsForSignIn`, also waits for a sign-in. */
+  start(waitsForSignIn: boolean): Promise<void>;
+  /** Returns the client of a running server. Waits while the server restarts. */
   client(signal?: AbortSignal): Promise<Client>;
   call(
     tool: McpTool,
     input: Record<string, unknown>,
-    calling: Calling,
+    calling: CallOptions,
   ): Promise<CallToolResult | InputRequiredResult>;
-  /** Asks for its tools anew; starts it first where it had been given up. */
+  /** Lists the tools again. Starts a failed server first. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-type Supervised = {
+type SupervisedServer = {
   readonly name: string;
-  readonly reach: Reach;
+  readonly options: ConnectOptions;
   readonly log: ServerLog;
   state: ServerState;
   error: AgentError | undefined;
   current: Client | undefined;
-  /** The start that is under way or awaited. */
+  /** The current or scheduled start. */
   attempt: Promise<void>;
-  /** Resolves when a start cannot go on without a person. */
-  readonly awaitsPerson: PromiseWithResolvers<void>;
+  /** Resolves when a start needs the user to sign in. */
+  readonly signInRequired: PromiseWithResolvers<void>;
   timer: NodeJS.Timeout | undefined;
-  /** Ends the wait for a start that was put off. */
-  arrive: (() => void) | undefined;
-  /** When it was started again. */
+  /** Ends the wait for a scheduled start. */
+  finishWait: (() => void) | undefined;
+  /** Times of restarts. */
   restarts: number[];
 };
 
-const mostRestarts = 5;
+const maxRestarts = 5;
 const hourMs = 3_600_000;
-const firstWaitMs = 1_000;
-const longestTimer = 2 ** 31 - 1;
+const restartDelayMs = 1_000;
+const maxTimerMs = 2 ** 31 - 1;
 
-export function openConnection(name: string, given: Reach, isEnabled: boolean): Connection {
-  const reach: Reach = {
-    ...given,
-    signedIn: (attempt) => given.signedIn(() => attempt().catch((thrown) => noteSignIn(server, thrown))),
+export function openConnection(name: string, connectOptions: ConnectOptions, isEnabled: boolean): Connection {
+  const options: ConnectOptions = {
+    ...connectOptions,
+    withSignIn: (attempt) =>
+      connectOptions.withSignIn(() => attempt().catch((thrown) => detectSignIn(server, thrown))),
   };
-  const server: Supervised = {
+  const server: SupervisedServer = {
     name,
-    reach,
-    log: serverLog(),
+    options,
+    log: createServerLog(),
     state: isEnabled ? "starting" : "off",
     error: undefined,
     current: undefined,
     attempt: Promise.resolve(),
-    awaitsPerson: Promise.withResolvers(),
+    signInRequired: Promise.withResolvers(),
     timer: undefined,
-    arrive: undefined,
+    finishWait: undefined,
     restarts: [],
   };
   return {
     name,
-    status: () => statusOf(server),
+    status: () => getStatus(server),
     log: server.log.log,
-    async start(isPatient) {
-      if (server.state === "starting") server.attempt = begin(server);
-      await (isPatient ? server.attempt : Promise.race([server.attempt, server.awaitsPerson.promise]));
+    async start(waitsForSignIn) {
+      if (server.state === "starting") server.attempt = startServer(server);
+      await (waitsForSignIn ? server.attempt : Promise.race([server.attempt, server.signInRequired.promise]));
     },
-    client: (signal) => ready(server, signal),
-    call: (tool, input, calling) => call(server, { tool, input }, calling),
+    client: (signal) => getReadyClient(server, signal),
+    call: (tool, input, calling) => callServerTool(server, { tool, input }, calling),
     async refresh() {
-      if (server.current) return listTools(server.current, reach);
+      if (server.current) return listTools(server.current, options);
       if (server.state !== "failed" && server.state !== "restarting") return;
       clearTimeout(server.timer);
-      const { arrive } = server;
+      const { finishWait } = server;
       server.restarts = [];
       server.state = "starting";
-      server.attempt = begin(server);
+      server.attempt = startServer(server);
       await server.attempt;
-      arrive?.();
+      finishWait?.();
     },
     async close() {
       clearTimeout(server.timer);
-      if (server.state === "restarting") server.arrive?.();
+      if (server.state === "restarting") server.finishWait?.();
       server.state = "closed";
       await server.attempt;
       const client = server.current;
@@ -131,7 +131,7 @@ export function openConnection(name: string, given: Reach, isEnabled: boolean): 
   };
 }
 
-function statusOf({ state, error, current, restarts, log }: Supervised): ConnectionStatus {
+function getStatus({ state, error, current, restarts, log }: SupervisedServer): ConnectionStatus {
   const protocolVersion = current?.getNegotiatedProtocolVersion();
   return {
     state,
@@ -143,113 +143,118 @@ function statusOf({ state, error, current, restarts, log }: Supervised): Connect
   };
 }
 
-/** One attempt to start, and what comes of it. */
-async function begin(server: Supervised): Promise<void> {
+async function startServer(server: SupervisedServer): Promise<void> {
   try {
-    const connect = () => connectServer(server.reach, server.log, (lost, why) => lose(server, lost, why));
-    const client = await server.reach.signedIn(connect);
+    const connect = () =>
+      connectServer(server.options, server.log, (lostClient, reason) =>
+        onConnectionLost(server, lostClient, reason),
+      );
+    const client = await server.options.withSignIn(connect);
     if (server.state === "closed") return client.close();
     server.current = client;
     server.error = undefined;
     server.state = "ready";
   } catch (thrown) {
-    fail(server, thrown);
+    scheduleRestart(server, thrown);
   }
 }
 
-/** A start that cannot go on without a person does not hold up the others. */
-function noteSignIn(server: Supervised, thrown: unknown): never {
-  if (thrown instanceof UnauthorizedError && isComing(server)) {
+/** Lets `start` return before the user has signed in, so that other servers are not held up. */
+function detectSignIn(server: SupervisedServer, thrown: unknown): never {
+  if (thrown instanceof UnauthorizedError && isStarting(server)) {
     server.state = "signing-in";
-    server.awaitsPerson.resolve();
+    server.signInRequired.resolve();
   }
   throw thrown;
 }
 
-function lose(server: Supervised, client: Client, why?: AgentError): void {
+function onConnectionLost(server: SupervisedServer, client: Client, reason?: AgentError): void {
   if (server.current !== client) return;
   server.current = undefined;
-  fail(server, why ?? new AgentError("mcp_disconnected", `The MCP server "${server.name}" went away.`));
+  scheduleRestart(
+    server,
+    reason ?? new AgentError("mcp_disconnected", `The MCP server "${server.name}" disconnected.`),
+  );
 }
 
-/** A server that fails is started again, later each time, and given up when it fails too often. */
-function fail(server: Supervised, thrown: unknown): void {
+/** Schedules a restart with growing delays. Gives up after too many restarts. */
+function scheduleRestart(server: SupervisedServer, thrown: unknown): void {
   if (server.state === "closed") return;
-  const error = serverError(thrown, server.name);
+  const error = toServerError(thrown, server.name);
   server.error = error;
   server.log.log(error.message);
   server.restarts = server.restarts.filter((at) => at > Date.now() - hourMs);
-  if (!error.retryable || server.restarts.length >= mostRestarts) {
+  if (!error.retryable || server.restarts.length >= maxRestarts) {
     server.state = "failed";
     return;
   }
   server.state = "restarting";
-  const waitMs = firstWaitMs * 2 ** server.restarts.length;
+  const waitMs = restartDelayMs * 2 ** server.restarts.length;
   const { promise, resolve } = Promise.withResolvers<void>();
   server.attempt = promise;
-  server.arrive = resolve;
+  server.finishWait = resolve;
   server.timer = setTimeout(() => {
     server.restarts.push(Date.now());
     server.state = "starting";
-    void begin(server).then(resolve);
+    void startServer(server).then(resolve);
   }, waitMs);
-  // A server that does not come back must not keep the process.
+  // A pending restart must not keep the process alive.
   server.timer.unref();
 }
 
-async function ready(server: Supervised, signal?: AbortSignal): Promise<Client> {
-  const patience = AbortSignal.any([AbortSignal.timeout(server.reach.startMs), ...(signal ? [signal] : [])]);
-  const given = new Promise<void>((resolve) => {
-    patience.addEventListener("abort", () => resolve(), { once: true });
+async function getReadyClient(server: SupervisedServer, signal?: AbortSignal): Promise<Client> {
+  const timeout = AbortSignal.any([AbortSignal.timeout(server.options.startMs), ...(signal ? [signal] : [])]);
+  const connectOptions = new Promise<void>((resolve) => {
+    timeout.addEventListener("abort", () => resolve(), { once: true });
   });
-  while (!server.current && isComing(server) && !patience.aborted)
-    await Promise.race([server.attempt, given]);
+  while (!server.current && isStarting(server) && !timeout.aborted)
+    await Promise.race([server.attempt, connectOptions]);
   signal?.throwIfAborted();
   if (server.current) return server.current;
   const { state, error, name } = server;
   throw new AgentError(
     "mcp_disconnected",
-    `The MCP server "${name}" cannot be used now. ${error?.message ?? stateTexts[state]}`,
+    `The MCP server "${name}" is not available. ${error?.message ?? stateMessages[state]}`,
   );
 }
 
-const stateTexts: { readonly [State in ServerState]: string } = {
-  off: "It is switched off (`enabled: false`).",
-  starting: "It is being started.",
-  "signing-in": "It waits for you to sign in.",
+const stateMessages: { readonly [State in ServerState]: string } = {
+  off: "It is disabled (`enabled: false`).",
+  starting: "It is starting.",
+  "signing-in": "Sign-in required.",
   ready: "It is ready.",
-  restarting: "It is being started again.",
-  failed: "It has failed.",
-  closed: "It has been closed.",
+  restarting: "It is restarting.",
+  failed: "It failed.",
+  closed: "It was closed.",
 };
 
-function isComing({ state }: Supervised): boolean {
+function isStarting({ state }: SupervisedServer): boolean {
   return state === "restarting" || state === "starting";
 }
 
-async function call(
-  server: Supervised,
+async function callServerTool(
+  server: SupervisedServer,
   { tool, input }: { readonly tool: McpTool; readonly input: Record<string, unknown> },
-  { signal, onProgress, resumed }: Calling,
+  { signal, onProgress, resumed }: CallOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const client = await ready(server, signal);
-  // The result is checked by the runtime, in time that is linear whatever the schema says.
+  const client = await getReadyClient(server, signal);
+  // The runtime validates the result in linear time, whatever the schema contains.
   const { outputSchema: _unchecked, ...toolDefinition } = tool;
   const params = { name: tool.name, arguments: input, ...resumed } as Parameters<Client["callTool"]>[0];
-  const invoke = () =>
+  const callTool = () =>
     client.callTool(params, {
       signal,
-      timeout: longestTimer, // the runtime keeps the time; its signal ends the call
+      timeout: maxTimerMs, // the runtime enforces the timeout through the signal
       onprogress: onProgress,
       allowInputRequired: true,
       toolDefinition,
     });
   try {
-    return await server.reach.signedIn(invoke);
+    return await server.options.withSignIn(callTool);
   } catch (thrown) {
     signal.throwIfAborted();
-    if (isForgotten(thrown)) lose(server, client);
-    // A server that went away in the middle of the call has a better reason than "closed".
-    throw server.current !== client && server.error ? server.error : serverError(thrown, server.name);
+    if (isSessionLost(thrown)) onConnectionLost(server, client);
+    // If the server failed during the call, its own error is more specific than "closed".
+    throw server.current !== client && server.error ? server.error : toServerError(thrown, server.name);
   }
 }

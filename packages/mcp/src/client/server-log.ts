@@ -1,26 +1,26 @@
 import { escapeInvisible } from "capstan";
-import type { Journal } from "./guarded-stdio.ts";
+import type { TransportLog } from "./transport/stdio-transport.ts";
 
-/** The last lines of what a server says beside the protocol, and how much of it was no protocol. */
-export interface ServerLog extends Journal {
-  /** A message that fits nothing: an answer to no question, a wrong shape. */
-  ignored(problem: Error): void;
+/** The last log lines of a server, and counts of its invalid output. */
+export interface ServerLog extends TransportLog {
+  /** Records a dropped message. */
+  ignore(problem: Error): void;
   readonly counts: { readonly junk: number; readonly ignored: number };
   /** Oldest first. */
   tail(): readonly string[];
 }
 
-const keptLines = 100;
-const longestLine = 500;
+const maxLines = 100;
+const maxLineLength = 500;
 
-export function serverLog(): ServerLog {
-  const kept: string[] = [];
+export function createServerLog(): ServerLog {
+  const lines: string[] = [];
   const counts = { junk: 0, ignored: 0 };
   function log(line: string): void {
-    const cut = line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line;
-    // A terminal that shows it must not obey it.
-    kept.push(escapeInvisible(cut));
-    if (kept.length > keptLines) kept.shift();
+    const truncated = line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
+    // Escaped, because lines may be shown in a terminal.
+    lines.push(escapeInvisible(truncated));
+    if (lines.length > maxLines) lines.shift();
   }
   return {
     log,
@@ -28,11 +28,11 @@ export function serverLog(): ServerLog {
       counts.junk += 1;
       log(`Not a message: ${line}`);
     },
-    ignored(problem) {
+    ignore(problem) {
       counts.ignored += 1;
       log(problem.message);
     },
     counts,
-    tail: () => [...kept],
+    tail: () => [...lines],
   };
 }

@@ -1,95 +1,99 @@
 import type { ClientOptions } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
-import type { Service } from "./call-server.ts";
-import { cappedFetch } from "./capped-fetch.ts";
-import type { Common, ServerConfig } from "./config.ts";
+import type { CommonConfig, ServerConfig } from "./config/server-config.ts";
 import { type Connection, type ConnectionStatus, openConnection } from "./connection.ts";
-import { listenToServer, desk as openDesk } from "./desk.ts";
-import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth/oauth-provider.ts";
+import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth/oauth-provider.ts";
 import { withSignIn } from "./oauth/with-sign-in.ts";
-import { openCalls } from "./open-calls.ts";
-import type { Sampling } from "./sampling.ts";
-import { type ChangedTool, type ToolList, toolList } from "./tool-list.ts";
-import { transportTo } from "./transport.ts";
-import type { Trust } from "./trust.ts";
+import { createOpenCalls } from "./requests/open-calls.ts";
+import { createRequestHandler, registerRequestHandlers } from "./requests/request-handler.ts";
+import type { Sampling } from "./requests/sampling.ts";
+import type { ServerService } from "./tools/call-tool.ts";
+import { type ChangedTool, createToolList, type ToolList } from "./tools/tool-list.ts";
+import type { TrustStore } from "./tools/trust.ts";
+import { withSizeLimit } from "./transport/capped-fetch.ts";
+import { createTransport } from "./transport/create-transport.ts";
 
-/** How a server is doing and what it offers. */
+/** Status of a server and its tools. */
 export type ServerStatus = ConnectionStatus & {
   readonly name: string;
-  /** The names of its tools, as the model knows them. */
+  /** Tool names as the model sees them. */
   readonly tools: readonly string[];
-  /** Tools that are off until they are trusted again. */
+  /** Tools that are disabled until they are trusted again. */
   readonly changed: readonly ChangedTool[];
-  /** Why some tools are not offered, or are looked at with suspicion. */
+  /** Why tools are not offered or are suspicious. */
   readonly problems: readonly string[];
 };
 
-/** A server in use: its connection and its tools. */
-export type Server = { readonly connection: Connection; readonly list: ToolList; close(): Promise<void> };
+export type Server = { readonly connection: Connection; readonly toolList: ToolList; close(): Promise<void> };
 
-/** How people sign in, and where their tokens are kept. */
+/** How users sign in, and where their tokens are stored. */
 export type SignIn = Pick<OAuthOptions, "tokens" | "redirect" | "clientName">;
 
 export type ServerOptions = {
   readonly fetch: typeof globalThis.fetch;
   readonly signIn: SignIn | undefined;
-  readonly trust: Trust;
+  readonly trust: TrustStore;
   readonly roots: readonly string[];
   readonly sampling: Sampling | undefined;
-  /** Whether a server that says its tools have changed is asked for them. */
-  readonly hearsChanges: boolean;
+  /** Whether to list tools again when the server announces a change. */
+  readonly watchesToolList: boolean;
 };
 
 const defaultStartMs = 10_000;
 
-/** A server whose configuration cannot be used is there too, so that its status tells why. */
+/** Also accepts a configuration error, so that `status()` can report it. */
 export function openServer(
   name: string,
-  configured: ServerConfig | AgentError,
+  configOrError: ServerConfig | AgentError,
   options: ServerOptions,
 ): Server {
   const { trust, roots, sampling } = options;
-  const config: Common = configured instanceof AgentError ? {} : configured;
+  const config: CommonConfig = configOrError instanceof AgentError ? {} : configOrError;
   const signInProvider =
-    configured instanceof AgentError ? undefined : providerFor(name, configured, options);
-  const closing = new AbortController();
-  const desk = openDesk({ server: name, roots, sampling, log: (line) => connection.log(line) });
-  const calls = openCalls(desk);
+    configOrError instanceof AgentError ? undefined : createSignInProvider(name, configOrError, options);
+  const shutdown = new AbortController();
+  const requestHandler = createRequestHandler({
+    server: name,
+    roots,
+    sampling,
+    log: (line) => connection.log(line),
+  });
+  const calls = createOpenCalls(requestHandler);
   const connection: Connection = openConnection(
     name,
     {
       startMs: config.startTimeout ?? defaultStartMs,
-      clientOptions: clientOptions(options.hearsChanges, () => connection.refresh()),
-      transport(log) {
-        if (configured instanceof AgentError) throw configured;
-        return transportTo(configured, log, { fetch: options.fetch, signInProvider });
+      clientOptions: createClientOptions(options.watchesToolList, () => connection.refresh()),
+      createTransport(log) {
+        if (configOrError instanceof AgentError) throw configOrError;
+        return createTransport(configOrError, log, { fetch: options.fetch, signInProvider });
       },
-      signedIn: (attempt) =>
-        signInProvider ? withSignIn(signInProvider, attempt, closing.signal) : attempt(),
-      prepare: (client) => listenToServer(client, { sampling, roots }, calls.hear),
+      withSignIn: (attempt) =>
+        signInProvider ? withSignIn(signInProvider, attempt, shutdown.signal) : attempt(),
+      prepare: (client) => registerRequestHandlers(client, { sampling, roots }, calls.handleRequest),
       onTools(tools, client) {
-        list.update(tools, client.getServerVersion()?.name ?? "");
+        toolList.update(tools, client.getServerVersion()?.name ?? "");
         trust
-          .saved()
-          .catch((error: Error) => connection.log(`What is trusted cannot be kept: ${error.message}`));
+          .save()
+          .catch((error: Error) => connection.log(`Could not save trusted tools: ${error.message}`));
       },
     },
     config.enabled ?? true,
   );
-  const service: Service = { connection, desk, calls };
-  const list: ToolList = toolList({ server: name, config, service, trust });
+  const service: ServerService = { connection, requestHandler, calls };
+  const toolList: ToolList = createToolList({ server: name, config, service, trust });
   return {
     connection,
-    list,
+    toolList,
     async close() {
-      closing.abort();
+      shutdown.abort();
       await connection.close();
     },
   };
 }
 
-/** A server with a key of its own in its headers needs nobody to sign in. */
-function providerFor(
+/** A server with an `Authorization` header in its configuration does not need sign-in. */
+function createSignInProvider(
   server: string,
   config: ServerConfig,
   options: ServerOptions,
@@ -98,17 +102,17 @@ function providerFor(
   if (!signIn || !("url" in config) || config.type === "http-rest") return undefined;
   if (Object.keys(config.headers ?? {}).some((header) => header.toLowerCase() === "authorization"))
     return undefined;
-  return oauthProvider({
+  return createOAuthProvider({
     server,
     serverUrl: config.url,
-    fetch: cappedFetch(fetch),
+    fetch: withSizeLimit(fetch),
     ...signIn,
     ...config.oauth,
   });
 }
 
-export function serverStatus({ connection, list }: Server): ServerStatus {
-  const { tools, changed, problems } = list;
+export function getServerStatus({ connection, toolList }: Server): ServerStatus {
+  const { tools, changed, problems } = toolList;
   return {
     name: connection.name,
     ...connection.status(),
@@ -118,15 +122,15 @@ export function serverStatus({ connection, list }: Server): ServerStatus {
   };
 }
 
-function clientOptions(hearsChanges: boolean, refresh: () => Promise<void>): ClientOptions {
+function createClientOptions(hearsChanges: boolean, refresh: () => Promise<void>): ClientOptions {
   return {
-    // The runtime checks results itself, in time that is linear whatever a schema says.
+    // The runtime validates results itself, in linear time whatever the schema contains.
     jsonSchemaValidator: {
       getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
     },
     ...(hearsChanges && {
       listChanged: {
-        // A list that cannot be had now stays what it was; the connection tells of its trouble itself.
+        // On failure the old list stays; the connection reports the error itself.
         tools: { autoRefresh: false, onChanged: () => void refresh().catch(() => undefined) },
       },
     }),

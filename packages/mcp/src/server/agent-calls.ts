@@ -8,23 +8,35 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Agent, Json, Result } from "capstan";
-import { agentRuns, type Exchange, type OpenedRun, type QueryInput, type RunSetting } from "./agent-runs.ts";
-import { type AskedCall, type Asking, askingOf, decide, questionTo } from "./asking.ts";
-import { callError, callResult, codeOf } from "./call-result.ts";
-import { progress } from "./progress.ts";
+import {
+  createAgentRuns,
+  type Exchange,
+  type OpenedRun,
+  type QueryInput,
+  type RunContext,
+} from "./agent-runs.ts";
+import { findErrorCode, toCallError, toCallResult } from "./call-result.ts";
+import {
+  applyDecision,
+  type CallReference,
+  createElicitation,
+  detectElicitation,
+  type ElicitationSupport,
+} from "./elicit-decision.ts";
+import { createProgressReporter } from "./progress-reporter.ts";
 import type { SessionKeys } from "./session-keys.ts";
 
-/** What one client's calls share. */
-export type CallSetting = RunSetting & {
+/** Shared by all calls of one client. */
+export type CallContext = RunContext & {
   readonly server: Server;
-  readonly codec: RequestStateCodec<Waiting>;
+  readonly codec: RequestStateCodec<WaitingState>;
   onError(error: Error): void;
 };
 
-/** What a client carries between the rounds of one call, signed. */
-export type Waiting = {
+/** Signed state that the client sends back between the rounds of one call. */
+export type WaitingState = {
   readonly runId: string;
-  readonly asked: readonly AskedCall[];
+  readonly asked: readonly CallReference[];
   readonly round: number;
   readonly progress: number;
 };
@@ -36,59 +48,63 @@ export type ResumeInput = {
   readonly answers?: Readonly<Record<string, unknown>>;
 };
 
-type Answer = CallToolResult | InputRequiredResult;
+type CallAnswer = CallToolResult | InputRequiredResult;
 
-/** After so many questions the client gets a handle instead: it would give up by itself soon. */
-const mostRounds = 7;
+/** After this many questions the client gets a `runId` instead, before it gives up on its own. */
+const maxRounds = 7;
 
-/** The calls that clients can make to agents. */
 export interface AgentCalls {
-  query(agent: Agent, input: QueryInput, ctx: ServerContext): Promise<Answer>;
-  resume(input: ResumeInput, ctx: ServerContext): Promise<Answer>;
+  query(agent: Agent, input: QueryInput, ctx: ServerContext): Promise<CallAnswer>;
+  resume(input: ResumeInput, ctx: ServerContext): Promise<CallAnswer>;
 }
 
-export function agentCalls(setting: CallSetting): AgentCalls {
-  const { keys, codec, server } = setting;
-  const runs = agentRuns(setting);
+export function createAgentCalls(context: CallContext): AgentCalls {
+  const { keys, codec, server } = context;
+  const runs = createAgentRuns(context);
 
-  /** One request of a client, from its first word to the answer. */
   async function serve(
     ctx: ServerContext,
     open: (exchange: Exchange) => Promise<OpenedRun>,
-  ): Promise<Answer> {
-    const waiting = ctx.mcpReq.requestState<Waiting>();
-    const { signal, release } = whileServing(ctx.mcpReq.signal);
-    const exchange = { ctx, signal, told: progress(ctx, waiting?.progress) };
+  ): Promise<CallAnswer> {
+    const waiting = ctx.mcpReq.requestState<WaitingState>();
+    const { signal, release } = deriveSignal(ctx.mcpReq.signal);
+    const exchange = { ctx, signal, progress: createProgressReporter(ctx, waiting?.progress) };
     try {
       const opened = await (waiting ? runs.reopen(waiting.runId, exchange) : open(exchange));
-      const isOpen = waiting !== undefined && !heard(waiting, opened, ctx);
+      const isOpen = waiting !== undefined && !applyAnswers(waiting, opened, ctx);
       const result = await opened.handle;
-      await exchange.told.sent();
-      // Whoever has just been asked and left it open is not asked again at once.
-      const round = isOpen ? mostRounds : (waiting?.round ?? 0);
-      return (await question(result, { ...exchange, round })) ?? shown(result, keys);
+      await exchange.progress.flush();
+      // Do not repeat a question that the user has just dismissed.
+      const round = isOpen ? maxRounds : (waiting?.round ?? 0);
+      return (await createQuestion(result, { ...exchange, round })) ?? toToolResult(result, keys);
     } catch (thrown) {
-      await exchange.told.sent();
-      if (!codeOf(thrown)) setting.onError(thrown as Error);
-      return callError(thrown, { runId: waiting?.runId, reworded: (message) => withOwnIds(message, keys) });
+      await exchange.progress.flush();
+      if (!findErrorCode(thrown)) context.onError(thrown as Error);
+      return toCallError(thrown, {
+        runId: waiting?.runId,
+        formatMessage: (message) => replaceSessionKeys(message, keys),
+      });
     } finally {
       release();
     }
   }
 
-  async function question(result: Result, at: Exchange & { round: number }): Promise<Answer | undefined> {
-    if (result.status !== "waiting" || at.round >= mostRounds) return undefined;
-    const asking = askingOf(server, at.ctx);
-    const asked: AskedCall[] = [];
+  async function createQuestion(
+    result: Result,
+    at: Exchange & { round: number },
+  ): Promise<CallAnswer | undefined> {
+    if (result.status !== "waiting" || at.round >= maxRounds) return undefined;
+    const elicitation = detectElicitation(server, at.ctx);
+    const calls: CallReference[] = [];
     const inputRequests: Record<string, InputRequest> = {};
     for (const call of result.pending) {
-      const request = questionTo(asking, call);
+      const request = createElicitation(elicitation, call);
       if (!request) continue;
-      inputRequests[keyOf(asked.length)] = request;
-      asked.push({ callId: call.callId, ...(call.digest !== undefined && { digest: call.digest }) });
+      inputRequests[getRequestKey(calls.length)] = request;
+      calls.push({ callId: call.callId, ...(call.digest !== undefined && { digest: call.digest }) });
     }
-    if (asked.length === 0) return undefined;
-    const state = { runId: result.runId, asked, round: at.round + 1, progress: at.told.count() };
+    if (calls.length === 0) return undefined;
+    const state = { runId: result.runId, asked: calls, round: at.round + 1, progress: at.progress.count() };
     return inputRequired({ inputRequests, requestState: await codec.mint(state, at.ctx) });
   }
 
@@ -97,38 +113,49 @@ export function agentCalls(setting: CallSetting): AgentCalls {
     resume: (input, ctx) =>
       serve(ctx, async (exchange) => {
         const opened = await runs.reopen(input.runId, exchange);
-        applied(input, opened, askingOf(server, ctx));
+        applyResumeInput(input, opened, detectElicitation(server, ctx));
         return opened;
       }),
   };
 }
 
-/** Does to the run what the user answered; false when anything was left open. */
-function heard({ asked }: Waiting, { handle, pending }: OpenedRun, { mcpReq }: ServerContext): boolean {
-  let isAllHeard = true;
+/** Applies the user's answers to the run. Returns false if a call is still undecided. */
+function applyAnswers(
+  { asked }: WaitingState,
+  { handle, pending }: OpenedRun,
+  { mcpReq }: ServerContext,
+): boolean {
+  let isComplete = true;
   for (const [index, { callId, digest }] of asked.entries()) {
-    const call = pending.find((one) => one.callId === callId && one.digest === digest);
-    if (call && !decide(handle, call, { of: mcpReq.inputResponses, key: keyOf(index) })) isAllHeard = false;
+    const call = pending.find(
+      (pendingCall) => pendingCall.callId === callId && pendingCall.digest === digest,
+    );
+    if (call && !applyDecision(handle, call, { of: mcpReq.inputResponses, key: getRequestKey(index) }))
+      isComplete = false;
   }
-  return isAllHeard;
+  return isComplete;
 }
 
-/** Does to the run what the arguments of `resume` say. */
-function applied(input: ResumeInput, { handle, pending }: OpenedRun, asking: Asking): void {
+/** Applies the arguments of `resume` to the run. */
+function applyResumeInput(
+  input: ResumeInput,
+  { handle, pending }: OpenedRun,
+  elicitation: ElicitationSupport,
+): void {
   const { approve = [], deny = [], answers = {} } = input;
   for (const callId of deny) handle.deny(callId);
   for (const [callId, value] of [...approve.map((id) => [id] as const), ...Object.entries(answers)]) {
-    const call = pending.find((one) => one.callId === callId);
-    // A client that can ask its user is made to: its model must not answer in the user's place.
-    if (call && questionTo(asking, call)) continue;
+    const call = pending.find((pendingCall) => pendingCall.callId === callId);
+    // A client that supports elicitation must ask its user: its model must not decide instead.
+    if (call && createElicitation(elicitation, call)) continue;
     if (value === undefined) handle.approve(callId);
     else if (call?.question) handle.approve(callId, value as Json);
     else handle.answer(callId, value);
   }
 }
 
-/** A request's signal until it is answered: it also goes off when what served the request is closed behind it. */
-function whileServing(request: AbortSignal): { readonly signal: AbortSignal; release(): void } {
+/** Follows the request's signal until released: it also aborts when the server is closed after the response. */
+function deriveSignal(request: AbortSignal): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const abort = () => controller.abort(request.reason);
   if (request.aborted) abort();
@@ -136,12 +163,12 @@ function whileServing(request: AbortSignal): { readonly signal: AbortSignal; rel
   return { signal: controller.signal, release: () => request.removeEventListener("abort", abort) };
 }
 
-const keyOf = (index: number): string => `call_${index}`;
+const getRequestKey = (index: number): string => `call_${index}`;
 
-const shown = (result: Result, keys: SessionKeys): CallToolResult =>
-  callResult(result, keys.idOf(result.sessionId) ?? result.sessionId);
+const toToolResult = (result: Result, keys: SessionKeys): CallToolResult =>
+  toCallResult(result, keys.toId(result.sessionId) ?? result.sessionId);
 
-/** Errors of the core name sessions by their key in the store, which means nothing to a client. */
-function withOwnIds(message: string, keys: SessionKeys): string {
-  return message.replaceAll(/"([^"]*)"/g, (_, key: string) => `"${keys.idOf(key) ?? key}"`);
+/** Error messages of the core contain the session's key in the store. Clients know only the id. */
+function replaceSessionKeys(message: string, keys: SessionKeys): string {
+  return message.replaceAll(/"([^"]*)"/g, (_, key: string) => `"${keys.toId(key) ?? key}"`);
 }

@@ -11,14 +11,14 @@ import {
   run,
   type Store,
 } from "capstan";
-import type { Progress } from "./progress.ts";
-import { newSessionId, type SessionKeys } from "./session-keys.ts";
+import type { ProgressReporter } from "./progress-reporter.ts";
+import { createSessionId, type SessionKeys } from "./session-keys.ts";
 
-/** Who a run is for: all that tools and instructions are told of the caller, unless the application tells more. */
+/** The default `context` of a run: everything that tools and instructions learn about the caller. */
 export type RunCaller = { readonly user?: string; readonly sessionId: string };
 
-/** What the runs of one client share. */
-export type RunSetting = {
+/** Shared by all runs of one client. */
+export type RunContext = {
   readonly agents: readonly Agent[];
   readonly store: Store;
   readonly user: string | undefined;
@@ -34,53 +34,58 @@ export type RunSetting = {
 
 export type QueryInput = { readonly prompt: string; readonly sessionId?: string };
 
-/** One request of a client and what it is told meanwhile. */
+/** One request of a client. */
 export type Exchange = {
   readonly ctx: ServerContext;
-  readonly told: Progress;
-  /** Aborted when the client gives up; not when it has its answer, which may be that the run waits. */
+  readonly progress: ProgressReporter;
+  /** Aborted when the client gives up, but not after the response, which may be that the run waits. */
   readonly signal: AbortSignal;
 };
 
-/** In an object, because a run on its own is awaited to its end by whoever awaits what gives it. */
+/** Wrapped in an object, because awaiting a `Run` waits for its end. */
 export type OpenedRun = { readonly handle: Run; readonly pending: readonly PendingCall[] };
 
-/** The runs of one client, in sessions that are its user's. */
+/** The runs of one client, in the sessions of its user. */
 export interface AgentRuns {
   start(agent: Agent, input: QueryInput, exchange: Exchange): Promise<OpenedRun>;
-  /** Finds a run again, by what it waits for. Throws `unknown_run` for the run of another user. */
+  /** Resumes a waiting run. Throws `unknown_run` for a run of another user. */
   reopen(runId: string, exchange: Exchange): Promise<OpenedRun>;
 }
 
-export function agentRuns(setting: RunSetting): AgentRuns {
-  const { agents, store, user, keys, policy, context } = setting;
-  async function optionsFor(sessionId: string, { told, signal }: Exchange): Promise<ResumeOptions> {
+export function createAgentRuns(runContext: RunContext): AgentRuns {
+  const { agents, store, user, keys, policy, context } = runContext;
+  async function buildOptions(sessionId: string, { progress, signal }: Exchange): Promise<ResumeOptions> {
     return {
       context: await context({ sessionId, ...(user !== undefined && { user }) }),
       signal,
-      ...(setting.secrets && { secrets: setting.secrets }),
+      ...(runContext.secrets && { secrets: runContext.secrets }),
       hooks: {
         onEvent(event) {
-          told.onEvent(event);
-          setting.onEvent?.(event);
+          progress.onEvent(event);
+          runContext.onEvent?.(event);
         },
       },
     };
   }
 
   return {
-    async start(agent, { prompt, sessionId = newSessionId() }, exchange) {
-      const session = keys.keyOf(sessionId);
-      const options = await optionsFor(sessionId, exchange);
-      const layer = typeof policy === "function" ? await policy(user) : policy;
-      const handle = run(agent, prompt, { ...options, store, session, ...(layer && { policy: layer }) });
+    async start(agent, { prompt, sessionId = createSessionId() }, exchange) {
+      const session = keys.toKey(sessionId);
+      const options = await buildOptions(sessionId, exchange);
+      const policyOverrides = typeof policy === "function" ? await policy(user) : policy;
+      const handle = run(agent, prompt, {
+        ...options,
+        store,
+        session,
+        ...(policyOverrides && { policy: policyOverrides }),
+      });
       return { handle, pending: [] };
     },
     async reopen(runId, exchange) {
       const key = await store.findSession(runId);
-      const sessionId = key === undefined ? undefined : keys.idOf(key);
-      if (sessionId === undefined) throw new AgentError("unknown_run", `There is no run "${runId}".`);
-      const handle = resume(agents, { store, runId }, await optionsFor(sessionId, exchange));
+      const sessionId = key === undefined ? undefined : keys.toId(key);
+      if (sessionId === undefined) throw new AgentError("unknown_run", `Unknown run "${runId}".`);
+      const handle = resume(agents, { store, runId }, await buildOptions(sessionId, exchange));
       const { pending } = await handle;
       return { handle, pending };
     },

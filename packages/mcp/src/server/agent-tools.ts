@@ -7,45 +7,47 @@ import {
 import { type Agent, AgentError, type Effects } from "capstan";
 import type { AgentCalls, ResumeInput } from "./agent-calls.ts";
 import type { QueryInput } from "./agent-runs.ts";
-import { answerSchema, callError } from "./call-result.ts";
+import { answerSchema, toCallError } from "./call-result.ts";
 
-const text = { type: "string" } as const;
-const ids = { type: "array", items: text } as const;
-const prompt = { ...text, minLength: 1, description: "What the agent is asked." };
-const sessionId = {
-  ...text,
-  description: "Of an earlier answer, to go on with its conversation; a new one when left out.",
+const stringSchema = { type: "string" } as const;
+const idsSchema = { type: "array", items: stringSchema } as const;
+const promptSchema = { ...stringSchema, minLength: 1, description: "The request for the agent." };
+const sessionIdSchema = {
+  ...stringSchema,
+  description: "Session of an earlier answer, to continue its conversation. Default: a new session.",
 };
 
-const answer = fromJsonSchema(answerSchema);
-const askInput = fromJsonSchema<QueryInput>(closed({ prompt, sessionId }, ["prompt"]));
+const answerOutput = fromJsonSchema(answerSchema);
+const askInput = fromJsonSchema<QueryInput>(
+  createObjectSchema({ prompt: promptSchema, sessionId: sessionIdSchema }, ["prompt"]),
+);
 const resumeInput = fromJsonSchema<ResumeInput>(
-  closed(
+  createObjectSchema(
     {
-      runId: text,
-      approve: { ...ids, description: "Calls that the user allows." },
-      deny: { ...ids, description: "Calls that the user does not allow." },
-      answers: { type: "object", description: "Answers to questions, by the id of the call." },
+      runId: stringSchema,
+      approve: { ...idsSchema, description: "Ids of calls that the user approved." },
+      deny: { ...idsSchema, description: "Ids of calls that the user denied." },
+      answers: { type: "object", description: "Answers to questions, by call id." },
     },
     ["runId"],
   ),
 );
 
-function closed(properties: Record<string, JsonSchemaType>, required: string[]): JsonSchemaType {
+function createObjectSchema(properties: Record<string, JsonSchemaType>, required: string[]): JsonSchemaType {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** How agents are offered: all of them in one tool, or a tool for each. */
+/** One tool for all agents, or one tool per agent. */
 export type Exposure = "query" | "agents";
 
-/** The agents by the names of their tools. Refuses agents that could not be told apart. */
-function agentsByTool(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+/** Maps tool names to agents. Throws if two agents get the same name. */
+function mapAgentsByTool(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   const byTool = new Map<string, Agent>();
   for (const agent of agents) {
     const name = `ask_${agent.name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60)}`;
     const other = byTool.get(name);
     if (other) {
-      const message = `The agents "${other.name}" and "${agent.name}" would both be the MCP tool "${name}": rename one of them.`;
+      const message = `The agents "${other.name}" and "${agent.name}" would both become the MCP tool "${name}": rename one of them.`;
       throw new AgentError("invalid_definition", message);
     }
     byTool.set(name, agent);
@@ -55,21 +57,21 @@ function agentsByTool(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 
 type AddTools = (server: McpServer, calls: AgentCalls) => void;
 
-/** What adds the tools that reach agents to a server. Made once: a server is made for every request. */
-export function agentTools(agents: readonly Agent[], expose: Exposure): AddTools {
-  const addAsking = expose === "query" ? queryTool(agents) : askTools(agents);
-  const annotations = annotationsOf(agents);
+/** Returns a function that adds the agents' tools to a server. Created once, because every request gets a new server. */
+export function createToolRegistrar(agents: readonly Agent[], expose: Exposure): AddTools {
+  const addQueryTools = expose === "query" ? createQueryTool(agents) : createAskTools(agents);
+  const annotations = deriveAnnotations(agents);
   return (server, calls) => {
-    addAsking(server, calls);
-    // Without tools there is nothing that a run could wait for.
-    if (agents.every((agent) => effectsOf(agent).length === 0)) return;
+    addQueryTools(server, calls);
+    // Without tools, a run never waits.
+    if (agents.every((agent) => listEffects(agent).length === 0)) return;
     server.registerTool(
       "resume",
       {
         description:
-          "Goes on with a run whose status is `waiting`, once the user has decided. A client that can ask its user is made to ask, whatever `approve` says.",
+          "Resumes a run whose status is `waiting`, after the user has decided. A client that supports elicitation must ask its user, whatever `approve` says.",
         inputSchema: resumeInput,
-        outputSchema: answer,
+        outputSchema: answerOutput,
         annotations,
       },
       (input, ctx) => calls.resume(input, ctx),
@@ -77,54 +79,52 @@ export function agentTools(agents: readonly Agent[], expose: Exposure): AddTools
   };
 }
 
-function askTools(agents: readonly Agent[]): AddTools {
-  const byTool = agentsByTool(agents);
+function createAskTools(agents: readonly Agent[]): AddTools {
+  const byTool = mapAgentsByTool(agents);
   return (server, calls) => {
     for (const [name, agent] of byTool) {
       const config = {
         description: `Asks the agent "${agent.name}".`,
         inputSchema: askInput,
-        outputSchema: answer,
-        annotations: annotationsOf([agent]),
+        outputSchema: answerOutput,
+        annotations: deriveAnnotations([agent]),
       };
       server.registerTool(name, config, (input, ctx) => calls.query(agent, input, ctx));
     }
   };
 }
 
-function queryTool(agents: readonly Agent[]): AddTools {
+function createQueryTool(agents: readonly Agent[]): AddTools {
   if (new Set(agents.map(({ name }) => name)).size < agents.length)
     throw new AgentError("invalid_definition", "Two agents have the same name: rename one of them.");
   const names = agents.map(({ name }) => `"${name}"`).join(", ");
-  const agent = { ...text, description: `One of ${names}; the first when left out.` };
+  const agent = { ...stringSchema, description: `One of ${names}. Default: the first.` };
   const config = {
-    description: `Asks an agent and gives its answer. Agents: ${names}.`,
+    description: `Asks an agent and returns its answer. Agents: ${names}.`,
     inputSchema: fromJsonSchema<QueryInput & { readonly agent?: string }>(
-      closed({ prompt, sessionId, agent }, ["prompt"]),
+      createObjectSchema({ prompt: promptSchema, sessionId: sessionIdSchema, agent }, ["prompt"]),
     ),
-    outputSchema: answer,
-    annotations: annotationsOf(agents),
+    outputSchema: answerOutput,
+    annotations: deriveAnnotations(agents),
   };
   return (server, calls) => {
-    server.registerTool("query", config, ({ agent: wanted, ...input }, ctx) => {
-      const chosen = wanted === undefined ? agents[0] : agents.find(({ name }) => name === wanted);
+    server.registerTool("query", config, ({ agent: agentName, ...input }, ctx) => {
+      const chosen = agentName === undefined ? agents[0] : agents.find(({ name }) => name === agentName);
       if (chosen) return calls.query(chosen, input, ctx);
-      return callError(
-        new AgentError("unknown_agent", `There is no agent "${wanted}". There are: ${names}.`),
-      );
+      return toCallError(new AgentError("unknown_agent", `Unknown agent "${agentName}". Agents: ${names}.`));
     });
   };
 }
 
-/** Of an agent's tools. One that may come later, with a function or with an agent that takes over, is not known yet. */
-function effectsOf({ tools, toolSource, handoffs }: Agent): readonly (Effects | undefined)[] {
-  const later = toolSource || handoffs ? [undefined] : [];
-  return [...[...tools.values()].map(({ effects }) => effects), ...later];
+/** Lists the effects of an agent's tools. Tools that may be added later, by a function or a handoff, count as unknown. */
+function listEffects({ tools, toolSource, handoffs }: Agent): readonly (Effects | undefined)[] {
+  const unknownEffects = toolSource || handoffs ? [undefined] : [];
+  return [...[...tools.values()].map(({ effects }) => effects), ...unknownEffects];
 }
 
-/** As far as the agents' tools say what they do: what is not said may be the worst. */
-function annotationsOf(agents: readonly Agent[]): ToolAnnotations {
-  const effects = agents.flatMap(effectsOf);
+/** Derives annotations from the effects of the agents' tools. Unknown effects count as the worst case. */
+function deriveAnnotations(agents: readonly Agent[]): ToolAnnotations {
+  const effects = agents.flatMap(listEffects);
   const readOnlyHint = effects.every((each) => each === "none");
   const destructiveHint = !effects.every((each) => each === "none" || each === "ui");
   return { readOnlyHint, destructiveHint, idempotentHint: false, openWorldHint: effects.length > 0 };

@@ -4,8 +4,8 @@ import { AgentError } from "capstan";
 let isClaimed = false;
 
 /**
- * Takes the process's stdout for one writer. Until it is released, what anything else writes there (`console.log`, a
- * library that greets) goes to stderr. What a child process with inherited stdout writes cannot be caught.
+ * Reserves the process's stdout for one writer. Until released, all other output (`console.log`, library banners) goes to
+ * stderr. Output of a child process with inherited stdout cannot be redirected.
  */
 export function claimStdout(): { readonly stdout: Writable; release(): void } {
   if (isClaimed) throw new AgentError("mcp_config", "This process's stdout already serves an MCP client.");
@@ -13,7 +13,7 @@ export function claimStdout(): { readonly stdout: Writable; release(): void } {
   const { stdout, stderr } = process;
   const write = stdout.write;
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  // A client that is gone makes writes fail, which the writer below hears of; it must not end the process.
+  // Writes fail when the client has disconnected. The writer below reports that; it must not crash the process.
   stdout.on("error", ignore);
   return {
     stdout: new Writable({

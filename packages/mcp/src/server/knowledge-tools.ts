@@ -1,8 +1,8 @@
 import { type CallToolResult, fromJsonSchema, type McpServer } from "@modelcontextprotocol/server";
 import { AgentError } from "capstan";
-import { callError, codeOf } from "./call-result.ts";
+import { findErrorCode, toCallError } from "./call-result.ts";
 
-/** Who searches, and a signal that says when nobody waits for it any more. */
+/** The caller. The signal aborts when the client gives up. */
 export type KnowledgeCaller = { readonly user?: string; readonly signal: AbortSignal };
 
 export type KnowledgeHit = { readonly id: string; readonly title: string; readonly url: string };
@@ -12,92 +12,93 @@ export type KnowledgeDocument = KnowledgeHit & {
   readonly metadata?: Readonly<Record<string, string>>;
 };
 
-/** Documents that clients can search and read, in the form that ChatGPT's connectors expect. */
+/** Documents for search and retrieval, in the form that ChatGPT's connectors expect. */
 export interface Knowledge {
   search(query: string, caller: KnowledgeCaller): readonly KnowledgeHit[] | Promise<readonly KnowledgeHit[]>;
-  /** Undefined when there is no such document. */
+  /** Returns undefined if the document does not exist. */
   fetch(
     id: string,
     caller: KnowledgeCaller,
   ): KnowledgeDocument | undefined | Promise<KnowledgeDocument | undefined>;
 }
 
-const text = { type: "string" } as const;
-const hit = { id: text, title: text, url: text };
+const stringSchema = { type: "string" } as const;
+const hitProperties = { id: stringSchema, title: stringSchema, url: stringSchema };
 const readOnly = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 const searchInput = fromJsonSchema<{ readonly query: string }>({
   type: "object",
-  properties: { query: { ...text, minLength: 1 } },
+  properties: { query: { ...stringSchema, minLength: 1 } },
   required: ["query"],
 });
 const searchOutput = fromJsonSchema({
   type: "object",
   properties: {
-    results: { type: "array", items: { type: "object", properties: hit, required: ["id", "title", "url"] } },
+    results: {
+      type: "array",
+      items: { type: "object", properties: hitProperties, required: ["id", "title", "url"] },
+    },
   },
   required: ["results"],
 });
 const fetchInput = fromJsonSchema<{ readonly id: string }>({
   type: "object",
-  properties: { id: { ...text, minLength: 1 } },
+  properties: { id: { ...stringSchema, minLength: 1 } },
   required: ["id"],
 });
 const fetchOutput = fromJsonSchema({
   type: "object",
   properties: {
-    ...hit,
-    text,
-    metadata: { type: "object", additionalProperties: text },
+    ...hitProperties,
+    text: stringSchema,
+    metadata: { type: "object", additionalProperties: stringSchema },
   },
   required: ["id", "title", "text", "url"],
 });
 
-type Setting = {
+type KnowledgeContext = {
   readonly knowledge: Knowledge;
   readonly user: string | undefined;
   onError(error: Error): void;
 };
 
-/** Adds `search` and `fetch` to a server. */
-export function addKnowledgeTools(server: McpServer, { knowledge, user, onError }: Setting): void {
-  const who = user === undefined ? {} : { user };
-  const guarded = async (work: () => Promise<Record<string, unknown>>): Promise<CallToolResult> => {
+export function addKnowledgeTools(server: McpServer, { knowledge, user, onError }: KnowledgeContext): void {
+  const caller = user === undefined ? {} : { user };
+  const toToolResponse = async (work: () => Promise<Record<string, unknown>>): Promise<CallToolResult> => {
     try {
       const value = await work();
       return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
     } catch (thrown) {
-      if (!codeOf(thrown)) onError(thrown as Error);
-      return callError(thrown);
+      if (!findErrorCode(thrown)) onError(thrown as Error);
+      return toCallError(thrown);
     }
   };
   server.registerTool(
     "search",
     {
-      description: "Searches the documents. Gives ids to read with `fetch`.",
+      description: "Searches the documents. Returns ids for `fetch`.",
       inputSchema: searchInput,
       outputSchema: searchOutput,
       annotations: readOnly,
     },
     ({ query }, { mcpReq: { signal } }) =>
-      guarded(async () => {
-        const hits = await knowledge.search(query, { ...who, signal });
+      toToolResponse(async () => {
+        const hits = await knowledge.search(query, { ...caller, signal });
         return { results: hits.map(({ id, title, url }) => ({ id, title, url })) };
       }),
   );
   server.registerTool(
     "fetch",
     {
-      description: "Reads a document that `search` has found.",
+      description: "Reads a document found by `search`.",
       inputSchema: fetchInput,
       outputSchema: fetchOutput,
       annotations: readOnly,
     },
     ({ id }, { mcpReq: { signal } }) =>
-      guarded(async () => {
-        const found = await knowledge.fetch(id, { ...who, signal });
-        if (!found)
-          throw new AgentError("not_found", `There is no document "${id}": take an id from \`search\`.`);
+      toToolResponse(async () => {
+        const found = await knowledge.fetch(id, { ...caller, signal });
+        if (!found) throw new AgentError("not_found", `Unknown document "${id}". Use an id from \`search\`.`);
         const { title, text: body, url, metadata = {} } = found;
         return { id: found.id, title, text: body, url, metadata: { ...metadata } };
       }),

@@ -5,59 +5,59 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { refusal } from "./admission.ts";
-import { boundedEvents } from "./bounded-events.ts";
+import { createErrorResponse } from "./check-request.ts";
+import { createEventStore } from "./event-store.ts";
 
-/** How many sessions of the 2025 era there may be, and for how long one may rest. */
+/** Limits for sessions of the 2025 revisions. */
 export type SessionLimits = {
-  /** When it is reached, the session that has rested longest is closed. */
+  /** At the limit, the session that has been idle longest is closed. */
   readonly maxSessions?: number;
   readonly sessionIdleMs?: number;
 };
 
-type Options = SessionLimits & {
+type LegacySessionOptions = SessionLimits & {
   readonly onError: (error: Error) => void;
-  /** Where servers are kept as long as they have a client. */
+  /** Servers with a connected client. */
   readonly connected: Set<McpServer | Server>;
 };
 
-type Asked = { readonly body: unknown; readonly user: string | undefined };
+type IncomingCall = { readonly body: unknown; readonly user: string | undefined };
 
 type Session = {
   readonly id: string;
   readonly user: string | undefined;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Answers that are still being sent. */
-  open: number;
+  /** Responses that are still being sent. */
+  openResponses: number;
   timer?: NodeJS.Timeout;
   close(): Promise<void>;
 };
 
 export type LegacySessions = {
-  fetch(request: Request, asked: Asked): Promise<Response>;
+  fetch(request: Request, asked: IncomingCall): Promise<Response>;
   close(): Promise<void>;
 };
 
 /**
- * The 2025 era over HTTP: a session per client, each with a server and a transport of its own. An id is 256 random
- * bits and opens the session only for the user who began it; for everybody else it does not exist.
+ * Serves the 2025 revisions over HTTP: one session per client, with its own server and transport. A session id has 256
+ * random bits and is valid only for the user who started the session; for other users it does not exist.
  */
-export function legacySessions(
+export function createLegacySessions(
   factory: (caller: {
     readonly user: string | undefined;
   }) => McpServer | Server | Promise<McpServer | Server>,
-  { maxSessions = 1000, sessionIdleMs = 30 * 60_000, onError, connected }: Options,
+  { maxSessions = 1000, sessionIdleMs = 30 * 60_000, onError, connected }: LegacySessionOptions,
 ): LegacySessions {
-  /** In the order of their last use. */
+  /** In order of last use. */
   const sessions = new Map<string, Session>();
-  let beginning = 0;
+  let startingCount = 0;
 
-  async function begin(user: string | undefined): Promise<Session> {
+  async function createSession(user: string | undefined): Promise<Session> {
     const id = randomBytes(32).toString("base64url");
     const server = await factory({ user });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      eventStore: boundedEvents(),
+      eventStore: createEventStore(),
       retryInterval: 1_000,
     });
     transport.onclose = () => {
@@ -65,60 +65,60 @@ export function legacySessions(
       sessions.delete(id);
       connected.delete(server);
     };
-    const session: Session = { id, user, transport, open: 0, close: () => server.close() };
-    // The protocol keeps the `onclose` it finds and calls it too.
+    const session: Session = { id, user, transport, openResponses: 0, close: () => server.close() };
+    // The SDK keeps an existing `onclose` and calls it too.
     await server.connect(transport);
     connected.add(server);
     sessions.set(id, session);
     return session;
   }
 
-  function makeRoom(): boolean {
-    if (sessions.size + beginning < maxSessions) return true;
-    const resting = [...sessions.values()].find(({ open }) => open === 0);
-    if (!resting) return false;
-    sessions.delete(resting.id);
-    void resting.close().catch(onError);
+  function evictIdleSession(): boolean {
+    if (sessions.size + startingCount < maxSessions) return true;
+    const idle = [...sessions.values()].find(({ openResponses }) => openResponses === 0);
+    if (!idle) return false;
+    sessions.delete(idle.id);
+    void idle.close().catch(onError);
     return true;
   }
 
-  function rest(session: Session): void {
-    session.open -= 1;
-    if (session.open > 0 || !sessions.has(session.id)) return;
+  function releaseResponse(session: Session): void {
+    session.openResponses -= 1;
+    if (session.openResponses > 0 || !sessions.has(session.id)) return;
     session.timer = setTimeout(() => void session.close().catch(onError), sessionIdleMs).unref();
   }
 
-  async function answer(session: Session, request: Request, body: unknown): Promise<Response> {
+  async function handleRequest(session: Session, request: Request, body: unknown): Promise<Response> {
     clearTimeout(session.timer);
-    session.open += 1;
+    session.openResponses += 1;
     if (sessions.delete(session.id)) sessions.set(session.id, session);
+    const options = body === undefined ? {} : { parsedBody: body };
     let response: Response;
     try {
-      response = await session.transport.handleRequest(
-        request,
-        body === undefined ? {} : { parsedBody: body },
-      );
+      response = await session.transport.handleRequest(request, options);
     } catch (error) {
-      rest(session);
+      releaseResponse(session);
       throw error;
     }
-    return whenSent(response, () => rest(session));
+    return withEndCallback(response, () => releaseResponse(session));
   }
 
-  async function fetch(request: Request, { body, user }: Asked): Promise<Response> {
+  async function fetch(request: Request, { body, user }: IncomingCall): Promise<Response> {
     const id = request.headers.get("mcp-session-id");
     if (id !== null) {
       const session = sessions.get(id);
-      return session && session.user === user ? answer(session, request, body) : notFound();
+      return session && session.user === user
+        ? handleRequest(session, request, body)
+        : createNotFoundResponse();
     }
-    if (!isInitializeRequest(body)) return idMissing();
-    if (!makeRoom()) return full();
-    beginning += 1;
-    const session = await begin(user).finally(() => {
-      beginning -= 1;
+    if (!isInitializeRequest(body)) return createMissingIdResponse();
+    if (!evictIdleSession()) return createFullResponse();
+    startingCount += 1;
+    const session = await createSession(user).finally(() => {
+      startingCount -= 1;
     });
-    const response = await answer(session, request, body);
-    // A session whose opening was refused has no client that could use it.
+    const response = await handleRequest(session, request, body);
+    // A session whose initialization failed has no client.
     if (!response.ok) await session.close();
     return response;
   }
@@ -131,25 +131,25 @@ export function legacySessions(
   };
 }
 
-const notFound = () =>
-  refusal(404, { code: -32_001, name: "session_not_found", message: "Session not found" });
+const createNotFoundResponse = () =>
+  createErrorResponse(404, { code: -32_001, name: "session_not_found", message: "Session not found" });
 
-const idMissing = () =>
-  refusal(400, {
+const createMissingIdResponse = () =>
+  createErrorResponse(400, {
     code: -32_000,
     name: "session_id_required",
     message: "Bad Request: Mcp-Session-Id header is required: send `initialize` first.",
   });
 
-const full = () =>
-  refusal(503, {
+const createFullResponse = () =>
+  createErrorResponse(503, {
     code: -32_000,
     name: "too_many_sessions",
-    message: "Every session this server can have is in use: try again later.",
+    message: "All sessions are in use: try again later.",
   });
 
-/** The same answer, with a call when the last of it is sent or nobody reads it any more. */
-function whenSent(response: Response, done: () => void): Response {
+/** Calls `done` when the response has been sent or the client has stopped reading. */
+function withEndCallback(response: Response, done: () => void): Response {
   if (!response.body) {
     done();
     return response;
@@ -158,8 +158,8 @@ function whenSent(response: Response, done: () => void): Response {
   let isCancelled = false;
   const watched = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done: isOver, value } = await reader.read();
-      if (!isOver) return controller.enqueue(value);
+      const { done: isDone, value } = await reader.read();
+      if (!isDone) return controller.enqueue(value);
       if (isCancelled) return;
       done();
       controller.close();

@@ -4,7 +4,7 @@ import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ServeMcpOptions, serveMcp } from "./serve-mcp.ts";
 import { connect, connectV1, type Era } from "./testing/connect.ts";
-import { type Listening, listen } from "./testing/listen.ts";
+import { listenOnLoopback, type TestListener } from "./testing/listen.ts";
 
 const eras: readonly Era[] = ["modern", "legacy"];
 const closing: (() => Promise<unknown>)[] = [];
@@ -12,13 +12,13 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-async function serve(options: ServeMcpOptions): Promise<Listening> {
-  const listening = await listen(serveMcp(options));
+async function serve(options: ServeMcpOptions): Promise<TestListener> {
+  const listening = await listenOnLoopback(serveMcp(options));
   closing.push(listening.close);
   return listening;
 }
 
-async function clientOf({ url }: Listening, era: Era, options = {}) {
+async function clientOf({ url }: TestListener, era: Era, options = {}) {
   const client = await connect(url, era, options);
   closing.push(() => client.close());
   return client;
@@ -279,7 +279,7 @@ it.each(eras)("what proves who asks reaches neither context nor tools (A57, %s)"
   });
   const helper = agent([{ calls: [{ name: "spy", input: {} }] }, { text: "ok" }], { tools: [spy] });
   const service = serveMcp({ agents: [helper] });
-  const listening = await listen({
+  const listening = await listenOnLoopback({
     fetch: (request) => {
       expect(request.headers.get("authorization")).toBe("Bearer hunter2-token");
       return service.fetch(request, { user: "ann" });

@@ -1,21 +1,21 @@
 import { createHash, randomBytes } from "node:crypto";
 import { AgentError } from "capstan";
 
-/** The sessions of one user in a store that others use too. */
+/** Maps one user's session ids to keys in a shared store. */
 export type SessionKeys = {
-  /** Where the session is kept. The same id of another user is another session. */
-  keyOf(sessionId: string): string;
-  /** The id behind a key, or undefined for a session that is not this user's. */
-  idOf(key: string): string | undefined;
+  /** Returns the key in the store. The same id of another user has another key. */
+  toKey(sessionId: string): string;
+  /** Returns the id for a key, or undefined if the session belongs to another user. */
+  toId(key: string): string | undefined;
 };
 
-const wellFormed = /^[A-Za-z0-9_-]{1,128}$/;
+const sessionIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** What the keys of a user's sessions begin with, and those of nobody else. */
+/** Returns the prefix of a user's keys, which no other user may share. */
 export type SessionPrefix = (user: string | undefined) => string;
 
-/** Tells nothing of the user. */
-export const hashedPrefix: SessionPrefix = (user) => {
+/** Does not reveal the user. */
+export const hashPrefix: SessionPrefix = (user) => {
   const owner = createHash("sha256")
     .update(JSON.stringify([user ?? null]))
     .digest("hex")
@@ -23,20 +23,20 @@ export const hashedPrefix: SessionPrefix = (user) => {
   return `mcp_${owner}_`;
 };
 
-/** Keys that begin with what only this user's begin with, so that no id can reach another's session. */
-export function sessionKeys(prefix: string): SessionKeys {
+/** Creates keys with the user's prefix, so that no id can reach another user's session. */
+export function createSessionKeys(prefix: string): SessionKeys {
   return {
-    keyOf(sessionId) {
-      if (wellFormed.test(sessionId)) return prefix + sessionId;
+    toKey(sessionId) {
+      if (sessionIdPattern.test(sessionId)) return prefix + sessionId;
       const message =
-        "A sessionId has 1 to 128 letters, digits, `_` or `-`. Leave it out for a new session, and go on with the one in the answer.";
+        "Invalid sessionId: use 1 to 128 letters, digits, `_` or `-`. Omit it to start a new session, then pass the `session` of the answer.";
       throw new AgentError("invalid_input", message);
     },
-    idOf: (key) => (key.startsWith(prefix) ? key.slice(prefix.length) : undefined),
+    toId: (key) => (key.startsWith(prefix) ? key.slice(prefix.length) : undefined),
   };
 }
 
-/** An id that cannot be guessed: 192 random bits. */
-export function newSessionId(): string {
+/** 192 random bits. */
+export function createSessionId(): string {
   return randomBytes(24).toString("base64url");
 }

@@ -12,8 +12,8 @@ import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { claimStdout } from "./claim-stdout.ts";
 import { serveMcp } from "./serve-mcp.ts";
-import { type Era, info, negotiation } from "./testing/connect.ts";
-import { listen } from "./testing/listen.ts";
+import { clientInfo, type Era, versionNegotiation } from "./testing/connect.ts";
+import { listenOnLoopback } from "./testing/listen.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -27,7 +27,7 @@ it.each<Era>([
   "modern",
   "legacy",
 ])("an agent is asked over stdio by a client of the %s era (M1)", async (era) => {
-  const client = new Client(info, { versionNegotiation: negotiation[era] });
+  const client = new Client(clientInfo, { versionNegotiation: versionNegotiation[era] });
   const told: (string | undefined)[] = [];
   await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }));
   closing.push(() => client.close());
@@ -53,7 +53,7 @@ it("stdout carries the protocol alone, whatever the process prints, until the cl
   const exited = new Promise((resolve) => child.on("exit", resolve));
   const say = (message: unknown) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...(message as object) })}\n`);
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: info };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: clientInfo };
   say({ id: 1, method: "initialize", params });
   say({ method: "notifications/initialized" });
   say({ id: 2, method: "tools/call", params: query });
@@ -85,7 +85,7 @@ describe("the inspector's command line", () => {
 
   it("lists the tools and asks an agent", async () => {
     const helper = defineAgent({ name: "helper", model: scriptedModel([{ text: "Hello." }]) });
-    const { url, close } = await listen(serveMcp({ agents: [helper] }));
+    const { url, close } = await listenOnLoopback(serveMcp({ agents: [helper] }));
     closing.push(close);
     const listed = await inspect(url.href, "--method", "tools/list");
     expect(JSON.parse(listed).tools.map(({ name }: { name: string }) => name)).toEqual(["query"]);

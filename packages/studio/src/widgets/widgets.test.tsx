@@ -271,7 +271,7 @@ describe("the diff", () => {
 
   it("says so when nothing has changed, and keeps a line that is no part of a hunk", () => {
     expect(html(<DiffWidget diff="" />)).toContain("Nothing has changed.");
-    expect(html(<DiffWidget diff={"Binary file a/x is replaced by text\n"} />)).toContain("Binary file");
+    expect(html(<DiffWidget diff={"Binary file a/x replaced by text\n"} />)).toContain("Binary file");
   });
 });
 

@@ -1,53 +1,52 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { ToolContext, ToolReturn } from "capstan";
-import type { Allowance } from "./allowance.ts";
-import { type Directory, find, openWay } from "./directory.ts";
-import { badArguments, quoted } from "./file-failure.ts";
+import { type Directory, findEntry, openPath } from "./directory.ts";
+import { createArgumentError, quotePath } from "./file-errors.ts";
 import { openFile } from "./open-file.ts";
-import { refuseProtected } from "./protected-names.ts";
-import { replaceFile } from "./replace-file.ts";
+import { assertNotProtected } from "./protected-paths.ts";
+import type { QuotaTracker } from "./quota.ts";
+import { replaceInDirectory } from "./replace-in-directory.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
-import { attempt, type Workspace, wayTo } from "./workspace.ts";
+import { parseFilePath, type Workspace, withFileErrors } from "./workspace.ts";
 
-/** A file before it is changed. `text` is missing when it is too large or no text. */
-export type Before = { readonly stats: BigIntStats; readonly text: string | undefined };
+/** A file before the change. `text` is undefined if the file is too large or not UTF-8 text. */
+export type FileBefore = { readonly stats: BigIntStats; readonly text: string | undefined };
 
-/** A workspace in which files are written, one after the other. */
+/** A workspace whose files can be written, one at a time. */
 export type WritableWorkspace = Workspace & {
-  readonly allowance: Allowance;
-  /** Runs after what was queued before it: who reads a file to change it must be alone. */
+  readonly quota: QuotaTracker;
+  /** Serializes read-modify-write operations. */
   queue<Value>(action: () => Promise<Value>): Promise<Value>;
 };
 
-/** What is to become of one file. */
-export type Change = {
+export type FileChange = {
   readonly path: string;
   readonly context: Pick<ToolContext, "runId" | "signal">;
-  /** Whether a missing file, and missing folders on the way, are made. */
+  /** Whether to create a missing file and its missing parent folders. */
   readonly create: boolean;
-  /** The new content. What it throws ends the change. */
-  after(before: Before | undefined): string;
+  /** Returns the new content. If it throws, the file stays unchanged. */
+  getContent(before: FileBefore | undefined): string;
 };
 
-/** Changes one file as a whole, or leaves it as it is. */
-export function changeFile(workspace: WritableWorkspace, change: Change): Promise<ToolReturn> {
-  const { root, allowance } = workspace;
+/** Replaces the content of one file, or leaves it unchanged on failure. */
+export function changeFile(workspace: WritableWorkspace, change: FileChange): Promise<ToolReturn> {
+  const { root, quota } = workspace;
   const { runId, signal } = change.context;
-  const { folder, name } = wayTo(change.path, root);
-  refuseProtected(root, [...folder, name]);
+  const { folder, name } = parseFilePath(change.path, root);
+  assertNotProtected(root, [...folder, name]);
   return workspace.queue(() =>
-    attempt(`write ${quoted(change.path)}`, async () => {
-      // It may have waited for others, and its run have ended meanwhile.
+    withFileErrors(`write ${quotePath(change.path)}`, async () => {
+      // The run may have ended while this change was queued.
       signal.throwIfAborted();
       const makeFolder = (): void => {
-        // The folder and, in the end, the file.
-        allowance.checkRun(runId, { bytes: 0, files: 2 });
-        allowance.spend(runId, { bytes: 0, files: 1 });
+        // Two: the folder and the file that follows.
+        quota.checkRun(runId, { bytes: 0, files: 2 });
+        quota.record(runId, { bytes: 0, files: 1 });
       };
-      const directory = await openWay(root, folder, change.create ? makeFolder : undefined);
+      const directory = await openPath(root, folder, change.create ? makeFolder : undefined);
       try {
-        return await changeIn(directory, name, { ...change, workspace });
+        return await changeInDirectory(directory, name, { ...change, workspace });
       } finally {
         await directory.handle.close();
       }
@@ -55,66 +54,66 @@ export function changeFile(workspace: WritableWorkspace, change: Change): Promis
   );
 }
 
-async function changeIn(
+async function changeInDirectory(
   directory: Directory,
   name: string,
-  { workspace, context, create, after }: Change & { readonly workspace: WritableWorkspace },
+  { workspace, context, create, getContent }: FileChange & { readonly workspace: WritableWorkspace },
 ): Promise<ToolReturn> {
-  const { allowance } = workspace;
+  const { quota } = workspace;
   const { runId, signal } = context;
-  const isNew = (await find(directory, name)) === undefined;
-  const before = isNew && create ? undefined : await readBefore(directory, name, allowance.fileBytes);
-  const text = after(before);
-  if (!text.isWellFormed()) throw badArguments("The new content holds half a character.");
+  const isNew = (await findEntry(directory, name)) === undefined;
+  const before = isNew && create ? undefined : await readBefore(directory, name, quota.fileBytes);
+  const text = getContent(before);
+  if (!text.isWellFormed()) throw createArgumentError("The new content contains an unpaired surrogate.");
   const content = Buffer.from(text);
   const spending = { bytes: content.length, files: before ? 0 : 1 };
-  await allowance.check(runId, spending);
+  await quota.check(runId, spending);
   signal.throwIfAborted();
-  await replaceFile(directory, { name, content, seen: before?.stats });
-  allowance.spend(runId, spending);
-  return told([...directory.names, name].join("/"), before, text);
+  await replaceInDirectory(directory, { name, content, previous: before?.stats });
+  quota.record(runId, spending);
+  return formatChange([...directory.names, name].join("/"), before, text);
 }
 
-/** Refuses what is not a regular file. */
-export async function readBefore(directory: Directory, name: string, mostBytes: number): Promise<Before> {
+/** Throws if the entry is not a regular file. */
+export async function readBefore(directory: Directory, name: string, maxBytes: number): Promise<FileBefore> {
   const { handle, stats } = await openFile(directory, name);
   try {
-    return { stats, text: stats.size > mostBytes ? undefined : await textOf(handle, mostBytes) };
+    return { stats, text: stats.size > maxBytes ? undefined : await readText(handle, maxBytes) };
   } finally {
     await handle.close();
   }
 }
 
-/** Nothing when it is no text, or has become too large since it was measured. */
-async function textOf(handle: FileHandle, mostBytes: number): Promise<string | undefined> {
+/** Returns undefined if the content is not UTF-8 text or has grown beyond `maxBytes`. */
+async function readText(handle: FileHandle, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, size);
     if (bytesRead === 0) break;
     size += bytesRead;
-    if (size > mostBytes) return undefined;
+    if (size > maxBytes) return undefined;
     chunks.push(buffer.subarray(0, bytesRead));
   }
   const bytes = Buffer.concat(chunks);
   if (bytes.includes(0)) return undefined;
   try {
-    // The mark at the beginning, if there is one, stays where it is.
+    // Keeps a byte order mark.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // another encoding, or none
+    return undefined; // another encoding, or binary
   }
 }
 
-/** For the model the numbers, for people the lines: what was in the file is not told to the model by writing. */
-function told(path: string, before: Before | undefined, after: string): ToolReturn {
+/** The model gets line counts and the user gets the diff, so that a write does not reveal the old content to the model. */
+function formatChange(path: string, before: FileBefore | undefined, getContent: string): ToolReturn {
   const wasBinary = before !== undefined && before.text === undefined;
-  const diff = wasBinary ? undefined : createUnifiedDiff(path, before?.text, after);
-  const about = diff ? `lines: ${diff.added} added, ${diff.removed} removed` : "which was not a text file";
+  const diff = wasBinary ? undefined : createUnifiedDiff(path, before?.text, getContent);
+  const summary = diff ? `lines: ${diff.added} added, ${diff.removed} removed` : "was not a text file";
   const isSame = before !== undefined && diff?.text === "";
   const content = isSame
-    ? `${quoted(path)} is as it was.`
-    : `${before ? "Changed" : "Created"} ${quoted(path)} (${about}).`;
-  const text = diff?.text ?? `Binary file a/${path} is replaced by text\n`;
+    ? `${quotePath(path)} is unchanged.`
+    : `${before ? "Changed" : "Created"} ${quotePath(path)} (${summary}).`;
+  const text = diff?.text ?? `Binary file a/${path} replaced by text\n`;
   return { content, ui: { kind: "diff", props: { path, diff: text } } };
 }

@@ -4,17 +4,17 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { fileTools } from "../file-tools.ts";
-import { type Directory, inDirectory } from "./directory.ts";
+import { type Directory, withDirectory } from "./directory.ts";
 import { openFile } from "./open-file.ts";
-import { replaceFile } from "./replace-file.ts";
-import { rootAt } from "./root.ts";
-import { callTool, canary, type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
-import { newWalk, walkIn } from "./walk.ts";
+import { replaceInDirectory } from "./replace-in-directory.ts";
+import { resolveRoot } from "./root.ts";
+import { callTool, canary, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
+import { createWalk, walkDirectory } from "./walk.ts";
 import { defaultLimits } from "./workspace.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -123,7 +123,7 @@ describe("hard links", () => {
       const called = callTool(strict, tool, { input: { path: "linked.txt", ...input } });
       await expect(called).rejects.toMatchObject(refusal);
     }
-    expect(await callTool(strict, "search_files", { input: { query: "CANARY" } })).toBe("No line was found.");
+    expect(await callTool(strict, "search_files", { input: { query: "CANARY" } })).toBe("No matches found.");
   });
 
   it("are not written through: the other name keeps its content (A37)", async () => {
@@ -138,7 +138,7 @@ describe("hard links", () => {
     linkSync(join(place.path, file), join(place.path, "deep/harmless.txt"));
     for (const path of ["harmless.txt", "deep/harmless.txt"])
       await expect(place.call("read_file", { path })).rejects.toMatchObject(refusal);
-    expect(await place.text("search_files", { query: "CANARY" })).toBe("No line was found.");
+    expect(await place.text("search_files", { query: "CANARY" })).toBe("No matches found.");
   });
 });
 
@@ -225,7 +225,7 @@ describe("protected files", () => {
   it("are not in lists and searches (A40)", async () => {
     for (const path of [".env", ".git/config", "node_modules/.bin/x", "a.txt"]) place.put(path, "CANARY");
     expect(await place.text("list_files", { depth: 9 })).toBe("a.txt\nnode_modules/");
-    expect(await place.text("list_files", { path: "node_modules", depth: 9 })).toBe("Nothing is there.");
+    expect(await place.text("list_files", { path: "node_modules", depth: 9 })).toBe("No files found.");
     expect(await place.text("search_files", { query: "CANARY" })).toBe("a.txt:1: CANARY");
   });
 
@@ -244,7 +244,7 @@ describe("protected files", () => {
         await expect(callTool(tools, tool, { input: { path, ...input } })).rejects.toThrow();
     }
     expect(await callTool(tools, "list_files", { input: { depth: 3 } })).toBe("copy.txt\ndata/");
-    expect(await callTool(tools, "search_files", { input: { query: "CANARY" } })).toBe("No line was found.");
+    expect(await callTool(tools, "search_files", { input: { query: "CANARY" } })).toBe("No matches found.");
     expect(readdirSync(place.path).sort()).toEqual(["copy.txt", "data"]);
     expect(readFileSync(database, "utf8")).toBe(canary);
   });
@@ -282,7 +282,7 @@ describe("a name in other letters", () => {
 
 describe("a system without handles for directories", () => {
   const byPath = <Value>(names: string[], use: (directory: Directory) => Promise<Value>) =>
-    inDirectory({ ...rootAt({ root: place.path }), byHandle: false }, names, use);
+    withDirectory({ ...resolveRoot({ root: place.path }), byHandle: false }, names, use);
   const read = (folder: string[], name: string) =>
     byPath(folder, async (directory) => {
       const { handle } = await openFile(directory, name);
@@ -293,12 +293,14 @@ describe("a system without handles for directories", () => {
     place.put("a/b.txt", "inside");
     expect(await read(["a"], "b.txt")).toBe("inside");
     const content = Buffer.from("new");
-    await byPath(["a"], (directory) => replaceFile(directory, { name: "c.txt", content, seen: undefined }));
+    await byPath(["a"], (directory) =>
+      replaceInDirectory(directory, { name: "c.txt", content, previous: undefined }),
+    );
     expect(readdirSync(join(place.path, "a"))).toEqual(["b.txt", "c.txt"]);
-    const walk = newWalk(defaultLimits, { depth: 2, signal: new AbortController().signal });
+    const walk = createWalk(defaultLimits, { depth: 2, signal: new AbortController().signal });
     const listed: string[] = [];
     await byPath([], async (directory) => {
-      for await (const { name } of walkIn(directory, walk)) listed.push(name);
+      for await (const { name } of walkDirectory(directory, walk)) listed.push(name);
     });
     expect(listed).toEqual(["a", "b.txt", "c.txt"]);
   });

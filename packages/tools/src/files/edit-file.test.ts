@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -31,7 +31,7 @@ describe("edit_file", () => {
     await edit({ find: "one", replace: "1" }, { find: "1 two", replace: "1 2" });
     expect(content()).toBe("1 2");
     await expect(edit({ find: "1", replace: "x" }, { find: "three", replace: "3" })).rejects.toThrow(
-      'The text to find of edit 2, "three", is not in "a.txt".',
+      'Edit 2: the text "three" was not found in "a.txt".',
     );
     expect(content()).toBe("1 2");
   });
@@ -40,7 +40,7 @@ describe("edit_file", () => {
     place.put("a.txt", "x x x");
     await expect(edit({ find: "x", replace: "y" })).rejects.toMatchObject({
       code: "bad_arguments",
-      message: expect.stringContaining('"x", is 3 times in "a.txt"'),
+      message: expect.stringContaining('the text "x" occurs 3 times in "a.txt"'),
     });
     await edit({ find: "x", replace: "$&", all: true });
     expect(content()).toBe("$& $& $&");
@@ -49,9 +49,9 @@ describe("edit_file", () => {
   it("says what may be wrong with a text that is not found", async () => {
     place.put("a.txt", "one\r\n  two\r\n");
     await expect(edit({ find: "one\n  two", replace: "" })).rejects.toThrow(
-      "The file ends its lines with \\r\\n.",
+      "The file uses \\r\\n line endings.",
     );
-    await expect(edit({ find: "one two", replace: "" })).rejects.toThrow("with other spaces or line ends");
+    await expect(edit({ find: "one two", replace: "" })).rejects.toThrow("with different whitespace");
     await expect(edit({ find: "three", replace: "" })).rejects.toThrow(
       '"three", is not in "a.txt". Nothing was',
     );

@@ -1,20 +1,20 @@
 import { defineTool, type Tool } from "capstan";
-import { type Before, changeFile, type WritableWorkspace } from "./change-file.ts";
-import { badArguments, quoted } from "./file-failure.ts";
-import { reasonToAsk } from "./reason-to-ask.ts";
+import { getApprovalReason } from "./approval-reason.ts";
+import { changeFile, type FileBefore, type WritableWorkspace } from "./change-file.ts";
+import { createArgumentError, quotePath } from "./file-errors.ts";
 
 type Edit = { readonly find: string; readonly replace: string; readonly all?: boolean };
 
-const mostEdits = 100;
+const maxEdits = 100;
 
-/** `edit_file`: parts of a file replaced by others. */
+/** `edit_file`: replaces parts of a file. */
 export function editFileTool(workspace: WritableWorkspace): Tool {
-  const { fileBytes } = workspace.allowance;
+  const { fileBytes } = workspace.quota;
   return defineTool({
     name: "edit_file",
     description:
       "Replaces text in a file. Each `find` must be in the file exactly once, to the letter and with its spaces and line ends, unless `all` is true. Edits are made one after the other; if one fails, none is made.",
-    // "…" stands for what the file has there: it is read first.
+    // "…" stands for text that the model has to read from the file first.
     examples: [
       {
         phrase: "replace {find} with {replace} in {path}",
@@ -57,7 +57,7 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
         edits: {
           type: "array",
           minItems: 1,
-          maxItems: mostEdits,
+          maxItems: maxEdits,
           items: {
             type: "object",
             properties: {
@@ -75,61 +75,70 @@ export function editFileTool(workspace: WritableWorkspace): Tool {
     },
     effects: "state",
     reads: ["private"],
-    needsApproval: ({ path }) => reasonToAsk("Changes", path, workspace.root),
+    needsApproval: ({ path }) => getApprovalReason("Changes", path, workspace.root),
     execute: ({ path, edits }, context) =>
       changeFile(workspace, {
         path,
         context,
         create: false,
-        after: (before) => edited(textOf(before, path, fileBytes), edits, { path, fileBytes }),
+        getContent: (before) => applyEdits(requireText(before, path, fileBytes), edits, { path, fileBytes }),
       }),
   });
 }
 
-function textOf(before: Before | undefined, path: string, fileBytes: number): string {
+function requireText(before: FileBefore | undefined, path: string, fileBytes: number): string {
   if (before?.text !== undefined) return before.text;
-  const message = `${quoted(path)} cannot be edited: it is not a text in UTF-8, or has more than ${fileBytes} bytes.`;
-  throw badArguments(message);
+  const message = `${quotePath(path)} cannot be edited: it is not UTF-8 text, or is larger than ${fileBytes} bytes.`;
+  throw createArgumentError(message);
 }
 
-type Where = { readonly path: string; readonly fileBytes: number };
+type EditTarget = { readonly path: string; readonly fileBytes: number };
 
-function edited(text: string, edits: readonly Edit[], where: Where): string {
-  return edits.reduce((before, edit, index) => applied(before, edit, { ...where, number: index + 1 }), text);
+function applyEdits(text: string, edits: readonly Edit[], target: EditTarget): string {
+  return edits.reduce(
+    (before, edit, index) => applyEdit(before, edit, { ...target, number: index + 1 }),
+    text,
+  );
 }
 
-function applied(text: string, edit: Edit, { path, fileBytes, number }: Where & { number: number }): string {
+function applyEdit(
+  text: string,
+  edit: Edit,
+  { path, fileBytes, number }: EditTarget & { number: number },
+): string {
   const { find, replace, all = false } = edit;
-  const found = countOf(find, text);
-  const which = `The text to find of edit ${number}, ${quoted(find)}, is`;
-  if (found === 0)
-    throw badArguments(`${which} not in ${quoted(path)}.${hintFor(text, find)} Nothing was changed.`);
-  if (found > 1 && !all) {
-    const advice = "Give more of the text around it, or set `all`.";
-    throw badArguments(`${which} ${found} times in ${quoted(path)}. ${advice} Nothing was changed.`);
+  const count = countOccurrences(find, text);
+  const subject = `Edit ${number}: the text ${quotePath(find)} occurs`;
+  if (count === 0)
+    throw createArgumentError(
+      `Edit ${number}: the text ${quotePath(find)} was not found in ${quotePath(path)}.${suggestFix(text, find)} Nothing was changed.`,
+    );
+  if (count > 1 && !all) {
+    const advice = "Include more of the surrounding text, or set `all`.";
+    throw createArgumentError(
+      `${subject} ${count} times in ${quotePath(path)}. ${advice} Nothing was changed.`,
+    );
   }
-  // Before it is put together: many short texts by a long one make a very long one.
-  if (text.length + found * (replace.length - find.length) > fileBytes)
-    throw badArguments(`Edit ${number} would make ${quoted(path)} larger than ${fileBytes} bytes.`);
-  // A function, for a text would have its dollar signs read.
+  // Checked before building the text: replacing many short matches by a long text can be huge.
+  if (text.length + count * (replace.length - find.length) > fileBytes)
+    throw createArgumentError(`Edit ${number} would make ${quotePath(path)} larger than ${fileBytes} bytes.`);
+  // A function, because a replacement string would expand `$&` and the like.
   return text.replaceAll(find, () => replace);
 }
 
-function countOf(find: string, text: string): number {
+function countOccurrences(find: string, text: string): number {
   let count = 0;
   for (let at = text.indexOf(find); at >= 0; at = text.indexOf(find, at + find.length)) count++;
   return count;
 }
 
-/** What is most often wrong when a text is not found. */
-function hintFor(text: string, find: string): string {
-  const unix = (lines: string) => lines.replaceAll("\r\n", "\n");
-  if (unix(text).includes(unix(find)))
-    return text.includes("\r\n")
-      ? " The file ends its lines with \\r\\n."
-      : " The file ends its lines with \\n.";
-  const plain = (lines: string) => lines.replace(/\s+/g, " ").trim();
-  return plain(text).includes(plain(find))
-    ? " It is there with other spaces or line ends: read the file again."
+/** Names the most common reasons why a text is not found. */
+function suggestFix(text: string, find: string): string {
+  const normalizeNewlines = (lines: string) => lines.replaceAll("\r\n", "\n");
+  if (normalizeNewlines(text).includes(normalizeNewlines(find)))
+    return text.includes("\r\n") ? " The file uses \\r\\n line endings." : " The file uses \\n line endings.";
+  const collapseSpaces = (lines: string) => lines.replace(/\s+/g, " ").trim();
+  return collapseSpaces(text).includes(collapseSpaces(find))
+    ? " It occurs with different whitespace: read the file again."
     : "";
 }

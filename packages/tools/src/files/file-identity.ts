@@ -1,23 +1,23 @@
 import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
-import { systemCode } from "./file-failure.ts";
+import { getSystemCode } from "./file-errors.ts";
 
-/** One text per file, whatever it is called. */
-export function identityOf({ dev, ino }: BigIntStats): string {
+/** Identifies a file independently of its name: device and inode. */
+export function getIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Of those that exist. */
-export async function identitiesOf(paths: readonly string[]): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(paths.map(identityAt));
+/** Returns the identities of the paths that exist. */
+export async function readIdentities(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(paths.map(readIdentity));
   return new Set(found.filter((identity) => identity !== undefined));
 }
 
-async function identityAt(path: string): Promise<string | undefined> {
+async function readIdentity(path: string): Promise<string | undefined> {
   try {
-    return identityOf(await stat(path, { bigint: true }));
+    return getIdentity(await stat(path, { bigint: true }));
   } catch (error) {
-    const code = systemCode(error);
+    const code = getSystemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
     throw error;
   }

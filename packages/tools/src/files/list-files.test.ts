@@ -1,11 +1,11 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
   for (const path of ["b.txt", "a/c.ts", "a/deep/d.ts", "node_modules/x/index.js"]) place.put(path, "");
 });
 afterEach(() => place.remove());
@@ -27,7 +27,7 @@ describe("list_files", () => {
   it("lists what a glob means, from the folder on (S1-23)", async () => {
     expect(await place.text("list_files", { glob: "*.ts" })).toBe("a/c.ts\na/deep/d.ts");
     expect(await place.text("list_files", { glob: "deep/*", path: "a" })).toBe("a/deep/d.ts");
-    expect(await place.text("list_files", { glob: "*.md" })).toBe("Nothing is there.");
+    expect(await place.text("list_files", { glob: "*.md" })).toBe("No files found.");
   });
 
   it("shows links and does not follow them, nor go round in circles (A35)", async () => {
@@ -41,17 +41,17 @@ describe("list_files", () => {
 
   it("ends at its limits and says so (A42)", async () => {
     const cases = [
-      { limits: { entries: 2 }, note: "there are more" },
-      { limits: { characters: 12 }, note: "there are more" },
-      { limits: { visits: 2 }, note: "there are too many files" },
-      { limits: { timeMs: 0 }, note: "it took too long" },
+      { limits: { entries: 2 }, note: "there are more entries" },
+      { limits: { characters: 12 }, note: "there are more entries" },
+      { limits: { visits: 2 }, note: "too many files" },
+      { limits: { timeMs: 0 }, note: "time limit reached" },
     ];
     for (const { limits, note } of cases) {
-      const small = temporaryRoot({ limits });
+      const small = createTemporaryRoot({ limits });
       onTestFinished(small.remove);
       for (const name of ["a", "b", "c", "d/e/f"]) small.put(`${name}.txt`, "");
       const listed = await small.text("list_files", { depth: 9 });
-      expect(listed).toContain(`[Not all: ${note}.`);
+      expect(listed).toContain(`[Incomplete: ${note}.`);
       expect(listed.split("\n").length).toBeLessThan(7);
     }
   });

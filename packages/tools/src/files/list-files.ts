@@ -1,13 +1,13 @@
 import { defineTool, escapeInvisible, type Tool } from "capstan";
-import { inDirectory } from "./directory.ts";
-import { quoted } from "./file-failure.ts";
-import { parsePath } from "./file-path.ts";
-import { globToRe2 } from "./glob-pattern.ts";
-import { linearMatcher } from "./linear-matcher.ts";
-import { mostDepth, newWalk, type Visited, type Walk, walkIn } from "./walk.ts";
-import { attempt, resultSize, type Workspace } from "./workspace.ts";
+import { compileMatcher } from "./compile-matcher.ts";
+import { withDirectory } from "./directory.ts";
+import { quotePath } from "./file-errors.ts";
+import { translateGlob } from "./glob-to-re2.ts";
+import { parsePath } from "./parse-path.ts";
+import { createWalk, maxDepth, type VisitedEntry, type Walk, walkDirectory } from "./walk.ts";
+import { getMaxResultSize, type Workspace, withFileErrors } from "./workspace.ts";
 
-/** `list_files`: what a folder holds. */
+/** `list_files`: lists the contents of a folder. */
 export function listFilesTool({ root, limits, reads }: Workspace): Tool {
   return defineTool({
     name: "list_files",
@@ -43,63 +43,63 @@ export function listFilesTool({ root, limits, reads }: Workspace): Tool {
     },
     effects: "none",
     reads,
-    maxResultSize: resultSize(limits),
-    async execute({ path = ".", glob, depth = glob === undefined ? 1 : mostDepth }, { signal }) {
+    maxResultSize: getMaxResultSize(limits),
+    async execute({ path = ".", glob, depth = glob === undefined ? 1 : maxDepth }, { signal }) {
       const names = parsePath(path, root.spellings);
-      const isMeant = await globMatcher(glob);
-      const walk = newWalk(limits, { depth, signal });
-      const list = linesWithin(limits.entries, limits.characters);
-      await attempt(`list ${quoted(path)}`, () =>
-        inDirectory(root, names, async (directory) => {
-          for await (const visited of walkIn(directory, walk)) {
-            if (!isMeant(pathOf(visited, names.length))) continue;
-            if (!list.add(shownEntry(visited))) break;
+      const matchesGlob = await createGlobMatcher(glob);
+      const walk = createWalk(limits, { depth, signal });
+      const list = createLineList(limits.entries, limits.characters);
+      await withFileErrors(`list ${quotePath(path)}`, () =>
+        withDirectory(root, names, async (directory) => {
+          for await (const visited of walkDirectory(directory, walk)) {
+            if (!matchesGlob(joinPath(visited, names.length))) continue;
+            if (!list.add(formatEntry(visited))) break;
           }
         }),
       );
-      return list.inWords(walk, "Nothing is there.");
+      return list.format(walk, "No files found.");
     },
   });
 }
 
-/** Whether a path is one that the glob means; without a glob all are. */
-export async function globMatcher(glob: string | undefined): Promise<(path: string) => boolean> {
-  return glob === undefined ? () => true : linearMatcher(globToRe2(glob), glob);
+/** Returns a test for paths. Without a glob it matches every path. */
+export async function createGlobMatcher(glob: string | undefined): Promise<(path: string) => boolean> {
+  return glob === undefined ? () => true : compileMatcher(translateGlob(glob), glob);
 }
 
-/** The path of what is visited, without its first names. */
-export function pathOf({ directory, name }: Visited, without = 0): string {
+/** Joins the path of an entry, without its first `without` names. */
+export function joinPath({ directory, name }: VisitedEntry, without = 0): string {
   return [...directory.names, name].slice(without).join("/");
 }
 
-// A name with a line end in it must not look like two.
-function shownEntry(visited: Visited): string {
-  const path = escapeInvisible(pathOf(visited).toWellFormed());
+// Escaped, so that a name with a line break does not look like two entries.
+function formatEntry(visited: VisitedEntry): string {
+  const path = escapeInvisible(joinPath(visited).toWellFormed());
   if (visited.kind === "folder") return `${path}/`;
   if (visited.kind === "file") return path;
   return `${path} (${visited.kind === "link" ? "link" : "device, pipe or socket"})`;
 }
 
-/** The lines of a result, up to so many and so much. */
-export function linesWithin(
-  mostLines: number,
-  mostCharacters: number,
-): { add(line: string): boolean; inWords(walk: Walk, nothing: string): string } {
+/** Collects result lines up to a number of lines and characters. */
+export function createLineList(
+  maxLines: number,
+  maxCharacters: number,
+): { add(line: string): boolean; format(walk: Walk, emptyText: string): string } {
   const lines: string[] = [];
   let characters = 0;
   let isFull = false;
   return {
     add(line) {
-      isFull ||= lines.length >= mostLines || characters + line.length + 1 > mostCharacters;
+      isFull ||= lines.length >= maxLines || characters + line.length + 1 > maxCharacters;
       if (isFull) return false;
       characters += line.length + 1;
       lines.push(line);
       return true;
     },
-    inWords({ stopped }, nothing) {
-      const why = isFull ? "there are more" : stopped;
-      const note = why && `[Not all: ${why}. Narrow it down with a path or a glob.]`;
-      if (lines.length === 0) return note ?? nothing;
+    format({ stopReason }, emptyText) {
+      const reason = isFull ? "there are more entries" : stopReason;
+      const note = reason && `[Incomplete: ${reason}. Narrow the search with a path or a glob.]`;
+      if (lines.length === 0) return note ?? emptyText;
       return note ? `${lines.join("\n")}\n\n${note}` : lines.join("\n");
     },
   };

@@ -1,11 +1,11 @@
 import { constants } from "node:fs";
 
-// Windows knows neither; what is opened there is looked at afterwards. macOS can refuse links in the whole path, by a
-// flag that Node has no name for (O_NOFOLLOW_ANY).
+// Windows has neither flag; opened files are verified afterwards. On macOS, O_NOFOLLOW_ANY refuses links anywhere in the
+// path; Node has no constant for it.
 const { O_NOFOLLOW = 0, O_DIRECTORY = 0 } = constants;
 
-/** Fail where there is a link. */
+/** Fails if the path is a link. */
 export const noFollow: number = process.platform === "darwin" ? 0x20000000 : O_NOFOLLOW;
 
-/** Fail where there is no directory. */
+/** Fails if the path is not a directory. */
 export const directoryOnly: number = O_DIRECTORY;

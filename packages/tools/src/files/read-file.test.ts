@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync, truncateSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -22,9 +22,9 @@ describe("read_file", () => {
     place.put("a.txt", numbered(10));
     const read = (input: object) => place.text("read_file", { path: "a.txt", ...input });
     expect(await read({ from: 3, lines: 2 })).toBe(
-      "line 3\nline 4\n\n[Lines 3 to 4. There are more: go on with from: 5.]",
+      "line 3\nline 4\n\n[Lines 3 to 4. More lines follow: continue with from: 5.]",
     );
-    expect(await read({ from: 9 })).toBe("line 9\nline 10\n\n[Lines 9 to 10, the last one.]");
+    expect(await read({ from: 9 })).toBe("line 9\nline 10\n\n[Lines 9 to 10, end of file.]");
     expect(await read({ lines: 10 })).toBe(numbered(10));
   });
 
@@ -50,7 +50,7 @@ describe("read_file", () => {
     place.put("a.png", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]));
     place.put("latin.txt", Buffer.from("äöüäöü", "latin1"));
     for (const path of ["a.png", "latin.txt"])
-      expect(await place.text("read_file", { path })).toMatch(/^\[".*" is not a text file: \d bytes/);
+      expect(await place.text("read_file", { path })).toMatch(/^\[".*" is not a text file \(\d bytes/);
   });
 
   it.runIf(isLinux)("reads of a file of 5 GB only what is asked for (A43)", async () => {
@@ -66,15 +66,15 @@ describe("read_file", () => {
   });
 
   it("ends at its limit when the lines asked for lie too far in (A43)", async () => {
-    const limited = temporaryRoot({ limits: { scanBytes: 100_000 } });
+    const limited = createTemporaryRoot({ limits: { scanBytes: 100_000 } });
     onTestFinished(limited.remove);
     limited.put("a.txt", numbered(20_000));
     const called = limited.call("read_file", { path: "a.txt", from: 19_000 });
-    await expect(called).rejects.toThrow(/lies too far in: only its first \d+ lines/);
+    await expect(called).rejects.toThrow(/is out of reach: only its first \d+ lines/);
   });
 
   it("comes to an end on a file that grows while it is read (A43)", async () => {
-    const limited = temporaryRoot({ limits: { scanBytes: 3_000_000 } });
+    const limited = createTemporaryRoot({ limits: { scanBytes: 3_000_000 } });
     onTestFinished(limited.remove);
     const file = limited.put("a.log", numbered(10));
     const more = numbered(20_000);
@@ -91,7 +91,7 @@ describe("read_file", () => {
     const one = await place.text("read_file", { path: "one.txt" });
     expect(one).toHaveLength(30_000 + "… [970000 more bytes in this line]".length);
     const many = await place.text("read_file", { path: "many.txt" });
-    expect(many).toMatch(/\[Lines 1 to 30\. There are more: go on with from: 31\.\]$/);
+    expect(many).toMatch(/\[Lines 1 to 30\. More lines follow: continue with from: 31\.\]$/);
   });
 
   it("gives every file as it is, wherever the reads of it end", async () => {

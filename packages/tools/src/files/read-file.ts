@@ -1,12 +1,18 @@
 import type { FileHandle } from "node:fs/promises";
 import { defineTool, type Tool } from "capstan";
-import { inDirectory } from "./directory.ts";
-import { badArguments, quoted } from "./file-failure.ts";
-import { readLines } from "./line-reader.ts";
+import { withDirectory } from "./directory.ts";
+import { createArgumentError, quotePath } from "./file-errors.ts";
 import { openFile } from "./open-file.ts";
-import { attempt, type FileLimits, resultSize, type Workspace, wayTo } from "./workspace.ts";
+import { readLines } from "./read-lines.ts";
+import {
+  type FileLimits,
+  getMaxResultSize,
+  parseFilePath,
+  type Workspace,
+  withFileErrors,
+} from "./workspace.ts";
 
-/** `read_file`: lines of a text file. */
+/** `read_file`: reads lines of a text file. */
 export function readFileTool({ root, limits, reads }: Workspace): Tool {
   return defineTool({
     name: "read_file",
@@ -35,11 +41,11 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
     },
     effects: "none",
     reads,
-    maxResultSize: resultSize(limits),
+    maxResultSize: getMaxResultSize(limits),
     execute({ path, from = 1, lines = limits.lines }, { signal }) {
-      const { folder, name } = wayTo(path, root);
-      return attempt(`read ${quoted(path)}`, () =>
-        inDirectory(root, folder, async (directory) => {
+      const { folder, name } = parseFilePath(path, root);
+      return withFileErrors(`read ${quotePath(path)}`, () =>
+        withDirectory(root, folder, async (directory) => {
           const { handle, stats } = await openFile(directory, name);
           try {
             const range = await readRange(handle, {
@@ -48,7 +54,7 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
               limits,
               signal,
             });
-            return inWords(range, path, stats.size);
+            return formatRange(range, path, stats.size);
           } finally {
             await handle.close();
           }
@@ -58,79 +64,86 @@ export function readFileTool({ root, limits, reads }: Workspace): Tool {
   });
 }
 
-type Asked = {
+type RangeRequest = {
   readonly from: number;
   readonly lines: number;
   readonly limits: FileLimits;
   readonly signal: AbortSignal;
 };
 
-type Range = {
+type LineRange = {
   readonly from: number;
   readonly lines: readonly string[];
-  /** Why there are no more lines than these. */
+  /** Why the range ends here. */
   readonly stop: "more" | "end" | "binary" | "limit";
   readonly endsOpen: boolean;
-  /** Of the whole file, as far as it was read. */
+  /** Number of the last line that was read. */
   readonly lastLine: number;
 };
 
-/** Reads from the beginning, for lines are counted, and only as far as the range goes. */
-async function readRange(handle: FileHandle, { from, lines, limits, signal }: Asked): Promise<Range> {
+/** Reads from the start of the file, to count lines, up to the end of the range. */
+async function readRange(
+  handle: FileHandle,
+  { from, lines, limits, signal }: RangeRequest,
+): Promise<LineRange> {
   const kept: string[] = [];
   let characters = 0;
   let lastLine = 0;
-  const range = (stop: Range["stop"], endsOpen = true): Range => ({
+  const range = (stop: LineRange["stop"], endsOpen = true): LineRange => ({
     from,
     lines: kept,
     stop,
     endsOpen,
     lastLine,
   });
-  const reading = { signal, mostBytes: limits.scanBytes, longestLine: limits.characters };
+  const reading = { signal, maxBytes: limits.scanBytes, maxLineBytes: limits.characters };
   for await (const batch of readLines(handle, reading)) {
     if (batch.type === "end") return range("end", batch.endsOpen);
     if (batch.type !== "lines") return range(batch.type);
-    for (const { number, text, more } of batch.lines) {
+    for (const { number, text, omittedBytes } of batch.lines) {
       lastLine = number;
       if (number < from) continue;
       characters += text.length + 1;
       const isFull = kept.length === lines || (kept.length > 0 && characters > limits.characters);
       if (isFull) return range("more");
-      kept.push(more > 0 ? `${text}… [${more} more bytes in this line]` : text);
+      kept.push(omittedBytes > 0 ? `${text}… [${omittedBytes} more bytes in this line]` : text);
     }
   }
   return range("limit");
 }
 
-function inWords({ from, lines, stop, endsOpen, lastLine }: Range, path: string, size: bigint): string {
+function formatRange(
+  { from, lines, stop, endsOpen, lastLine }: LineRange,
+  path: string,
+  size: bigint,
+): string {
   const text = lines.join("\n");
-  if (stop === "binary" || isGarbled(text))
-    return `[${quoted(path)} is not a text file: ${size} bytes, which are not shown.]`;
-  if (lines.length === 0) return withoutLines({ from, stop, lastLine }, path);
+  if (stop === "binary" || looksBinary(text))
+    return `[${quotePath(path)} is not a text file (${size} bytes, not shown).]`;
+  if (lines.length === 0) return formatEmptyRange({ from, stop, lastLine }, path);
   const whole = endsOpen ? text : `${text}\n`;
   const to = from + lines.length - 1;
-  if (stop === "end") return from === 1 ? whole : `${text}\n\n[Lines ${from} to ${to}, the last one.]`;
+  if (stop === "end") return from === 1 ? whole : `${text}\n\n[Lines ${from} to ${to}, end of file.]`;
   const next =
     stop === "more"
-      ? `There are more: go on with from: ${to + 1}.`
-      : `The file goes on, but not more than its first ${lastLine} lines can be read.`;
+      ? `More lines follow: continue with from: ${to + 1}.`
+      : `The file continues, but only its first ${lastLine} lines can be read.`;
   return `${text}\n\n[Lines ${from} to ${to}. ${next}]`;
 }
 
-function withoutLines(
-  { from, stop, lastLine }: Pick<Range, "from" | "stop" | "lastLine">,
+function formatEmptyRange(
+  { from, stop, lastLine }: Pick<LineRange, "from" | "stop" | "lastLine">,
   path: string,
 ): string {
-  if (stop === "end" && lastLine === 0) return `[${quoted(path)} is empty.]`;
+  if (stop === "end" && lastLine === 0) return `[${quotePath(path)} is empty.]`;
   if (stop === "end")
-    throw badArguments(`${quoted(path)} has only ${lastLine} lines: take a \`from\` up to that.`);
-  throw badArguments(
-    `Line ${from} of ${quoted(path)} lies too far in: only its first ${lastLine} lines can be read.`,
+    throw createArgumentError(`${quotePath(path)} has only ${lastLine} lines: use a smaller \`from\`.`);
+  throw createArgumentError(
+    `Line ${from} of ${quotePath(path)} is out of reach: only its first ${lastLine} lines can be read.`,
   );
 }
 
-/** Text in another encoding, or none: much of it is no UTF-8. */
-function isGarbled(text: string): boolean {
+/** Whether much of the text is not valid UTF-8, as with binary data or another encoding. */
+function looksBinary(text: string): boolean {
   return (text.match(/\uFFFD/g)?.length ?? 0) > text.length / 10;
 }

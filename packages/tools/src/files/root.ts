@@ -2,74 +2,72 @@ import { existsSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { AgentError } from "capstan";
 
-/** Where tools may work, and what they leave alone there. */
 export type Root = {
-  /** Its real path. */
+  /** The real path, without links. */
   readonly path: string;
-  /** How callers may write it in absolute paths. */
+  /** Accepted prefixes of absolute paths. */
   readonly spellings: readonly string[];
   readonly device: bigint;
-  /** Refuse files that have more than one name: the other one may lie anywhere. */
+  /** Refuse files with several hard links: the others may be anywhere. */
   readonly strict: boolean;
-  /** Real paths that are protected beside the names that always are. */
+  /** Real paths protected in addition to the built-in names. */
   readonly protect: readonly string[];
   /**
-   * Whether names can be looked up in an open directory, so that no exchange of its path matters. Elsewhere what was
-   * opened is compared with what lies at its real path, which a lucky exchange at the right instants could deceive.
+   * Whether names can be looked up relative to an open directory, which is immune to path swaps. Otherwise the opened file
+   * is compared with the file at its real path, which precisely timed swaps could defeat.
    */
   readonly byHandle: boolean;
 };
 
-/** What a root is made from. */
 export type RootOptions = {
-  /** The folder to work in. It must exist. */
+  /** The working folder. Must exist. */
   readonly root: string;
-  /** Files and folders that no tool touches, such as the program's own database; relative ones from the root. */
+  /** Files and folders that no tool may touch, such as the application's database. Relative paths start at the root. */
   readonly protect?: readonly string[];
   /** Refuse files with more than one hard link. */
   readonly strict?: boolean;
 };
 
-/** What SQLite puts beside a database belongs to it. */
-const besides = ["", "-wal", "-shm", "-journal"];
+/** SQLite keeps these files next to a database. */
+const databaseSuffixes = ["", "-wal", "-shm", "-journal"];
 
-/** Throws when there is no such folder: a typing error must not become a folder somewhere. */
-export function rootAt({ root, protect = [], strict = false }: RootOptions): Root {
-  const given = resolve(root);
-  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory()) {
-    const message = `The root ${JSON.stringify(root)} of the file tools is not a folder: create it first.`;
+/** Throws if the folder does not exist, so that a typo does not create one. */
+export function resolveRoot({ root, protect = [], strict = false }: RootOptions): Root {
+  const givenPath = resolve(root);
+  if (!statSync(givenPath, { throwIfNoEntry: false })?.isDirectory()) {
+    const message = `The root ${JSON.stringify(root)} of fileTools is not a folder: create it first.`;
     throw new AgentError("invalid_definition", message);
   }
-  const path = realpathSync.native(given);
-  if (isSpecial(statfsSync(path).type)) {
-    const message = `The root ${JSON.stringify(root)} of the file tools holds no files but the system's own: take another.`;
+  const path = realpathSync.native(givenPath);
+  if (isSpecialFileSystem(statfsSync(path).type)) {
+    const message = `The root ${JSON.stringify(root)} of fileTools is a system file system, such as /proc: choose another folder.`;
     throw new AgentError("invalid_definition", message);
   }
   return {
     path,
-    spellings: [path, given],
+    spellings: [path, givenPath],
     device: statSync(path, { bigint: true }).dev,
     strict,
     protect: protect
-      .map((file) => realPath(resolve(path, file)))
-      .flatMap((file) => besides.map((ending) => file + ending)),
+      .map((file) => resolveRealPath(resolve(path, file)))
+      .flatMap((file) => databaseSuffixes.map((ending) => file + ending)),
     byHandle: process.platform === "linux" && existsSync("/proc/self/fd"),
   };
 }
 
-/** Also of what does not exist yet. */
-function realPath(path: string): string {
+/** Resolves links, also for a path that does not exist yet. */
+function resolveRealPath(path: string): string {
   if (existsSync(path)) return realpathSync.native(path);
   const above = dirname(path);
-  return above === path ? path : join(realPath(above), basename(path));
+  return above === path ? path : join(resolveRealPath(above), basename(path));
 }
 
-const special = new Set([
+const specialFileSystems = new Set([
   ...[0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x73636673, 0x62656570, 0x1cd1, 0xcafe4a11], // proc, sys, debug, trace, security, config, devpts, bpf
   ...[0x27e0eb, 0x63677270, 0xde5e81e4, 0xf97cff8c, 0x6165676c, 0x42494e4d, 0x19800202], // cgroup, cgroup2, efivars, selinux, pstore, binfmt_misc, mqueue
 ]);
 
-/** File systems whose "files" are the kernel: all of them are regular by their type, and none is on a disk. */
-export function isSpecial(type: number): boolean {
-  return process.platform === "linux" && special.has(type);
+/** Kernel file systems: their entries look like regular files but are not on a disk. */
+export function isSpecialFileSystem(type: number): boolean {
+  return process.platform === "linux" && specialFileSystems.has(type);
 }

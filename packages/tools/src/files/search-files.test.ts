@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { readCpuMs } from "../../../capstan/src/testing/cpu-time.ts";
-import { type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -17,7 +17,7 @@ describe("search_files", () => {
     expect(await search({ query: "two", glob: "*.ts" })).toBe("src/a.ts:2: two (x)");
     expect(await search({ query: "two", path: "src", glob: "a.*" })).toBe("src/a.ts:2: two (x)");
     expect(await search({ query: "(x)" })).toBe("src/a.ts:2: two (x)");
-    expect(await search({ query: "^T\\w+$", regex: true })).toBe("No line was found.");
+    expect(await search({ query: "^T\\w+$", regex: true })).toBe("No matches found.");
     expect(await search({ query: "(?i)^T\\w+$", regex: true })).toBe("b.md:1: two\nsrc/a.ts:3: three");
   });
 
@@ -40,7 +40,7 @@ describe("search_files", () => {
   });
 
   it("lets others work while it searches, and ends when its time is up (A42)", async () => {
-    const slow = temporaryRoot({ limits: { timeMs: 2_000 } });
+    const slow = createTemporaryRoot({ limits: { timeMs: 2_000 } });
     onTestFinished(slow.remove);
     // In text without a pattern the engine's own shortcuts do not help.
     const line = () => Array.from({ length: 2000 }, () => (Math.random() < 0.5 ? "a" : "b")).join("");
@@ -49,16 +49,16 @@ describe("search_files", () => {
     const beat = setInterval(() => beats++, 1);
     const found = await slow.text("search_files", { query: "a[ab]{900}[cd]", regex: true });
     clearInterval(beat);
-    expect(found).toContain("it took too long");
+    expect(found).toContain("time limit reached");
     expect(beats).toBeGreaterThan(1);
   });
 
   it("ends at its count of lines, and says so (A42)", async () => {
-    const small = temporaryRoot({ limits: { matches: 3 } });
+    const small = createTemporaryRoot({ limits: { matches: 3 } });
     onTestFinished(small.remove);
     small.put("a.txt", "x\n".repeat(1000));
     expect(await small.text("search_files", { query: "x" })).toBe(
-      "a.txt:1: x\na.txt:2: x\na.txt:3: x\n\n[Not all: there are more. Narrow it down with a path or a glob.]",
+      "a.txt:1: x\na.txt:2: x\na.txt:3: x\n\n[Incomplete: there are more entries. Narrow the search with a path or a glob.]",
     );
   });
 

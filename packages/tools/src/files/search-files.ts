@@ -1,23 +1,31 @@
 import { setImmediate } from "node:timers/promises";
 import { defineTool, escapeInvisible, type Tool } from "capstan";
-import { type Directory, inDirectory } from "./directory.ts";
-import { badArguments, quoted } from "./file-failure.ts";
-import { parsePath } from "./file-path.ts";
-import { type Line, readLines } from "./line-reader.ts";
-import { linearMatcher, type Matches } from "./linear-matcher.ts";
-import { globMatcher, linesWithin, pathOf } from "./list-files.ts";
+import { compileMatcher, type Matcher } from "./compile-matcher.ts";
+import { type Directory, withDirectory } from "./directory.ts";
+import { createArgumentError, quotePath } from "./file-errors.ts";
+import { createGlobMatcher, createLineList, joinPath } from "./list-files.ts";
 import { type OpenFile, openFile } from "./open-file.ts";
-import { isLate, isPassable, mostDepth, newWalk, type Visited, type Walk, walkIn } from "./walk.ts";
-import { attempt, type FileLimits, resultSize, type Workspace } from "./workspace.ts";
+import { parsePath } from "./parse-path.ts";
+import { type Line, readLines } from "./read-lines.ts";
+import {
+  createWalk,
+  isSkippableError,
+  isTimeUp,
+  maxDepth,
+  type VisitedEntry,
+  type Walk,
+  walkDirectory,
+} from "./walk.ts";
+import { type FileLimits, getMaxResultSize, type Workspace, withFileErrors } from "./workspace.ts";
 
-const longestQuery = 1_000;
-/** Of a line; the rest is not looked at. */
-const longestLine = 2_000;
-const longestShown = 300;
-/** Others want to use the process too. */
-const longestBlockMs = 20;
+const maxQueryLength = 1_000;
+/** The rest of a longer line is not searched. */
+const maxLineBytes = 2_000;
+const maxShownLength = 300;
+/** Yields to the event loop after this time. */
+const maxBlockMs = 20;
 
-/** `search_files`: lines that hold a text or match a pattern. */
+/** `search_files`: finds lines that contain a text or match a pattern. */
 export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
   return defineTool({
     name: "search_files",
@@ -52,87 +60,87 @@ export function searchFilesTool({ root, limits, reads }: Workspace): Tool {
     },
     effects: "none",
     reads,
-    maxResultSize: resultSize(limits),
+    maxResultSize: getMaxResultSize(limits),
     async execute({ query, regex = false, glob, path = "." }, { signal }) {
       const names = parsePath(path, root.spellings);
-      const matches = await queryMatcher(query, regex);
-      const isMeant = await globMatcher(glob);
-      const walk = newWalk(limits, { depth: mostDepth, signal });
-      const list = linesWithin(limits.matches, limits.characters);
+      const matches = await createQueryMatcher(query, regex);
+      const matchesGlob = await createGlobMatcher(glob);
+      const walk = createWalk(limits, { depth: maxDepth, signal });
+      const list = createLineList(limits.matches, limits.characters);
       const search: Search = { matches, limits, walk, add: list.add };
-      await attempt(`search ${quoted(path)}`, () =>
-        inDirectory(root, names, async (directory) => {
-          for await (const visited of walkIn(directory, walk)) {
-            if (visited.kind !== "file" || !isMeant(pathOf(visited, names.length))) continue;
+      await withFileErrors(`search ${quotePath(path)}`, () =>
+        withDirectory(root, names, async (directory) => {
+          for await (const visited of walkDirectory(directory, walk)) {
+            if (visited.kind !== "file" || !matchesGlob(joinPath(visited, names.length))) continue;
             if (!(await searchFile(visited, search))) break;
           }
         }),
       );
-      return list.inWords(walk, "No line was found.");
+      return list.format(walk, "No matches found.");
     },
   });
 }
 
-async function queryMatcher(query: string, regex: boolean): Promise<Matches> {
-  if (query === "" || query.length > longestQuery || /[\n\r]/.test(query))
-    throw badArguments(
-      `A query has 1 to ${longestQuery} characters and no line end: lines are searched one by one.`,
+async function createQueryMatcher(query: string, regex: boolean): Promise<Matcher> {
+  if (query === "" || query.length > maxQueryLength || /[\n\r]/.test(query))
+    throw createArgumentError(
+      `A query must have 1 to ${maxQueryLength} characters and no line break: lines are searched one by one.`,
     );
-  return regex ? linearMatcher(query) : (text) => text.includes(query);
+  return regex ? compileMatcher(query) : (text) => text.includes(query);
 }
 
 type Search = {
-  readonly matches: Matches;
+  readonly matches: Matcher;
   readonly limits: FileLimits;
   readonly walk: Walk;
-  /** Takes a line of the result; false when there is no room left. */
+  /** Adds a result line. Returns false if the result is full. */
   add(line: string): boolean;
 };
 
-/** Whether there is room and time for more. A file that cannot be read is passed by, and so is one that is no text. */
-async function searchFile({ directory, name }: Visited, search: Search): Promise<boolean> {
+/** Returns false when the search should stop. Unreadable and binary files are skipped. */
+async function searchFile({ directory, name }: VisitedEntry, search: Search): Promise<boolean> {
   const { limits, walk, add } = search;
-  const file = await openQuietly(directory, name);
+  const file = await tryOpenFile(directory, name);
   if (!file) return true;
   const path = escapeInvisible([...directory.names, name].join("/").toWellFormed());
   const found: Line[] = [];
   try {
-    const reading = { signal: walk.signal, mostBytes: limits.scanBytes, longestLine };
+    const reading = { signal: walk.signal, maxBytes: limits.scanBytes, maxLineBytes };
     for await (const batch of readLines(file.handle, reading)) {
       if (batch.type === "binary") return true;
       if (batch.type !== "lines" || found.length > limits.matches) break;
       await searchLines(batch.lines, search, found);
-      if (walk.stopped) break;
+      if (walk.stopReason) break;
     }
   } finally {
     await file.handle.close();
   }
-  return found.every(({ number, text }) => add(`${path}:${number}: ${shownLine(text)}`)) && !walk.stopped;
+  return found.every(({ number, text }) => add(`${path}:${number}: ${formatLine(text)}`)) && !walk.stopReason;
 }
 
 async function searchLines(lines: readonly Line[], { matches, walk }: Search, found: Line[]): Promise<void> {
   let pausedAt = performance.now();
   for (const line of lines) {
-    if (performance.now() - pausedAt > longestBlockMs) {
-      if (isLate(walk)) return;
+    if (performance.now() - pausedAt > maxBlockMs) {
+      if (isTimeUp(walk)) return;
       await setImmediate();
       pausedAt = performance.now();
     }
     if (matches(line.text)) found.push(line);
   }
-  isLate(walk);
+  isTimeUp(walk);
 }
 
-async function openQuietly(directory: Directory, name: string): Promise<OpenFile | undefined> {
+async function tryOpenFile(directory: Directory, name: string): Promise<OpenFile | undefined> {
   try {
     return await openFile(directory, name);
   } catch (error) {
-    if (isPassable(error)) return undefined;
+    if (isSkippableError(error)) return undefined;
     throw error;
   }
 }
 
-function shownLine(text: string): string {
+function formatLine(text: string): string {
   const line = text.trim().replace(/[\r\v\f\u2028\u2029]/g, " ");
-  return line.length > longestShown ? `${line.slice(0, longestShown).toWellFormed()}…` : line;
+  return line.length > maxShownLength ? `${line.slice(0, maxShownLength).toWellFormed()}…` : line;
 }

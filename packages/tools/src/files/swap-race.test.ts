@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { inDirectory } from "./directory.ts";
+import { withDirectory } from "./directory.ts";
 import { openFile } from "./open-file.ts";
-import { rootAt } from "./root.ts";
-import { attackBySwapping } from "./testing/swapping.ts";
-import { canary, temporaryRoot } from "./testing/temporary-root.ts";
+import { resolveRoot } from "./root.ts";
+import { runSwapAttack } from "./testing/swap-attack.ts";
+import { canary, createTemporaryRoot } from "./testing/temporary-root.ts";
 
 it("folders and files that are exchanged for links for five seconds let nothing in or out (A36)", async () => {
-  const place = temporaryRoot();
+  const place = createTemporaryRoot();
   onTestFinished(place.remove);
   const until = performance.now() + 5000;
-  const tally = await attackBySwapping(place, () => performance.now() > until);
+  const tally = await runSwapAttack(place, () => performance.now() > until);
   expect(tally.escaped).toBe(0);
   expect(readdirSync(place.outside)).toEqual(["outside-only.txt", "secret.txt"]);
   expect(readFileSync(join(place.outside, "secret.txt"), "utf8")).toBe(canary);
@@ -22,17 +22,17 @@ it("folders and files that are exchanged for links for five seconds let nothing 
 });
 
 it("without handles for directories, nothing is read outside either (A36)", async () => {
-  const place = temporaryRoot();
+  const place = createTemporaryRoot();
   onTestFinished(place.remove);
-  const root = { ...rootAt({ root: place.path }), byHandle: false };
+  const root = { ...resolveRoot({ root: place.path }), byHandle: false };
   const read = () =>
-    inDirectory(root, ["swap"], async (directory) => {
+    withDirectory(root, ["swap"], async (directory) => {
       const { handle } = await openFile(directory, "secret.txt");
       return handle.readFile("utf8").finally(() => handle.close());
     });
   const until = performance.now() + 2000;
   const byPath = { ...place, call: read };
-  const tally = await attackBySwapping(byPath, () => performance.now() > until);
+  const tally = await runSwapAttack(byPath, () => performance.now() > until);
   expect(tally.escaped).toBe(0);
   expect(tally.naive).toBeGreaterThan(0);
   expect(tally.inside).toBeGreaterThan(0);

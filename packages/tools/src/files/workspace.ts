@@ -1,28 +1,27 @@
 import type { Reads } from "capstan";
 import { AgentError } from "capstan";
-import { badArguments, fileFailure, quoted } from "./file-failure.ts";
-import { parsePath } from "./file-path.ts";
+import { createArgumentError, quotePath, toFileError } from "./file-errors.ts";
+import { parsePath } from "./parse-path.ts";
 import type { Root } from "./root.ts";
 
-/** How much one call reads, shows and waits. */
+/** Limits for one call. */
 export type FileLimits = {
-  /** Lines that `read_file` gives at once. */
+  /** Max lines per `read_file`. */
   readonly lines: number;
-  /** Characters of a result. */
+  /** Max characters per result. */
   readonly characters: number;
-  /** Bytes of one file that are read, from its beginning. */
+  /** Max bytes read of one file, from its start. */
   readonly scanBytes: number;
-  /** Names that `list_files` gives. */
+  /** Max entries per `list_files`. */
   readonly entries: number;
-  /** Lines that `search_files` gives. */
+  /** Max lines per `search_files`. */
   readonly matches: number;
-  /** Names that are looked at on the way. */
+  /** Max directory entries visited. */
   readonly visits: number;
-  /** How long a listing or a search looks. */
+  /** Time limit of a listing or search. */
   readonly timeMs: number;
 };
 
-/** Enough to work with, and little enough for a model to read. */
 export const defaultLimits: FileLimits = {
   lines: 2_000,
   characters: 30_000,
@@ -33,48 +32,48 @@ export const defaultLimits: FileLimits = {
   timeMs: 10_000,
 };
 
-/** What all file tools of one root share. */
+/** Shared by all file tools of one root. */
 export type Workspace = {
   readonly root: Root;
   readonly limits: FileLimits;
-  /** What reading here brings into a conversation. */
+  /** Labels of content read here. */
   readonly reads: readonly Reads[];
 };
 
-/** Room for the notes around a result, so that what is within our limits is not cut again. */
-export function resultSize({ characters }: FileLimits): number {
+/** Leaves room for notes around a result, so that it is not truncated a second time. */
+export function getMaxResultSize({ characters }: FileLimits): number {
   return characters + 2_000;
 }
 
-/** The way to a file: the folder's names and its own. */
-export function wayTo(
+/** Splits a file path into its folder's names and its own name. */
+export function parseFilePath(
   path: string,
   root: Root,
 ): { readonly folder: readonly string[]; readonly name: string } {
   const names = parsePath(path, root.spellings);
   const name = names.at(-1);
-  if (name === undefined) throw badArguments(`${quoted(path)} is the root folder, not a file.`);
+  if (name === undefined) throw createArgumentError(`${quotePath(path)} is the root folder, not a file.`);
   return { folder: names.slice(0, -1), name };
 }
 
-/** Does it, and says in words what the system says in codes. */
-export async function attempt<Value>(doing: string, action: () => Promise<Value>): Promise<Value> {
+/** Runs an action and converts system errors to readable messages. `operation` completes "Cannot …". */
+export async function withFileErrors<Value>(operation: string, action: () => Promise<Value>): Promise<Value> {
   try {
     return await action();
   } catch (error) {
-    throw fileFailure(error, doing);
+    throw toFileError(error, operation);
   }
 }
 
-/** Refuses limits that are no numbers, or not known: a misspelt one would silently do nothing. */
-export function checkNumbers(owner: string, given: object, known: object): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(known, name)) {
-      const message = `Unknown field "${name}" of ${owner}. The fields are ${Object.keys(known).join(", ")}.`;
+/** Throws for unknown or non-numeric fields: a misspelled limit would have no effect. */
+export function assertNumbers(owner: string, values: object, defaults: object): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (!Object.hasOwn(defaults, name)) {
+      const message = `Unknown field "${name}" in ${owner} of fileTools. Fields: ${Object.keys(defaults).join(", ")}.`;
       throw new AgentError("invalid_definition", message);
     }
     if (typeof value !== "number" || !(value >= 0)) {
-      const message = `"${name}" of ${owner} must be a number, not ${JSON.stringify(value)}.`;
+      const message = `"${name}" in ${owner} of fileTools must be a number, not ${JSON.stringify(value)}.`;
       throw new AgentError("invalid_definition", message);
     }
   }

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileTools } from "../file-tools.ts";
-import { callTool, type TemporaryRoot, temporaryRoot } from "./testing/temporary-root.ts";
+import { callTool, createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
 
 let place: TemporaryRoot;
 beforeEach(() => {
-  place = temporaryRoot();
+  place = createTemporaryRoot();
 });
 afterEach(() => place.remove());
 
@@ -39,10 +39,10 @@ describe("write_file", () => {
     place.put("a.txt", "same");
     place.put("b.bin", "\0");
     expect(await place.call("write_file", { path: "a.txt", content: "same" })).toMatchObject({
-      content: '"a.txt" is as it was.',
+      content: '"a.txt" is unchanged.',
     });
     expect(await place.call("write_file", { path: "b.bin", content: "text" })).toMatchObject({
-      content: 'Changed "b.bin" (which was not a text file).',
+      content: 'Changed "b.bin" (was not a text file).',
       ui: { kind: "diff" },
     });
   });
@@ -116,7 +116,7 @@ describe("write_file", () => {
 describe("the quota", () => {
   const write = (tools: ReturnType<typeof fileTools>, path: string, size: number, runId = "run") =>
     callTool(tools, "write_file", { input: { path, content: "x".repeat(size) }, runId });
-  const over = { code: "tool_failed", retryable: false, message: expect.stringContaining("The quota of") };
+  const over = { code: "tool_failed", retryable: false, message: expect.stringContaining("Quota exceeded") };
 
   it("of one file is kept, and the old content too (A41)", async () => {
     place.put("a", "old");

@@ -1,8 +1,8 @@
 import { defineTool, type Tool } from "capstan";
+import { getWriteApprovalReason } from "./approval-reason.ts";
 import { changeFile, type WritableWorkspace } from "./change-file.ts";
-import { reasonToWrite } from "./reason-to-ask.ts";
 
-/** `write_file`: a file with new content. */
+/** `write_file`: creates a file or replaces its content. */
 export function writeFileTool(workspace: WritableWorkspace): Tool {
   return defineTool({
     name: "write_file",
@@ -28,8 +28,8 @@ export function writeFileTool(workspace: WritableWorkspace): Tool {
     },
     effects: "state",
     reads: ["private"],
-    needsApproval: ({ path }) => reasonToWrite(path, workspace),
+    needsApproval: ({ path }) => getWriteApprovalReason(path, workspace),
     execute: ({ path, content }, context) =>
-      changeFile(workspace, { path, context, create: true, after: () => content }),
+      changeFile(workspace, { path, context, create: true, getContent: () => content }),
   });
 }

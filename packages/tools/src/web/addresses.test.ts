@@ -1,7 +1,7 @@
 import { BlockList } from "node:net";
 import { assert, bigInt, constantFrom, ipV4, ipV6, property } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addressProblem, isSameAddress, parseAddress, parseNat64Prefixes } from "./addresses.ts";
+import { checkAddress, isSameAddress, parseAddress, parseNat64Prefixes } from "./addresses.ts";
 
 const strict = { allowPrivate: false, nat64Prefixes: [] };
 const lenient = { allowPrivate: true, nat64Prefixes: [] };
@@ -49,7 +49,7 @@ describe("an address", () => {
     assert(
       property(anyIPv4, (value) => {
         const text = dotted(value);
-        expect(addressProblem(text, strict) !== undefined).toBe(special.check(text, "ipv4"));
+        expect(checkAddress(text, strict) !== undefined).toBe(special.check(text, "ipv4"));
       }),
       { numRuns: 2000 },
     );
@@ -62,7 +62,7 @@ describe("an address", () => {
     ...["198.17.255.255+", "198.18.0.0", "198.19.255.255", "198.20.0.0+", "223.255.255.255+", "224.0.0.0"],
     ...["255.255.255.255", "1.1.1.1+", "8.8.8.8+"],
   ])("at the edge of a range, %s, is on its side of it; + is public (A06, A07)", (text) => {
-    expect(addressProblem(text.replace("+", ""), strict) === undefined).toBe(text.endsWith("+"));
+    expect(checkAddress(text.replace("+", ""), strict) === undefined).toBe(text.endsWith("+"));
   });
 
   it("of IPv6 is public only as global unicast outside of what is reserved (A08, A11)", () => {
@@ -73,19 +73,19 @@ describe("an address", () => {
         (value, head) => {
           const text = groupsOf((head << 112n) | (value & ((1n << 112n) - 1n)));
           const isPublic = globalUnicast.check(text, "ipv6") && !notGlobal.check(text, "ipv6");
-          expect(addressProblem(text, strict) === undefined).toBe(isPublic);
+          expect(checkAddress(text, strict) === undefined).toBe(isPublic);
         },
       ),
       { numRuns: 2000 },
     );
-    expect(addressProblem("2606:4700:4700::1111", strict)).toBeUndefined();
+    expect(checkAddress("2606:4700:4700::1111", strict)).toBeUndefined();
   });
 
   it("with IPv4 mapped into it, or translated by 64:ff9b::/96, is what that IPv4 is (A09, A10)", () => {
     assert(
       property(anyIPv4, constantFrom(0xffffn << 32n, 0x64ff9bn << 96n), (value, prefix) => {
-        const embedded = addressProblem(groupsOf(prefix | value), strict);
-        expect(embedded).toBe(addressProblem(dotted(value), strict));
+        const embedded = checkAddress(groupsOf(prefix | value), strict);
+        expect(embedded).toBe(checkAddress(dotted(value), strict));
       }),
     );
   });
@@ -102,8 +102,8 @@ describe("an address", () => {
     ["2606:4700:1:2:200:5efe:808:808", "ISATAP of a public one"],
     ["fe80::5efe:10.0.0.1", "ISATAP, link-local"],
   ])("%s (%s) is refused in every mode (A09, A11)", (text) => {
-    expect(addressProblem(text, strict)).toBeDefined();
-    expect(addressProblem(text, lenient)).toBeDefined();
+    expect(checkAddress(text, strict)).toBeDefined();
+    expect(checkAddress(text, lenient)).toBeDefined();
   });
 
   it("in 64:ff9b:1::/48 is refused whatever it holds, with every prefix length (A10)", () => {
@@ -111,7 +111,7 @@ describe("an address", () => {
     assert(
       property(anyIPv6, (value) => {
         const text = groupsOf(inside | (value & ((1n << 80n) - 1n)));
-        expect(addressProblem(text, lenient)).toBe("address");
+        expect(checkAddress(text, lenient)).toBe("address");
       }),
     );
   });
@@ -130,8 +130,8 @@ describe("an address", () => {
     ];
     for (const [prefix, write] of rows) {
       const policy = { allowPrivate: false, nat64Prefixes: parseNat64Prefixes([prefix]) };
-      expect([prefix, addressProblem(write("a"), policy)]).toEqual([prefix, "address"]);
-      expect([prefix, addressProblem(write("8"), policy)]).toEqual([prefix, undefined]);
+      expect([prefix, checkAddress(write("a"), policy)]).toEqual([prefix, "address"]);
+      expect([prefix, checkAddress(write("8"), policy)]).toEqual([prefix, undefined]);
     }
   });
 
@@ -158,8 +158,8 @@ describe("an address", () => {
     ],
     ...["64:ff9b::a9fe:a9fe", "64:ff9b::6464:64c8", "::ffff:a83f:8110"],
   ])("%s of a metadata service is refused in every mode (A12)", (text) => {
-    expect(addressProblem(text, strict)).toBe("metadata");
-    expect(addressProblem(text, lenient)).toBe("metadata");
+    expect(checkAddress(text, strict)).toBe("metadata");
+    expect(checkAddress(text, lenient)).toBe("metadata");
   });
 
   it.each([
@@ -172,8 +172,8 @@ describe("an address", () => {
     "fd12::1",
     "::ffff:10.0.0.1",
   ])("%s can be allowed as private (S4-39)", (text) => {
-    expect(addressProblem(text, strict)).toBe("address");
-    expect(addressProblem(text, lenient)).toBeUndefined();
+    expect(checkAddress(text, strict)).toBe("address");
+    expect(checkAddress(text, lenient)).toBeUndefined();
   });
 
   it.each([
@@ -188,7 +188,7 @@ describe("an address", () => {
     "5f00::1",
     "fec0::1",
   ])("%s is refused also where private ones are allowed (A07, A08)", (text) => {
-    expect(addressProblem(text, lenient)).toBe("address");
+    expect(checkAddress(text, lenient)).toBe("address");
   });
 
   it.each([
@@ -201,7 +201,7 @@ describe("an address", () => {
     "[::1]",
     "::ffff:1.2.3.4.5",
   ])("that cannot be read, %j, is refused", (text) => {
-    expect(addressProblem(text, strict)).toBe("address");
+    expect(checkAddress(text, strict)).toBe("address");
   });
 
   it("is read from every spelling of it", () => {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { array, assert, constantFrom, ipV4, ipV6, nat, oneof, property, string, webUrl } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asked, checkUrl } from "./check-url.ts";
+import { checkUrl, toUrlRequest } from "./check-url.ts";
 import { toGuard } from "./guard.ts";
 
 const guard = toGuard({});
@@ -68,7 +68,7 @@ describe("whatever is asked for", () => {
       property(anyUrl, (text) => {
         let url: URL;
         try {
-          url = checkUrl(asked(text), guard);
+          url = checkUrl(toUrlRequest(text), guard);
         } catch (error) {
           expect(error).toMatchObject({ code: "security", retryable: false });
           return;

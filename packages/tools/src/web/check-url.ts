@@ -1,110 +1,118 @@
 import { isIP } from "node:net";
-import { addressProblem, isSameAddress } from "./addresses.ts";
+import { checkAddress, isSameAddress } from "./addresses.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
-import { bareHost, nameProblem } from "./names.ts";
-import { failureOf, refusal } from "./refusal.ts";
+import { createRefusal, toFetchError } from "./guard-errors.ts";
+import { checkHostName, normalizeHost } from "./host-names.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-const longestUrl = 8192;
-const longestShown = 200;
+const maxUrlLength = 8192;
+const maxShownLength = 200;
 
-/** A URL to judge. `subject` is what messages call it; `base` is what a relative one is relative to. */
-export type Asked = { readonly text: string; readonly subject: string; readonly base?: URL };
+/** A URL to check. Messages call it `subject`; `base` resolves a relative URL. */
+export type UrlRequest = { readonly text: string; readonly subject: string; readonly base?: URL };
 
-/** A URL as somebody asked for it: messages may repeat it. */
-export function asked(text: string): Asked {
-  return { text, subject: JSON.stringify(text.slice(0, longestShown)) };
+/** For a URL that the caller supplied: messages may repeat it. */
+export function toUrlRequest(text: string): UrlRequest {
+  return { text, subject: JSON.stringify(text.slice(0, maxShownLength)) };
 }
 
 /**
- * The URL when everything that can be seen without a look-up is allowed. There is one parser, the one that the request
- * is made from, so the host that is judged is the host that is asked.
+ * Parses a URL and checks everything that needs no DNS lookup. The request is made from the same parse result, so the
+ * host that was checked is the host that is contacted.
  */
-export function checkUrl({ text, subject, base }: Asked, guard: Guard): URL {
-  const url = parsed({ text, subject, ...(base && { base }) });
+export function checkUrl({ text, subject, base }: UrlRequest, guard: Guard): URL {
+  const url = parseUrl({ text, subject, ...(base && { base }) });
   if (url.protocol !== "https:" && !(url.protocol === "http:" && guard.allowHttp)) {
     const schemes = guard.allowHttp ? "http and https are" : "https is";
-    throw refusal("scheme", `${subject} is not fetched: only ${schemes} allowed. Use an https URL.`);
+    throw createRefusal("scheme", `${subject} was refused: only ${schemes} allowed. Use an https URL.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw refusal(
+    throw createRefusal(
       "userinfo",
-      `${subject} is not fetched: it has a user name in it. Leave out all before the "@".`,
+      `${subject} was refused: it contains credentials. Remove everything before the "@".`,
     );
   }
-  const port = portOf(url);
+  const port = getPort(url);
   if (!guard.ports.has(port)) {
     const ports = [...guard.ports].join(", ");
-    throw refusal("port", `${subject} is not fetched: port ${port} is not allowed, only ${ports} are.`);
+    throw createRefusal(
+      "port",
+      `${subject} was refused: port ${port} is not allowed. Allowed ports: ${ports}.`,
+    );
   }
-  checkHost(bareHost(url.hostname), subject, guard);
+  checkHost(normalizeHost(url.hostname), subject, guard);
   return url;
 }
 
-function parsed({ text, subject, base }: Asked): URL {
-  if (text.length > longestUrl)
-    throw refusal("url", `A URL of ${text.length} characters is not fetched: ${longestUrl} are allowed.`);
-  // The parser leaves out tabs and line breaks and turns "\" into "/": what a person was shown would be another URL.
+function parseUrl({ text, subject, base }: UrlRequest): URL {
+  if (text.length > maxUrlLength)
+    throw createRefusal(
+      "url",
+      `A URL of ${text.length} characters was refused: the limit is ${maxUrlLength}.`,
+    );
+  // The parser drops tabs and line breaks and turns "\" into "/", so the user would have seen a different URL.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   if (/[\u0000-\u001f\u007f\\]/.test(text))
-    throw refusal(
+    throw createRefusal(
       "url",
-      `${subject} is not fetched: it has control characters or backslashes. Leave them out.`,
+      `${subject} was refused: it contains control characters or backslashes. Remove them.`,
     );
   const url = URL.parse(text, base);
-  if (!url) throw refusal("url", `${subject} is not fetched: it is no URL. Write it as "https://host/path".`);
+  if (!url)
+    throw createRefusal("url", `${subject} was refused: it is not a valid URL. Use "https://host/path".`);
   return url;
 }
 
-/** The port that is connected to. */
-export function portOf(url: URL): number {
+export function getPort(url: URL): number {
   return Number(url.port) || (url.protocol === "https:" ? 443 : 80);
 }
 
 function checkHost(host: string, subject: string, guard: Guard): void {
-  checkOwn(host, subject, guard);
+  assertNotOwnHost(host, subject, guard);
   const problem = isIP(host)
-    ? addressProblem(host, guard.addresses)
-    : nameProblem(host, guard.addresses.allowPrivate);
-  if (problem) throw refused(problem, subject);
+    ? checkAddress(host, guard.addresses)
+    : checkHostName(host, guard.addresses.allowPrivate);
+  if (problem) throw createHostRefusal(problem, subject);
 }
 
-function checkOwn(host: string, subject: string, { ownHosts }: Guard): void {
-  const isOwn = [...ownHosts].some((own) => own === host || (isIP(own) && isSameAddress(own, host)));
-  if (isOwn)
-    throw refusal("own_origin", `${subject} is not fetched: it is this very service. Use its tools instead.`);
+function assertNotOwnHost(host: string, subject: string, { ownHosts }: Guard): void {
+  const isOwnHost = [...ownHosts].some((own) => own === host || (isIP(own) && isSameAddress(own, host)));
+  if (isOwnHost)
+    throw createRefusal(
+      "own_origin",
+      `${subject} was refused: it is this service itself. Use its tools instead.`,
+    );
 }
 
-function refused(problem: "address" | "metadata" | "name", subject: string): Error {
-  const what =
-    problem === "metadata" ? "a metadata service, which is never asked" : "not on the public internet";
-  return refusal(problem, `${subject} is not fetched: it is ${what}. Use a public address.`);
+function createHostRefusal(problem: "address" | "metadata" | "name", subject: string): Error {
+  const what = problem === "metadata" ? "a metadata service" : "not on the public internet";
+  return createRefusal(problem, `${subject} was refused: it is ${what}. Use a public address.`);
 }
 
 /**
- * The addresses of a URL's host, each of them checked: one that is not allowed refuses the name, for nobody knows
- * which of them a connection would go to.
+ * Resolves the host of a URL. A single forbidden address refuses the host, because the connection could go to any of
+ * them.
  */
-export async function checkedAddresses(
+export async function resolveAddresses(
   url: URL,
   subject: string,
   { guard, signal }: { readonly guard: Guard; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const host = bareHost(url.hostname);
+  const host = normalizeHost(url.hostname);
   if (isIP(host)) return [host];
   const addresses = await untilAborted(guard.resolve(host), signal);
   if (addresses.length === 0) throw Object.assign(new Error("No address."), { code: "ENOTFOUND" });
   for (const address of addresses) {
-    const problem = addressProblem(address, guard.addresses);
-    if (problem) throw refused(problem, subject);
-    checkOwn(address, subject, guard);
+    const problem = checkAddress(address, guard.addresses);
+    if (problem) throw createHostRefusal(problem, subject);
+    assertNotOwnHost(address, subject, guard);
   }
   return addresses;
 }
 
 /**
- * The URL when it is https, public and without tricks, its name looked up and every address of it checked. For URLs
- * that are shown to a person, such as the `authorization_endpoint` that an OAuth server names. Open it without a shell.
+ * Checks that a URL is https and public: resolves its host and checks every address. For URLs shown to the user, such as
+ * the `authorization_endpoint` of an OAuth server. Open the URL without a shell.
  */
 export async function checkPublicUrl(
   text: string,
@@ -114,12 +122,12 @@ export async function checkPublicUrl(
 ): Promise<URL> {
   const { signal = AbortSignal.timeout(10_000), ...settings } = options;
   const guard = toGuard({ ...settings, allowHttp: false, allowPrivate: false });
-  const { subject } = asked(text);
+  const { subject } = toUrlRequest(text);
   const url = checkUrl({ text, subject }, guard);
   try {
-    await checkedAddresses(url, subject, { guard, signal });
+    await resolveAddresses(url, subject, { guard, signal });
   } catch (thrown) {
-    throw failureOf(thrown, bareHost(url.hostname));
+    throw toFetchError(thrown, normalizeHost(url.hostname));
   }
   return url;
 }

@@ -1,32 +1,32 @@
 import { AgentError } from "capstan";
 import type { Guard } from "./guard.ts";
-import { failureOf } from "./refusal.ts";
+import { toFetchError } from "./guard-errors.ts";
 
-/** The time of one request and all that follows from it. */
+/** Time limit of one request, including redirects and the body. */
 export type Deadline = {
   readonly signal: AbortSignal;
-  /** Ends the connection, and gives the error to throw. */
+  /** Closes the connection and returns the error to throw. */
   fail(thrown: unknown, host: string): unknown;
   end(): void;
 };
 
-/** Begins to count. The signal ends with the time, with `outer`, and with the first failure. */
+/** Starts the timer. The signal aborts on timeout, with `outer`, or on the first failure. */
 export function startDeadline({ totalMs }: Pick<Guard, "totalMs">, outer: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
-  const isLate = () =>
+  const onTimeout = () =>
     controller.abort(
-      new AgentError("tool_timeout", `There was no whole answer within ${totalMs} ms. Try another source.`, {
+      new AgentError("tool_timeout", `No complete response within ${totalMs} ms. Try another source.`, {
         retryable: false,
       }),
     );
-  const timer = totalMs === "unlimited" ? undefined : setTimeout(isLate, totalMs);
-  const stop = () => controller.abort(outer?.reason);
-  outer?.addEventListener("abort", stop, { once: true });
-  if (outer?.aborted) stop();
+  const timer = totalMs === "unlimited" ? undefined : setTimeout(onTimeout, totalMs);
+  const onAbort = () => controller.abort(outer?.reason);
+  outer?.addEventListener("abort", onAbort, { once: true });
+  if (outer?.aborted) onAbort();
   const end = () => {
     clearTimeout(timer);
-    outer?.removeEventListener("abort", stop);
+    outer?.removeEventListener("abort", onAbort);
   };
   return {
     signal,
@@ -34,7 +34,7 @@ export function startDeadline({ totalMs }: Pick<Guard, "totalMs">, outer: AbortS
     fail(thrown, host) {
       end();
       if (signal.aborted) return signal.reason;
-      const failure = failureOf(thrown, host);
+      const failure = toFetchError(thrown, host);
       controller.abort(failure);
       return failure;
     },

@@ -1,11 +1,11 @@
 import type { Extracted } from "./extract-task.ts";
 
-const mostNodes = 100_000;
-const deepest = 256;
+const maxNodes = 100_000;
+const maxDepth = 256;
 
 /**
- * The readable part of a page as Markdown: title, headings, lists, tables, code, links made absolute. Scripts, styles,
- * comments and what is hidden are left out. Nothing is loaded, whatever the page names.
+ * Extracts the readable part of a page as Markdown: title, headings, lists, tables, code, and absolute links. Drops
+ * scripts, styles, comments and hidden elements. Never loads anything the page refers to.
  */
 export async function extractHtml(html: string, url: string): Promise<Extracted> {
   const [{ Parser }, { parseHTML }, { Defuddle }] = await Promise.all([
@@ -13,62 +13,62 @@ export async function extractHtml(html: string, url: string): Promise<Extracted>
     import("linkedom"),
     import("defuddle/node"),
   ]);
-  const { title, isDocument } = measured(html, Parser);
+  const { title, isDocument } = measurePage(html, Parser);
   const { document } = parseHTML(isDocument ? html : `<!doctype html><html><body>${html}</body></html>`);
-  // What defuddle looks for and linkedom does not have.
+  // Properties that defuddle expects and linkedom lacks.
   Object.assign(document, { styleSheets: document.styleSheets ?? [], URL: url });
-  // Without useAsync: false it would ask services of its own choice about some sites.
-  const options = { markdown: true, useAsync: false, fetch: neverFetch };
+  // useAsync: false keeps defuddle from calling third-party services for some sites.
+  const options = { markdown: true, useAsync: false, fetch: rejectFetch };
   const found = await Defuddle(document, url, options);
-  const text = found.content.trim() || wordsOf(document);
-  return { text, ...titled(found.title || title) };
+  const text = found.content.trim() || getPlainText(document);
+  return { text, ...formatTitle(found.title || title) };
 }
 
-function titled(title: string): { readonly title?: string } {
+function formatTitle(title: string): { readonly title?: string } {
   const line = title.replace(/\s+/g, " ").trim().slice(0, 300);
   return line === "" ? {} : { title: line };
 }
 
-function neverFetch(): Promise<Response> {
-  return Promise.reject(new Error("Extraction loads nothing."));
+function rejectFetch(): Promise<Response> {
+  return Promise.reject(new Error("Extraction does not load resources."));
 }
 
-type Measured = { readonly title: string; readonly isDocument: boolean };
+type PageMeasure = { readonly title: string; readonly isDocument: boolean };
 
-/** With the parser that will build the tree, so that it counts what will be built. Throws when that is too much. */
-function measured(html: string, Parser: typeof import("htmlparser2").Parser): Measured {
+/** Counts with the parser that builds the tree, before it is built. Throws if the page is too large. */
+function measurePage(html: string, Parser: typeof import("htmlparser2").Parser): PageMeasure {
   let [nodes, depth, title, first] = [0, 0, "", ""];
   let isInTitle = false;
-  const count = () => {
+  const countNode = () => {
     nodes += 1;
-    if (nodes > mostNodes) throw new Error(`The page has more than ${mostNodes} elements and texts.`);
+    if (nodes > maxNodes) throw new Error(`the page has more than ${maxNodes} nodes`);
   };
   const parser = new Parser({
     onopentag(name, attributes) {
-      count();
-      for (const _ of Object.keys(attributes)) count();
+      countNode();
+      for (const _ of Object.keys(attributes)) countNode();
       depth += 1;
       first ||= name;
       isInTitle = name === "title" && title === "";
-      if (depth > deepest) throw new Error(`The page has elements inside elements, ${deepest} deep.`);
+      if (depth > maxDepth) throw new Error(`the page is nested deeper than ${maxDepth} levels`);
     },
     onclosetag() {
       depth -= 1;
       isInTitle = false;
     },
     ontext(text) {
-      count();
+      countNode();
       if (isInTitle && title.length < 1000) title += text;
     },
-    oncomment: count,
+    oncomment: countNode,
   });
   parser.end(html);
   return { title, isDocument: first === "html" };
 }
 
-/** For pages without an article in them. */
-function wordsOf(document: Document): string {
-  for (const silent of document.querySelectorAll("script, style, template, noscript")) silent.remove();
+/** Fallback for pages without an article. */
+function getPlainText(document: Document): string {
+  for (const element of document.querySelectorAll("script, style, template, noscript")) element.remove();
   const text = document.documentElement?.textContent ?? "";
   return text
     .replace(/[^\S\n]+/g, " ")

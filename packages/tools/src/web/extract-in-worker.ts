@@ -5,59 +5,63 @@ import { AgentError } from "capstan";
 import type { ExtractAnswer, Extracted, ExtractTask } from "./extract-task.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-const mostMs = 15_000;
-const mostMegabytes = 320;
-const lookEveryMs = 50;
-const mostWorkers = 4;
+const maxExtractMs = 15_000;
+const maxMegabytes = 320;
+const memoryCheckMs = 50;
+const maxWorkers = 4;
 
-/** Sources run as they are; what is built is found by its name, wherever the bundler has put this code. */
-function workerFile(): URL {
+/** Sources run as they are. A build is resolved by its subpath, because a bundler may have moved this code. */
+function getWorkerFile(): URL {
   if (import.meta.url.endsWith(".ts")) return new URL("./extract-worker.ts", import.meta.url);
   return pathToFileURL(createRequire(import.meta.url).resolve("@capstan/tools/extract-worker"));
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+let runningWorkers = 0;
+const queuedTasks: (() => void)[] = [];
 
 /**
- * Extracts in a thread of its own: documents of strangers must not hold up the process, and its time and its memory
- * can be limited. A few at a time; the others wait.
+ * Extracts in a worker thread, so that untrusted documents cannot block the process and their time and memory are
+ * limited. Runs a few at a time and queues the rest.
  */
 export async function extractInWorker(task: ExtractTask, signal: AbortSignal): Promise<Extracted> {
-  if (running >= mostWorkers) await untilAborted(new Promise<void>((go) => waiting.push(go)), signal);
-  running += 1;
+  if (runningWorkers >= maxWorkers)
+    await untilAborted(new Promise<void>((start) => queuedTasks.push(start)), signal);
+  runningWorkers += 1;
   try {
-    return await extractedBy(new Worker(workerFile(), optionsFor(task)), signal);
+    return await waitForWorker(new Worker(getWorkerFile(), buildWorkerOptions(task)), signal);
   } finally {
-    running -= 1;
-    waiting.shift()?.();
+    runningWorkers -= 1;
+    queuedTasks.shift()?.();
   }
 }
 
-function optionsFor(workerData: ExtractTask): ConstructorParameters<typeof Worker>[1] {
+function buildWorkerOptions(workerData: ExtractTask): ConstructorParameters<typeof Worker>[1] {
   const resourceLimits = { maxOldGenerationSizeMb: 256, stackSizeMb: 4 };
-  // Its words are dropped: parsers complain about documents, and standard output may be a protocol.
+  // Worker output is discarded: parsers print warnings, and stdout may carry a protocol.
   return { workerData, env: {}, execArgv: [], stdout: true, stderr: true, resourceLimits };
 }
 
-async function extractedBy(worker: Worker, signal: AbortSignal): Promise<Extracted> {
+async function waitForWorker(worker: Worker, signal: AbortSignal): Promise<Extracted> {
   const { promise, resolve, reject } = Promise.withResolvers<ExtractAnswer>();
   worker.stdout.resume();
   worker.stderr.resume();
   worker.once("message", resolve);
-  worker.once("error", (error) => reject(failed(withoutPaths(error), error)));
-  worker.once("exit", () => reject(failed("the reader gave up")));
-  const timer = setTimeout(() => reject(failed(`it took longer than ${mostMs} ms`)), mostMs);
-  // The limits of a worker do not count the memory of buffers, so that is looked at from here.
+  worker.once("error", (error) => reject(createExtractError(describeWorkerError(error), error)));
+  worker.once("exit", () => reject(createExtractError("the worker exited")));
+  const timer = setTimeout(
+    () => reject(createExtractError(`it took longer than ${maxExtractMs} ms`)),
+    maxExtractMs,
+  );
+  // A worker's resource limits do not include buffers, so their memory is checked from here.
   const watch = setInterval(() => {
-    void megabytesOf(worker).then((megabytes) => {
-      if (megabytes > mostMegabytes) reject(failed("it takes too much memory"));
+    void measureMegabytes(worker).then((megabytes) => {
+      if (megabytes > maxMegabytes) reject(createExtractError("it needs too much memory"));
     });
-  }, lookEveryMs);
+  }, memoryCheckMs);
   try {
     const answer = await untilAborted(promise, signal);
     if ("extracted" in answer) return answer.extracted;
-    throw failed(answer.problem.slice(0, 200).replace(/\.$/, ""));
+    throw createExtractError(answer.problem.slice(0, 200).replace(/\.$/, ""));
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
@@ -65,20 +69,20 @@ async function extractedBy(worker: Worker, signal: AbortSignal): Promise<Extract
   }
 }
 
-async function megabytesOf(worker: Worker): Promise<number> {
+async function measureMegabytes(worker: Worker): Promise<number> {
   try {
     const { used_heap_size, external_memory } = await worker.getHeapStatistics();
     return (used_heap_size + external_memory) / 1_000_000;
   } catch {
-    return 0; // a worker that has just ended has no statistics
+    return 0; // the worker has just exited
   }
 }
 
-function withoutPaths(error: Error & { code?: string }): string {
-  return error.code === "ERR_WORKER_OUT_OF_MEMORY" ? "it takes too much memory" : "the reader failed";
+function describeWorkerError(error: Error & { code?: string }): string {
+  return error.code === "ERR_WORKER_OUT_OF_MEMORY" ? "it needs too much memory" : "the worker failed";
 }
 
-function failed(why: string, cause?: unknown): AgentError {
-  const message = `The document could not be made readable: ${why}. Of a page, extract: false gives the source.`;
+function createExtractError(reason: string, cause?: unknown): AgentError {
+  const message = `Could not extract the document: ${reason}. For a web page, use extract: false to get its source.`;
   return new AgentError("tool_failed", message, { retryable: false, ...(cause !== undefined && { cause }) });
 }

@@ -1,10 +1,10 @@
-/** What a worker is to make readable. */
+/** Input of the worker. */
 export type ExtractTask =
   | { readonly type: "html"; readonly html: string; readonly url: string; readonly maxCharacters: number }
   | { readonly type: "pdf"; readonly bytes: Uint8Array; readonly maxCharacters: number };
 
-/** What a document says, as a text or as Markdown. */
+/** Extracted content, as text or Markdown. */
 export type Extracted = { readonly title?: string; readonly text: string };
 
-/** What a worker answers. */
+/** Output of the worker. */
 export type ExtractAnswer = { readonly extracted: Extracted } | { readonly problem: string };

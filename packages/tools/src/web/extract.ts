@@ -3,35 +3,35 @@ import { extractInWorker } from "./extract-in-worker.ts";
 import type { Extracted } from "./extract-task.ts";
 import { isHtml } from "./media-types.ts";
 
-/** A document as it came. */
+/** A fetched document. */
 export type Document = {
   readonly bytes: Uint8Array;
-  /** "text/html", without parameters. */
+  /** Without parameters, such as "text/html". */
   readonly mediaType: string;
   readonly charset?: string;
   readonly url: string;
 };
 
 export type ExtractOptions = {
-  /** Left out of a page: everything but its readable part. */
+  /** For web pages: extract the readable part instead of returning the source. */
   readonly extract: boolean;
   readonly signal: AbortSignal;
 };
 
-/** Of what a document says; a log has to bear it. */
+/** Limits the size of the session log. */
 const maxCharacters = 1_000_000;
 
-/** What a document says: a page as Markdown, a PDF as its text, every other text as it is. */
+/** Converts a document to text: a page to Markdown, a PDF to its text. Other text is returned as is. */
 export async function extract(document: Document, { extract, signal }: ExtractOptions): Promise<Extracted> {
   const { bytes, mediaType, charset, url } = document;
   if (mediaType === "application/pdf")
-    return shortened(await extractInWorker({ type: "pdf", bytes, maxCharacters }, signal));
+    return truncateText(await extractInWorker({ type: "pdf", bytes, maxCharacters }, signal));
   const text = decodeText(bytes, { isHtml: isHtml(mediaType), ...(charset !== undefined && { charset }) });
-  if (!extract || !isHtml(mediaType) || text.trim() === "") return shortened({ text });
-  return shortened(await extractInWorker({ type: "html", html: text, url, maxCharacters }, signal));
+  if (!extract || !isHtml(mediaType) || text.trim() === "") return truncateText({ text });
+  return truncateText(await extractInWorker({ type: "html", html: text, url, maxCharacters }, signal));
 }
 
-function shortened({ text, ...rest }: Extracted): Extracted {
+function truncateText({ text, ...rest }: Extracted): Extracted {
   if (text.length <= maxCharacters) return { ...rest, text };
-  return { ...rest, text: `${text.slice(0, maxCharacters).toWellFormed()}\n… (the rest is left out)` };
+  return { ...rest, text: `${text.slice(0, maxCharacters).toWellFormed()}\n… (truncated)` };
 }

@@ -2,58 +2,58 @@ import { lookup } from "node:dns/promises";
 import { connect as connectByNet, isIP, type Socket } from "node:net";
 import { AgentError } from "capstan";
 import { type AddressPolicy, parseNat64Prefixes } from "./addresses.ts";
-import { type CountRequest, countRequests, type FetchLimits } from "./fetch-limits.ts";
+import { normalizeHost } from "./host-names.ts";
 import { isReadable } from "./media-types.ts";
-import { bareHost } from "./names.ts";
+import { type CountRequest, createRequestCounter, type FetchLimits } from "./request-counter.ts";
 
-/** Every address of a name. Rejects, or gives none, when there is no such name. */
+/** Resolves a host name to all its addresses. Rejects or returns none if the name does not exist. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Opens a connection to exactly this address. */
+/** Connects to exactly this address. */
 export type Connect = (to: { readonly address: string; readonly port: number }) => Socket;
 
-/** What the guarded client lets through. The defaults are for URLs that strangers write. */
+/** Options of the guarded client. The defaults are safe for untrusted URLs. */
 export type GuardOptions = {
-  /** Also http:, never as a redirect from https:. */
+  /** Also allow http:, but never a redirect from https: to http:. */
   readonly allowHttp?: boolean;
-  /** Also the addresses and names of private networks and of this machine. Metadata services stay refused. */
+  /** Also allow private networks and this machine. Metadata services stay blocked. */
   readonly allowPrivate?: boolean;
-  /** 80, 443, 8080 and 8443 when left out. */
+  /** Default: 80, 443, 8080 and 8443. */
   readonly ports?: readonly number[];
-  /** Where this very program is served ("https://agents.example.com", or an address): it must not ask itself. */
+  /** Origins or addresses of this service itself ("https://agents.example.com"), which are blocked. */
   readonly ownOrigins?: readonly string[];
-  /** Prefixes by which this network translates IPv6 to IPv4, such as "2001:470:64::/96". */
+  /** NAT64 prefixes of this network, such as "2001:470:64::/96". */
   readonly nat64Prefixes?: readonly string[];
-  /** Certificates (PEM) of authorities that are trusted beside those of Node. Verification cannot be turned off. */
+  /** PEM certificates of additional authorities. Verification cannot be turned off. */
   readonly certificates?: readonly string[];
   readonly userAgent?: string;
-  /** Of a body after decompression; 10 MB when left out. */
+  /** Max size of a body after decompression; default 10 MB. */
   readonly maxBytes?: number;
   readonly maxHeaderBytes?: number;
   readonly maxRedirects?: number;
-  /** From the look-up to the last byte, redirects included; 30 seconds when left out. */
+  /** From the DNS lookup to the last byte, including redirects; default 30 seconds. */
   readonly totalMs?: number | "unlimited";
   readonly limits?: FetchLimits;
-  /** Which bodies are read; texts, JSON, XML and PDF when left out. */
+  /** Media types to read; default: text, JSON, XML and PDF. */
   readonly acceptsMediaType?: (essence: string) => boolean;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
-  /** Milliseconds, for the count of requests in a minute. */
+  /** Clock in milliseconds, for the rate limit. */
   readonly now?: () => number;
 };
 
-/** The options with every gap filled. */
+/** The options with defaults applied. */
 export type Guard = Required<
   Omit<GuardOptions, "ports" | "nat64Prefixes" | "ownOrigins" | "limits" | "now">
 > & {
   readonly ports: ReadonlySet<number>;
   readonly addresses: AddressPolicy;
-  /** Hosts without ports: another port of this machine is this machine. */
+  /** Without ports: another port of this machine is still this machine. */
   readonly ownHosts: ReadonlySet<string>;
   readonly count: CountRequest;
 };
 
-/** Throws `invalid_definition` for options that cannot be followed. */
+/** Throws `invalid_definition` for invalid options. */
 export function toGuard(options: GuardOptions): Guard {
   const {
     ports = [80, 443, 8080, 8443],
@@ -75,25 +75,24 @@ export function toGuard(options: GuardOptions): Guard {
     acceptsMediaType: isReadable,
     resolve: resolveBySystem,
     connect: connectDirectly,
-    ...given(settings),
+    ...omitUndefined(settings),
     allowPrivate,
     ports: new Set(ports),
     addresses: { allowPrivate, nat64Prefixes: parseNat64Prefixes(nat64Prefixes) },
-    ownHosts: new Set(ownOrigins.map(hostOf)),
-    count: countRequests(limits, now),
+    ownHosts: new Set(ownOrigins.map(parseOwnHost)),
+    count: createRequestCounter(limits, now),
   };
 }
 
-/** A field that is undefined sets nothing. */
-function given<Fields extends object>(fields: Fields): Fields {
+function omitUndefined<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
-function hostOf(origin: string): string {
+function parseOwnHost(origin: string): string {
   const text = isIP(origin) === 6 ? `[${origin}]` : origin;
   const url = URL.parse(text.includes("://") ? text : `https://${text}`);
-  if (url) return bareHost(url.hostname);
-  const message = `"${origin}" in ownOrigins is neither an origin nor a host: write it as "https://agents.example.com".`;
+  if (url) return normalizeHost(url.hostname);
+  const message = `Invalid origin "${origin}" in ownOrigins: use a form like "https://agents.example.com".`;
   throw new AgentError("invalid_definition", message);
 }
 
@@ -102,7 +101,7 @@ async function resolveBySystem(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-/** By address, so that nothing is looked up a second time; no proxy of the environment is used. */
+/** Connects by address, so that there is no second DNS lookup. Ignores proxy settings of the environment. */
 function connectDirectly({ address, port }: Parameters<Connect>[0]): Socket {
   return connectByNet({ host: address, port, autoSelectFamily: false, noDelay: true });
 }

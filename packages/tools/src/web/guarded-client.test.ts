@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkPublicUrl } from "./check-url.ts";
 import type { GuardOptions } from "./guard.ts";
 import { type GuardedRequest, guardedFetch } from "./guarded-client.ts";
-import { peakMemory } from "./testing/peak-memory.ts";
-import { type PretendInternet, pretendInternet, publicAddress } from "./testing/pretend-internet.ts";
-import { selfSigned } from "./testing/self-signed.ts";
+import { type FakeInternet, publicAddress, startFakeInternet } from "./testing/fake-internet.ts";
+import { measurePeakMemory } from "./testing/peak-memory.ts";
+import { createSelfSigned } from "./testing/self-signed-certificate.ts";
 
-let internet: PretendInternet;
+let internet: FakeInternet;
 beforeEach(async () => {
-  internet = await pretendInternet();
+  internet = await startFakeInternet();
 });
 afterEach(() => {
   internet.close();
@@ -62,33 +62,33 @@ describe("the addresses of a name", () => {
     ["what is no address", [["not an address"]]],
     ["an address with a zone", [["fe80::1%eth0"]]],
   ])("refuse it when they are %s (A16, A17, D-17, S4-39)", async (_what, answers) => {
-    internet.answer("rebind.example.com", ...answers);
+    internet.setAnswers("rebind.example.com", ...answers);
     expect((await failureOf("https://rebind.example.com/")).code).toBe("security");
     expect(internet.connections).toEqual([]);
-    expect(internet.canaryTouches()).toBe(0);
+    expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("are looked up once: the socket goes to the address that was checked (A17, D-17)", async () => {
-    await internet.site(says("public"), { name: "rebind.example.com" });
-    internet.answer("rebind.example.com", [publicAddress], ["127.0.0.1"]);
+    await internet.addSite(says("public"), { name: "rebind.example.com" });
+    internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
     expect(await textOf("https://rebind.example.com/")).toBe("public");
     expect(internet.lookups).toEqual(["rebind.example.com"]);
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
     expect(await failureOf("https://rebind.example.com/")).toMatchObject(refused("address"));
-    expect(internet.canaryTouches()).toBe(0);
+    expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("are looked up anew for a redirect to the same name, and checked anew (A17, A19)", async () => {
-    await internet.site(redirects("/again"), { name: "rebind.example.com" });
-    internet.answer("rebind.example.com", [publicAddress], ["127.0.0.1"]);
+    await internet.addSite(redirects("/again"), { name: "rebind.example.com" });
+    internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
     expect(await failureOf("https://rebind.example.com/")).toMatchObject(refused("address"));
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
-    expect(internet.canaryTouches()).toBe(0);
+    expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("are tried one after the other", async () => {
-    await internet.site(says("the second"), { addresses: ["93.184.215.15"] });
-    internet.answer("example.com", ["2606:4700::1", "93.184.215.15"]);
+    await internet.addSite(says("the second"), { addresses: ["93.184.215.15"] });
+    internet.setAnswers("example.com", ["2606:4700::1", "93.184.215.15"]);
     const { connect } = internet.options;
     const options: GuardOptions = {
       connect: (to) =>
@@ -103,7 +103,7 @@ describe("the addresses of a name", () => {
       retryable: false,
       message: expect.stringContaining("nowhere.example.com"),
     });
-    internet.answer("empty.example.com", []);
+    internet.setAnswers("empty.example.com", []);
     expect(await failureOf("https://empty.example.com/")).toMatchObject({ code: "tool_failed" });
   });
 
@@ -120,7 +120,7 @@ describe("a connection", () => {
   it("that leads elsewhere than to the checked address is destroyed before a byte is sent (A18)", async () => {
     const heard: Buffer[] = [];
     const closed = Promise.withResolvers<void>();
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.on("data", (bytes) => heard.push(bytes));
       socket.on("close", () => closed.resolve());
     });
@@ -138,17 +138,17 @@ describe("a connection", () => {
   });
 
   it("ignores the proxies of the environment (A22)", async () => {
-    await internet.site(says("straight"));
+    await internet.addSite(says("straight"));
     const proxy = `http://127.0.0.1:${internet.canaryPort}`;
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"])
       vi.stubEnv(name, proxy);
     vi.stubEnv("NODE_USE_ENV_PROXY", "1");
     expect(await textOf("https://example.com/")).toBe("straight");
-    expect(internet.canaryTouches()).toBe(0);
+    expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("that is refused is told without the address, and may be tried again", async () => {
-    internet.answer("example.com", [publicAddress]);
+    internet.setAnswers("example.com", [publicAddress]);
     const error = await failureOf("https://example.com/", {
       connect: () => connectByNet({ host: "127.0.0.1", port: 9 }),
     });
@@ -159,7 +159,7 @@ describe("a connection", () => {
   it("is closed with the answer, and when the caller stops", async () => {
     let open = 0;
     const reached = Promise.withResolvers<void>();
-    await internet.site((request, response) => {
+    await internet.addSite((request, response) => {
       open += 1;
       request.socket.on("close", () => {
         open -= 1;
@@ -186,7 +186,7 @@ describe("a connection", () => {
 
 describe("a request that is over", () => {
   it("leaves no timer behind that would keep the process", async () => {
-    await internet.site(says("x"));
+    await internet.addSite(says("x"));
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     for (let times = 0; times < 10; times += 1) {
@@ -201,12 +201,12 @@ describe("a request that is over", () => {
 describe("TLS", () => {
   it("to a name that the certificate does not have is refused, and no setting of the environment helps (A28)", async () => {
     let requests = 0;
-    await internet.site(
+    await internet.addSite(
       (_request, response) => {
         requests += 1;
         response.end();
       },
-      { certificate: selfSigned(["other.example"]) },
+      { certificate: createSelfSigned(["other.example"]) },
     );
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     expect(await failureOf("https://example.com/")).toMatchObject(refused("tls"));
@@ -215,7 +215,7 @@ describe("TLS", () => {
 
   it("with a certificate that nobody has signed is refused (A28)", async () => {
     let requests = 0;
-    await internet.site((_request, response) => {
+    await internet.addSite((_request, response) => {
       requests += 1;
       response.end();
     });
@@ -226,12 +226,12 @@ describe("TLS", () => {
 
   it("keeps the name for the certificate and the host, and takes an address for what it is (A17, A28)", async () => {
     const seen: string[] = [];
-    await internet.site(
+    await internet.addSite(
       (request, response) => {
         seen.push(`${request.headers.host} ${Reflect.get(request.socket, "servername")}`);
         says("x")(request, response);
       },
-      { certificate: selfSigned(["example.com", publicAddress]) },
+      { certificate: createSelfSigned(["example.com", publicAddress]) },
     );
     await textOf("https://example.com/");
     await textOf(`https://${publicAddress}:8443/`);
@@ -258,22 +258,22 @@ describe("a redirect", () => {
   it.each(
     [301, 302, 303, 307, 308].flatMap((status) => places.map((place) => [status, ...place] as const)),
   )("%i to %s is checked before it is asked for (A19)", async (status, location, rule) => {
-    internet.answer("inside.example.org", ["10.0.0.1"]);
-    internet.answer("other.example.org", [publicAddress]);
-    await internet.site(redirects(location, status));
+    internet.setAnswers("inside.example.org", ["10.0.0.1"]);
+    internet.setAnswers("other.example.org", [publicAddress]);
+    await internet.addSite(redirects(location, status));
     expect(await failureOf("https://example.com/deep/page")).toMatchObject(refused(rule));
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
-    expect(internet.canaryTouches()).toBe(0);
+    expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("from https to http is refused, also where http is allowed (A19)", async () => {
-    await internet.site(redirects("http://example.com/plain"));
+    await internet.addSite(redirects("http://example.com/plain"));
     expect(await failureOf("https://example.com/", { allowHttp: true })).toMatchObject(refused("redirect"));
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
   });
 
   it("is followed five times, and no sixth time (A19)", async () => {
-    await internet.site((request, response) => {
+    await internet.addSite((request, response) => {
       const left = Number(request.url?.slice(1));
       if (left > 0) response.writeHead(302, { location: `/${left - 1}` }).end();
       else says("arrived")(request, response);
@@ -285,7 +285,7 @@ describe("a redirect", () => {
   });
 
   it("may be relative, and the answer says where it came from (A19)", async () => {
-    await internet.site((request, response) => {
+    await internet.addSite((request, response) => {
       if (request.url === "/b/c?d") says("there")(request, response);
       else redirects("../b/c?d#e")(request, response);
     });
@@ -299,7 +299,7 @@ describe("a redirect", () => {
   });
 
   it("to two places at once is refused (A19)", async () => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.end(
         "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: https://other.example.org/\r\nContent-Length: 0\r\n\r\n",
       );
@@ -318,8 +318,8 @@ describe("a redirect", () => {
       else if (request.url === "/away") redirects("https://example.com/back")(request, response);
       else says("done")(request, response);
     };
-    await internet.site(note);
-    await internet.site(note, { name: "other.example.org", addresses: ["93.184.215.15"] });
+    await internet.addSite(note);
+    await internet.addSite(note, { name: "other.example.org", addresses: ["93.184.215.15"] });
     const headers = {
       Authorization: "Bearer secret",
       Cookie: "a=b",
@@ -351,8 +351,8 @@ describe("a redirect", () => {
         else says("done")(request, response);
       });
     };
-    await internet.site(note);
-    await internet.site(note, { name: "other.example.org", addresses: ["93.184.215.15"] });
+    await internet.addSite(note);
+    await internet.addSite(note, { name: "other.example.org", addresses: ["93.184.215.15"] });
     const post = { method: "POST", body: "secret" };
     for (const status of [307, 308])
       expect(await failureOf(`https://example.com/away/${status}`, {}, post)).toMatchObject(
@@ -372,7 +372,7 @@ describe("a redirect", () => {
 
   it("by Refresh, by a meta element or by a script is not followed (A21)", async () => {
     const page = `<meta http-equiv="refresh" content="0; url=https://other.example.org/"><script>location = "https://other.example.org/"</script>`;
-    await internet.site(
+    await internet.addSite(
       says(page, { "content-type": "text/html", refresh: "0; url=https://other.example.org/" }),
     );
     expect(await textOf("https://example.com/")).toContain("refresh");
@@ -391,7 +391,7 @@ describe("a body", () => {
     ["GZIP", gzipSync],
     ["identity", (text: Buffer) => text],
   ])("in %s is decompressed (A23)", async (coding, compress) => {
-    await internet.site(says(compress(Buffer.from("words ".repeat(100))), { "content-encoding": coding }));
+    await internet.addSite(says(compress(Buffer.from("words ".repeat(100))), { "content-encoding": coding }));
     expect(await textOf("https://example.com/")).toBe("words ".repeat(100));
   });
 
@@ -400,8 +400,8 @@ describe("a body", () => {
     ["100 MB of brotli", "br", brotliCompressSync(Buffer.alloc(100_000_000))],
     ["10 MB of deflate", "deflate", deflateSync(zeros)],
   ])("of %s ends at its cap with flat memory (A23, S4-41)", async (_what, coding, bomb) => {
-    await internet.site(says(bomb, { "content-encoding": coding }));
-    const grown = await peakMemory(async () => {
+    await internet.addSite(says(bomb, { "content-encoding": coding }));
+    const grown = await measurePeakMemory(async () => {
       expect(await failureOf("https://example.com/")).toMatchObject(refused("size"));
     });
     expect(grown).toBeLessThan(60);
@@ -413,7 +413,9 @@ describe("a body", () => {
     );
     const member = gzipSync(noise);
     expect(noise.length / member.length).toBeLessThan(50);
-    await internet.site(says(Buffer.concat(Array<Buffer>(8).fill(member)), { "content-encoding": "gzip" }));
+    await internet.addSite(
+      says(Buffer.concat(Array<Buffer>(8).fill(member)), { "content-encoding": "gzip" }),
+    );
     expect(await failureOf("https://example.com/")).toMatchObject({
       ...refused("size"),
       message: expect.stringContaining("larger than 10000000 bytes"),
@@ -429,12 +431,12 @@ describe("a body", () => {
     "chunked-gzip",
     "toString",
   ])("in %s is refused: one coding that is known (A23)", async (coding) => {
-    await internet.site(says(gzipSync(gzipSync(Buffer.from("x"))), { "content-encoding": coding }));
+    await internet.addSite(says(gzipSync(gzipSync(Buffer.from("x"))), { "content-encoding": coding }));
     expect(await failureOf("https://example.com/")).toMatchObject(refused("coding"));
   });
 
   it("with two headers for its codings is refused (A23)", async () => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.end(
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n\r\nx",
       );
@@ -443,7 +445,7 @@ describe("a body", () => {
   });
 
   it("that is announced as too large is not read (A24)", async () => {
-    await internet.site((_request, response) => {
+    await internet.addSite((_request, response) => {
       response.writeHead(200, { "content-type": "text/plain", "content-length": "10000000000" });
       response.write("x");
     });
@@ -452,7 +454,7 @@ describe("a body", () => {
 
   it("without end ends at 10 MB, with flat memory (A24, S4-41)", async () => {
     let sent = 0;
-    await internet.site((_request, response) => {
+    await internet.addSite((_request, response) => {
       response.writeHead(200, { "content-type": "text/plain" });
       const piece = Buffer.alloc(65_536, "x");
       const more = () => {
@@ -461,7 +463,7 @@ describe("a body", () => {
       response.on("drain", more);
       more();
     });
-    const grown = await peakMemory(async () => {
+    const grown = await measurePeakMemory(async () => {
       expect(await failureOf("https://example.com/")).toMatchObject(refused("size"));
     });
     expect(sent).toBeLessThan(40_000_000);
@@ -473,7 +475,7 @@ describe("a body", () => {
     "headers",
     "handshake",
   ])("of which a byte comes now and then ends with its time: %s (A24, S4-41)", async (slow) => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       const sends = setInterval(() => socket.write(slow === "headers" ? "x" : "y"), 20);
       socket.on("close", () => clearInterval(sends));
       if (slow === "handshake") clearInterval(sends);
@@ -488,7 +490,7 @@ describe("a body", () => {
   });
 
   it("of redirects and look-ups without end has one time for all (A24)", async () => {
-    await internet.plainSite((request, response) => {
+    await internet.addPlainSite((request, response) => {
       setTimeout(() => redirects(`${request.url}x`)(request, response), 80);
     });
     const options = { allowHttp: true, totalMs: 200, maxRedirects: 1000 };
@@ -499,7 +501,7 @@ describe("a body", () => {
 
   it("that nobody reads ends with its time and breaks nothing (A24)", async () => {
     const closed = Promise.withResolvers<void>();
-    await internet.site((request, response) => {
+    await internet.addSite((request, response) => {
       request.socket.on("close", () => closed.resolve());
       response.writeHead(200, { "content-type": "text/plain" });
       response.write("x");
@@ -509,7 +511,7 @@ describe("a body", () => {
   });
 
   it("that breaks off is an error that may pass, never half an answer", async () => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf");
     });
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject({
@@ -525,12 +527,12 @@ describe("headers", () => {
     ["100,000 of them", "a: b\r\n".repeat(100_000)],
     ["a reason of 1 MB", undefined],
   ])("are refused beyond 64 KB: %s (A24)", async (_what, lines) => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       const status =
         lines === undefined ? `HTTP/1.1 200 ${"x".repeat(1_000_000)}\r\n` : `HTTP/1.1 200 OK\r\n${lines}`;
       socket.end(`${status}Content-Type: text/plain\r\n\r\nx`);
     });
-    const grown = await peakMemory(async () => {
+    const grown = await measurePeakMemory(async () => {
       expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
     });
     expect(grown).toBeLessThan(30);
@@ -538,23 +540,23 @@ describe("headers", () => {
 
   it("are read up to 64 KB (A24)", async () => {
     const lines = (bytes: number) => `X-Large: ${"x".repeat(1000)}\r\n`.repeat(bytes / 1000);
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(60_000)}\r\nx`);
     });
     expect(await textOf("http://example.com/", { allowHttp: true })).toBe("x");
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(70_000)}\r\nx`);
     });
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
   });
 
   it("of announcements without end, or of another protocol, are refused (A24)", async () => {
-    await internet.rawSite((socket) => {
+    await internet.addRawSite((socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(1000));
     });
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
-    internet.answer("other.example.org", ["93.184.215.16"]);
-    await internet.rawSite(
+    internet.setAnswers("other.example.org", ["93.184.215.16"]);
+    await internet.addRawSite(
       (socket) => {
         socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
       },
@@ -570,7 +572,7 @@ describe("headers", () => {
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx",
     "",
   ])("that are no HTTP are an error: %j", async (bytes) => {
-    await internet.rawSite((socket) => socket.end(bytes));
+    await internet.addRawSite((socket) => socket.end(bytes));
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject({
       code: "tool_failed",
     });
@@ -578,7 +580,7 @@ describe("headers", () => {
 
   it("of the connection are not the caller's to set", async () => {
     const seen: object[] = [];
-    await internet.site((request, response) => {
+    await internet.addSite((request, response) => {
       const { host, connection, "accept-encoding": codings, "transfer-encoding": transfer } = request.headers;
       seen.push({ host, connection, codings, transfer });
       says("x")(request, response);
@@ -599,7 +601,7 @@ describe("headers", () => {
 
 describe("an answer without a body", () => {
   it.each([204, 304])("%i needs no media type", async (status) => {
-    await internet.site((_request, response) => {
+    await internet.addSite((_request, response) => {
       response.writeHead(status).end();
     });
     const response = await guardedFetch(internet.options)("https://example.com/");
@@ -610,7 +612,7 @@ describe("an answer without a body", () => {
 describe("an answer can be read piece by piece", () => {
   it("as it comes", async () => {
     const firstIsRead = Promise.withResolvers<void>();
-    await internet.site((_request, response) => {
+    await internet.addSite((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "x-a": "b" });
       response.write("one");
       void firstIsRead.promise.then(() => response.end("two"));
@@ -653,13 +655,13 @@ describe("a URL that is shown to a person", () => {
       "https://login.example.com/\u0000",
     ],
   ])("is refused when it is %s (A33)", async (url) => {
-    internet.answer("login.example.com", [publicAddress]);
-    internet.answer("inside.example.com", ["10.0.0.1"]);
+    internet.setAnswers("login.example.com", [publicAddress]);
+    internet.setAnswers("inside.example.com", ["10.0.0.1"]);
     await expect(check(url)).rejects.toMatchObject({ code: "security" });
   });
 
   it("is given back as the parser writes it when it is https and public (A33)", async () => {
-    internet.answer("login.example.com", [publicAddress]);
+    internet.setAnswers("login.example.com", [publicAddress]);
     const url = await check("https://login.example.com/authorize?client_id=a b&scope=x");
     expect(url.href).toBe("https://login.example.com/authorize?client_id=a%20b&scope=x");
     await expect(check("https://unknown.example.com/")).rejects.toMatchObject({ code: "tool_failed" });

@@ -1,28 +1,28 @@
-// The only door to the network for a URL that a model, a page or a server names. Each request goes: parse and judge the
-// URL; look its name up once and judge every address; connect to one of those addresses; compare where it led; send.
-// A redirect begins again at the first step.
+// The only way to the network for URLs supplied by a model, a page or a server. Each request: parse and check the URL,
+// resolve its host once and check every address, connect to one of them, verify the peer address, send. A redirect starts
+// over at the first step.
 import type { IncomingMessage } from "node:http";
-import { asked, checkedAddresses, checkUrl } from "./check-url.ts";
+import { checkUrl, resolveAddresses, toUrlRequest } from "./check-url.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
-import { type GuardedRequest, sendingOf } from "./guarded-request.ts";
+import { createRefusal, toFetchError } from "./guard-errors.ts";
+import { type GuardedRequest, toOutgoingRequest } from "./guarded-request.ts";
+import { normalizeHost } from "./host-names.ts";
 import { parseMediaType } from "./media-types.ts";
-import { bareHost } from "./names.ts";
 import { openSocket } from "./open-socket.ts";
-import { codingOf, readBody } from "./read-body.ts";
-import { type Arrived, type Hop, redirectOf } from "./redirect.ts";
-import { failureOf, refusal } from "./refusal.ts";
+import { parseCoding, readBody } from "./read-body.ts";
+import { findRedirect, type Hop, type HopResponse } from "./redirect.ts";
 import { sendRequest } from "./send-request.ts";
 
 export type { GuardedRequest };
 
-/** An answer. Its body is read once, by `bytes` or by `body`; who reads neither calls `close`. */
+/** Read the body once, with `bytes` or `body`, or call `close`. */
 export type GuardedResponse = {
-  /** Where the answer came from, after redirects. */
+  /** The URL after redirects. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** "text/html", without parameters. */
+  /** Without parameters, such as "text/html". */
   readonly mediaType: string;
   readonly charset?: string;
   readonly body: AsyncIterable<Uint8Array>;
@@ -30,83 +30,98 @@ export type GuardedResponse = {
   close(): void;
 };
 
-/** Rejects with `security` for what the guard refuses, which no repetition changes. */
+/** Rejects with `security` if the guard refuses; such errors are not retryable. */
 export type GuardedFetch = (url: string | URL, request?: GuardedRequest) => Promise<GuardedResponse>;
 
-/** A client that fetches only what `options` let through. Limits are counted for each client. */
+/** Creates a client that fetches only what `options` allow. Each client has its own rate limits. */
 export function guardedFetch(options: GuardOptions = {}): GuardedFetch {
   const guard = toGuard(options);
   return async (url, request = {}) => {
     const deadline = startDeadline(guard, request.signal);
     try {
-      const arrived = await followed({ asked: asked(String(url)), request }, guard, deadline);
-      return answered(arrived, guard, deadline);
+      const hopResponse = await followRedirects(
+        { target: toUrlRequest(String(url)), request },
+        guard,
+        deadline,
+      );
+      return toGuardedResponse(hopResponse, guard, deadline);
     } catch (thrown) {
       throw deadline.fail(thrown, "The host");
     }
   };
 }
 
-/** Follows redirects by hand: each is a new URL that somebody else has named. */
-async function followed(first: Hop, guard: Guard, { signal }: Deadline): Promise<Arrived> {
+/** Each redirect is a new untrusted URL, so it goes through all checks. */
+async function followRedirects(first: Hop, guard: Guard, { signal }: Deadline): Promise<HopResponse> {
   let hop = first;
   for (let hops = 0; ; hops += 1) {
-    const arrived = await arrivedAt(hop, guard, signal);
-    const next = redirectOf(arrived, hop.request, guard);
-    if (!next) return arrived;
-    arrived.response.destroy();
+    const hopResponse = await requestHop(hop, guard, signal);
+    const next = findRedirect(hopResponse, hop.request, guard);
+    if (!next) return hopResponse;
+    hopResponse.response.destroy();
     if (hops === guard.maxRedirects) {
-      const message = `${first.asked.subject} redirects more than ${guard.maxRedirects} times. Try another source.`;
-      throw refusal("redirect", message);
+      const message = `${first.target.subject} redirects more than ${guard.maxRedirects} times. Use another source.`;
+      throw createRefusal("redirect", message);
     }
     hop = next;
   }
 }
 
-async function arrivedAt({ asked, request }: Hop, guard: Guard, signal: AbortSignal): Promise<Arrived> {
-  const url = checkUrl(asked, guard);
-  const host = bareHost(url.hostname);
+async function requestHop({ target, request }: Hop, guard: Guard, signal: AbortSignal): Promise<HopResponse> {
+  const url = checkUrl(target, guard);
+  const host = normalizeHost(url.hostname);
   guard.count(host, request.run);
   try {
-    const addresses = await checkedAddresses(url, asked.subject, { guard, signal });
+    const addresses = await resolveAddresses(url, target.subject, { guard, signal });
     const socket = await openSocket({ url, addresses }, guard, signal);
-    const sending = sendingOf(url, request, guard);
-    const response = await sendRequest(sending, socket, guard.maxHeaderBytes);
-    return { url, response, method: sending.method };
+    const outgoing = toOutgoingRequest(url, request, guard);
+    const response = await sendRequest(outgoing, socket, guard.maxHeaderBytes);
+    return { url, response, method: outgoing.method };
   } catch (thrown) {
-    // Who is redirected there did not name the host, so it is not told to them.
-    throw failureOf(
+    // The caller did not supply the host of a redirect, so the message does not name it.
+    throw toFetchError(
       thrown,
-      asked.base ? `the place that ${bareHost(asked.base.hostname)} redirects to` : host,
+      target.base ? `the redirect target of ${normalizeHost(target.base.hostname)} redirects to` : host,
     );
   }
 }
 
-function answered({ url, response, method }: Arrived, guard: Guard, deadline: Deadline): GuardedResponse {
+function toGuardedResponse(
+  { url, response, method }: HopResponse,
+  guard: Guard,
+  deadline: Deadline,
+): GuardedResponse {
   const { statusCode: status = 0 } = response;
   const host = url.hostname;
   const { essence, charset } = parseMediaType(response.headers["content-type"]);
-  // What is no success is told by its status, whatever page comes with it.
+  // Other statuses are reported by the caller, whatever their body is.
   const isSuccess = status >= 200 && status < 300;
   const hasBody =
     method !== "HEAD" && ![204, 205, 304].includes(status) && response.headers["content-length"] !== "0";
   if (isSuccess && hasBody && !guard.acceptsMediaType(essence))
-    throw refusal(
+    throw createRefusal(
       "media_type",
-      `${host} answers with ${shownType(essence)}, which is not read. Ask for a text.`,
+      `${host} returned ${formatMediaType(essence)}, which is not supported. Request a text format.`,
     );
   const { maxBytes } = guard;
   if (Number(response.headers["content-length"]) > maxBytes)
-    throw refusal("size", `The answer of ${host} is larger than ${maxBytes} bytes. Ask for a part of it.`);
-  const body = endingWith(deadline, host, readBody(response, codingOf(response, host), { host, maxBytes }));
+    throw createRefusal(
+      "size",
+      `The response of ${host} is larger than ${maxBytes} bytes. Request a part of it.`,
+    );
+  const body = withDeadline(
+    deadline,
+    host,
+    readBody(response, parseCoding(response, host), { host, maxBytes }),
+  );
   return {
     url: url.href,
     status,
-    headers: headersOf(response),
+    headers: toHeaders(response),
     mediaType: essence,
     ...(charset !== undefined && { charset }),
     body,
-    bytes: () => joined(body),
+    bytes: () => readAllBytes(body),
     close() {
       deadline.end();
       response.destroy();
@@ -114,26 +129,26 @@ function answered({ url, response, method }: Arrived, guard: Guard, deadline: De
   };
 }
 
-async function joined(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+async function readAllBytes(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** The words of a header are a stranger's: only what can be a media type is repeated. */
-function shownType(essence: string): string {
-  return /^[\w-]{1,20}\/[\w.+-]{1,40}$/.test(essence) ? essence : "no known media type";
+/** Header text is untrusted: only a well-formed media type is repeated. */
+function formatMediaType(essence: string): string {
+  return /^[\w-]{1,20}\/[\w.+-]{1,40}$/.test(essence) ? essence : "an unknown media type";
 }
 
-/** The body; whatever ends it ends the deadline too, and what breaks it is told as an error of ours. */
-async function* endingWith(
+/** Ends the deadline with the body and converts errors. */
+async function* withDeadline(
   deadline: Deadline,
   host: string,
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* body;
-    // A body without a length ends with its connection, also when that was ended from here.
+    // A body without a length ends with its connection, even if the deadline closed it.
     deadline.signal.throwIfAborted();
   } catch (thrown) {
     throw deadline.fail(thrown, host);
@@ -142,7 +157,7 @@ async function* endingWith(
   }
 }
 
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
+function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");

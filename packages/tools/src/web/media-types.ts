@@ -1,7 +1,7 @@
-/** What a `Content-Type` header says. */
+/** A parsed `Content-Type` header. */
 export type MediaType = { readonly essence: string; readonly charset?: string };
 
-/** Without a header nothing is known, and what is unknown is binary. */
+/** A missing header means binary data. */
 export function parseMediaType(header: string | undefined): MediaType {
   const [essence = "", ...parameters] = (header ?? "").split(";").map((part) => part.trim());
   const charset = parameters
@@ -16,12 +16,11 @@ export function parseMediaType(header: string | undefined): MediaType {
 const readable =
   /^(?:text\/[\w.+-]+|application\/(?:json|x-ndjson|jsonl|xml|yaml|x-yaml|toml|javascript|pdf|[\w.-]+\+(?:json|xml|yaml)))$/;
 
-/** Texts, JSON, XML and PDF. An image is none of them, also one that is written as text. */
+/** Text, JSON, XML and PDF. SVG and other images do not count. */
 export function isReadable(essence: string): boolean {
   return readable.test(essence);
 }
 
-/** Whether there are elements to extract from. */
 export function isHtml(essence: string): boolean {
   return essence === "text/html" || essence === "application/xhtml+xml";
 }

@@ -1,71 +1,71 @@
 import { isIP, type Socket } from "node:net";
 import { connect as connectByTls, getCACertificates } from "node:tls";
 import { isSameAddress } from "./addresses.ts";
-import { portOf } from "./check-url.ts";
+import { getPort } from "./check-url.ts";
 import type { Guard } from "./guard.ts";
-import { bareHost } from "./names.ts";
-import { refusal } from "./refusal.ts";
+import { createRefusal } from "./guard-errors.ts";
+import { normalizeHost } from "./host-names.ts";
 
-/** How long one of several addresses may take. */
-const patienceMs = 5000;
-const mostAddresses = 4;
+/** Applies when there are more addresses to try. */
+const connectTimeoutMs = 5000;
+const maxAddresses = 4;
 
-/** Where to connect: `addresses` were checked, and one of them it will be. */
-export type Target = { readonly url: URL; readonly addresses: readonly string[] };
+/** The addresses were checked; the connection goes to one of them. */
+export type ConnectTarget = { readonly url: URL; readonly addresses: readonly string[] };
 
-/** A connection to one of the addresses, with TLS for https. The name is kept for its certificate. */
+/** Connects to one of the addresses, with TLS for https. The host name is used to verify the certificate. */
 export async function openSocket(
-  { url, addresses }: Target,
+  { url, addresses }: ConnectTarget,
   guard: Guard,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const socket = await firstConnected({ url, addresses: addresses.slice(0, mostAddresses) }, guard, signal);
-  return url.protocol === "https:" ? secured(socket, url, guard) : socket;
+  const socket = await connectToFirst({ url, addresses: addresses.slice(0, maxAddresses) }, guard, signal);
+  return url.protocol === "https:" ? openTlsSocket(socket, url, guard) : socket;
 }
 
-async function firstConnected(
-  { url, addresses }: Target,
+async function connectToFirst(
+  { url, addresses }: ConnectTarget,
   guard: Guard,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const [address = "", ...others] = addresses;
-  const isLast = others.length === 0;
-  const socket = guard.connect({ address, port: portOf(url) });
-  // For as long as the request lives: the signal also ends a body that is being read.
+  const [address = "", ...remaining] = addresses;
+  const isLast = remaining.length === 0;
+  const socket = guard.connect({ address, port: getPort(url) });
+  // Stays registered for the whole request: the signal also aborts reading the body.
   signal.addEventListener("abort", () => socket.destroy(signal.reason), { once: true });
   if (signal.aborted) socket.destroy(signal.reason);
   try {
-    await connected(socket, isLast ? undefined : patienceMs);
+    await waitForConnect(socket, isLast ? undefined : connectTimeoutMs);
   } catch (thrown) {
     socket.destroy();
     if (isLast || signal.aborted) throw thrown;
-    return firstConnected({ url, addresses: others }, guard, signal);
+    return connectToFirst({ url, addresses: remaining }, guard, signal);
   }
   if (isSameAddress(socket.remoteAddress, address)) return socket;
   socket.destroy();
-  const message = `${url.hostname} was reached at another address than the one that was checked. Nothing was sent.`;
-  throw refusal("connection", message);
+  const message = `${url.hostname} was reached at a different address than the one that was checked. Nothing was sent.`;
+  throw createRefusal("connection", message);
 }
 
-function connected(socket: Socket, patience: number | undefined): Promise<void> {
+function waitForConnect(socket: Socket, timeoutMs: number | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const giveUp = () => reject(Object.assign(new Error("No answer."), { code: "ETIMEDOUT" }));
-  const timer = patience === undefined ? undefined : setTimeout(giveUp, patience);
+  const onTimeout = () => reject(Object.assign(new Error("No answer."), { code: "ETIMEDOUT" }));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
   socket.once("connect", resolve);
-  // Stays for good: what fails later has its own listeners, and must not end the process.
+  // Never removed: later errors have their own listeners but must not crash the process.
   socket.on("error", reject);
   socket.once("close", () => reject(Object.assign(new Error("Closed."), { code: "ECONNRESET" })));
   return promise.finally(() => clearTimeout(timer));
 }
 
-function secured(socket: Socket, url: URL, { certificates }: Guard): Promise<Socket> {
-  const host = bareHost(url.hostname);
+function openTlsSocket(socket: Socket, url: URL, { certificates }: Guard): Promise<Socket> {
+  const host = normalizeHost(url.hostname);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const secure = connectByTls({
     socket,
     host,
     servername: isIP(host) ? "" : host,
-    // Said although it is the default: NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED can change the default.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
     ...(certificates.length > 0 && { ca: [...getCACertificates("default"), ...certificates] }),

@@ -8,9 +8,8 @@ import {
   type Gunzip,
   type Inflate,
 } from "node:zlib";
-import { refusal } from "./refusal.ts";
+import { createRefusal } from "./guard-errors.ts";
 
-/** Codings that are read. */
 export type Coding = "gzip" | "x-gzip" | "deflate" | "br";
 
 const decoders: Readonly<Record<Coding, () => BrotliDecompress | Gunzip | Inflate>> = {
@@ -20,53 +19,55 @@ const decoders: Readonly<Record<Coding, () => BrotliDecompress | Gunzip | Inflat
   br: () => createBrotliDecompress(),
 };
 
-/** The codings that a request may name as welcome. */
+/** For the `Accept-Encoding` header. */
 export const acceptedCodings = "gzip, br, deflate";
 
-/** The one coding of a body, or none. Each further one would multiply what a few bytes can grow to. */
-export function codingOf(response: IncomingMessage, host: string): Coding | undefined {
-  const named = (response.headers["content-encoding"] ?? "")
+/** At most one coding: each further one multiplies how much a few bytes can expand. */
+export function parseCoding(response: IncomingMessage, host: string): Coding | undefined {
+  const codings = (response.headers["content-encoding"] ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity");
-  const [name] = named;
+  const [name] = codings;
   if (name === undefined) return undefined;
-  if (named.length > 1)
-    throw refusal("coding", `${host} has compressed its answer ${named.length} times; once is allowed.`);
+  if (codings.length > 1)
+    throw createRefusal(
+      "coding",
+      `${host} compressed its response ${codings.length} times; only one coding is allowed.`,
+    );
   if (!Object.hasOwn(decoders, name))
-    throw refusal("coding", `${host} has compressed its answer in a way that was not asked for.`);
+    throw createRefusal("coding", `${host} used a compression that was not requested.`);
   return name as Coding;
 }
 
-/** What a body may grow to. */
 export type BodyLimits = { readonly host: string; readonly maxBytes: number };
 
 const maxRatio = 100;
-/** Below this a high ratio is a plain page with much repetition. */
-const ratioMattersFrom = 256_000;
+/** Small pages may have a high ratio if they are repetitive. */
+const ratioCheckBytes = 256_000;
 
-/** The body, decompressed as it is read and never further than it may grow. The connection ends with it. */
+/** Decompresses the body while reading, within the limits. Closes the connection at the end. */
 export async function* readBody(
   response: IncomingMessage,
   coding: Coding | undefined,
   { host, maxBytes }: BodyLimits,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const decoder = coding && decoders[coding]();
-  // What fails is told to whoever reads the end of it.
+  // Errors reach the reader of `source`.
   const source: Readable = decoder ? pipeline(response, decoder, () => undefined) : response;
   let total = 0;
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       total += chunk.length;
       if (total > maxBytes)
-        throw refusal(
+        throw createRefusal(
           "size",
-          `The answer of ${host} is larger than ${maxBytes} bytes. Ask for a part of it.`,
+          `The response of ${host} is larger than ${maxBytes} bytes. Request a part of it.`,
         );
-      if (decoder && total > ratioMattersFrom && total > decoder.bytesWritten * maxRatio)
-        throw refusal(
+      if (decoder && total > ratioCheckBytes && total > decoder.bytesWritten * maxRatio)
+        throw createRefusal(
           "size",
-          `The answer of ${host} grows more than ${maxRatio} times when it is decompressed.`,
+          `The response of ${host} expands more than ${maxRatio} times when decompressed.`,
         );
       yield chunk;
     }

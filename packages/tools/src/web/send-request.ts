@@ -1,29 +1,29 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { refusal } from "./refusal.ts";
+import { createRefusal } from "./guard-errors.ts";
 
-/** One request on a connection that is open. */
-export type Sending = {
+/** A request for an open connection. */
+export type OutgoingRequest = {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 };
 
-/** A server may say "wait" and "here is a hint" so often before it answers. */
-const mostInformation = 8;
+/** Informational (1xx) responses before the final one. */
+const maxInformational = 8;
 
-/** Sends, and gives the answer when its headers are there. Redirects are not followed. */
+/** Sends a request and resolves when the response headers have arrived. Does not follow redirects. */
 export function sendRequest(
-  { url, method, headers, body }: Sending,
+  { url, method, headers, body }: OutgoingRequest,
   socket: Socket,
   maxHeaderBytes: number,
 ): Promise<IncomingMessage> {
-  // Not before it is needed: an import of it loads all of Node's `fetch` too.
+  // Loaded lazily: importing it also loads Node's `fetch`.
   const { request } = process.getBuiltinModule("node:http");
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const sent = request({
-    // The connection is given, so there is no agent: no pool, no look-up, no proxy of the environment.
+  const clientRequest = request({
+    // With a given connection there is no agent: no pool, no DNS lookup, no proxy.
     createConnection: () => socket,
     method,
     path: url.pathname + url.search,
@@ -32,21 +32,23 @@ export function sendRequest(
     maxHeaderSize: maxHeaderBytes,
     insecureHTTPParser: false,
   });
-  // Their bytes are limited. A limit of their count would hide the last ones instead of refusing them.
-  sent.maxHeadersCount = 0;
-  let informed = 0;
-  sent.on("information", () => {
-    informed += 1;
-    if (informed > mostInformation)
-      sent.destroy(refusal("headers", `${url.hostname} announces an answer over and over.`));
+  // Their total size is limited. A limit on their number would drop headers silently.
+  clientRequest.maxHeadersCount = 0;
+  let informationalCount = 0;
+  clientRequest.on("information", () => {
+    informationalCount += 1;
+    if (informationalCount > maxInformational)
+      clientRequest.destroy(
+        createRefusal("headers", `${url.hostname} sent too many informational responses.`),
+      );
   });
-  sent.once("upgrade", (_response, upgraded) => {
+  clientRequest.once("upgrade", (_response, upgraded) => {
     upgraded.destroy();
-    reject(refusal("headers", `${url.hostname} wants to speak another protocol than HTTP.`));
+    reject(createRefusal("headers", `${url.hostname} tried to switch to another protocol.`));
   });
-  sent.once("response", resolve);
-  sent.on("error", reject);
-  sent.once("close", () => reject(Object.assign(new Error("Closed."), { code: "ECONNRESET" })));
-  sent.end(body);
+  clientRequest.once("response", resolve);
+  clientRequest.on("error", reject);
+  clientRequest.once("close", () => reject(Object.assign(new Error("Closed."), { code: "ECONNRESET" })));
+  clientRequest.end(body);
   return promise;
 }

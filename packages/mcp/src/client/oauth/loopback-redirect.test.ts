@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { expect, it, vi } from "vitest";
 import { type LoopbackOptions, loopbackRedirect } from "./loopback-redirect.ts";
 import type { Redirect } from "./redirect.ts";
-import { canary, freePort } from "./testing/canary.ts";
+import { findFreePort, startCanary } from "./testing/canary-server.ts";
 
 const url = new URL("https://auth.test/authorize?client_id=client&scope=a+b");
 const state = "the-state";
@@ -15,7 +15,7 @@ type Waiting = {
 
 /** A question whose URL has been shown. */
 async function waiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting> {
-  const port = await freePort();
+  const port = await findFreePort();
   const shown = Promise.withResolvers<void>();
   const redirect = loopbackRedirect({ port, timeoutMs: 60_000, open: () => shown.resolve(), ...options });
   const answer = redirect.authorize({ server: "notes", url, state, signal: new AbortController().signal });
@@ -79,7 +79,7 @@ it("answers with a plain page: no script, nothing of the request in it", async (
   const response = await fetch(`http://127.0.0.1:${port}/callback?code=%3Cscript%3E&state=${state}`);
   expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
-  expect(await response.text()).toBe("The answer has arrived. You can close this page and go back.\n");
+  expect(await response.text()).toBe("Signed in. You can close this page.\n");
   await answer;
 });
 
@@ -91,10 +91,8 @@ it("ends with a named error after its time, and frees the port", async () => {
 
 it("ends with a named error when the URL cannot be shown or the port is taken", async () => {
   const { answer } = await waiting({ open: () => Promise.reject(new Error("no display")) });
-  await expect(answer).rejects.toThrow(
-    'The server "notes" needs you to sign in: the URL could not be shown.',
-  );
-  const taken = await canary();
+  await expect(answer).rejects.toThrow('The server "notes" requires sign-in: the URL could not be shown.');
+  const taken = await startCanary();
   const open = vi.fn();
   const second = await waiting({ port: taken.port, open });
   await expect(second.answer).rejects.toThrow("EADDRINUSE");

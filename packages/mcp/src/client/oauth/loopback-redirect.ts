@@ -1,25 +1,24 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { areSecretsEqual } from "./compare-secrets.ts";
 import type { AuthorizationRequest, Redirect } from "./redirect.ts";
-import { isSameSecret } from "./same-secret.ts";
-import { signInProblem } from "./sign-in-failure.ts";
+import { createSignInError } from "./sign-in-error.ts";
 
-/** How to receive the answer on this computer. */
 export type LoopbackOptions = {
-  /** Shows the URL to a person, in full. Nothing is opened unless this does it. */
+  /** Shows the URL to the user, in full. Nothing is opened unless this function does it. */
   readonly open: (url: string, server: string) => void | Promise<void>;
-  /** It is part of the registered URL, so it stays the same from start to start. */
+  /** Part of the registered URL, so it must not change between starts. */
   readonly port?: number;
   readonly timeoutMs?: number;
 };
 
-const path = "/callback";
+const callbackPath = "/callback";
 const defaultPort = 18_917;
 const defaultTimeoutMs = 300_000;
 
 /**
- * Receives the answer with a listener on 127.0.0.1, which is there only while a person is asked and takes one answer.
- * One redirect serves many servers: they are asked one after the other.
+ * Receives the response with a listener on 127.0.0.1 that exists only during a sign-in and accepts one response. One
+ * redirect can serve many servers; their sign-ins run one after the other.
  */
 export function loopbackRedirect({
   open,
@@ -28,66 +27,74 @@ export function loopbackRedirect({
 }: LoopbackOptions): Redirect {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    url: `http://127.0.0.1:${port}${path}`,
+    url: `http://127.0.0.1:${port}${callbackPath}`,
     authorize(request) {
-      const turn = last.then(() => receive(request, { open, port, timeoutMs }));
+      const turn = last.then(() => receiveResponse(request, { open, port, timeoutMs }));
       last = turn.catch(() => undefined);
       return turn;
     },
   };
 }
 
-async function receive(
+async function receiveResponse(
   request: AuthorizationRequest,
   { open, port, timeoutMs }: Required<LoopbackOptions>,
 ): Promise<URLSearchParams> {
   request.signal.throwIfAborted();
   const answer = Promise.withResolvers<URLSearchParams>();
-  const fail = (problem: string) => answer.reject(signInProblem(request.server, problem));
+  const fail = (problem: string) => answer.reject(createSignInError(request.server, problem));
   const listener = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 }, (incoming, response) =>
-    judge(incoming, response, { host: `127.0.0.1:${port}`, state: request.state, accept: answer.resolve }),
+    handleCallback(incoming, response, {
+      host: `127.0.0.1:${port}`,
+      state: request.state,
+      accept: answer.resolve,
+    }),
   );
-  const timer = setTimeout(() => fail(`nobody did so within ${timeoutMs / 1000} s. Try again`), timeoutMs);
+  const timer = setTimeout(() => fail(`timed out after ${timeoutMs / 1000} s. Try again`), timeoutMs);
   const abort = () => answer.reject(request.signal.reason);
   request.signal.addEventListener("abort", abort);
-  answer.promise.catch(() => undefined); // it may fail while `listen` is awaited
+  answer.promise.catch(() => undefined); // it may reject before it is awaited
   try {
-    await listen(listener, port, request.server);
-    show(open, request).catch(() => fail("the URL could not be shown"));
+    await startListening(listener, port, request.server);
+    showUrl(open, request).catch(() => fail("the URL could not be shown"));
     return await answer.promise;
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", abort);
-    await close(listener);
+    await closeListener(listener);
   }
 }
 
-async function show(open: LoopbackOptions["open"], { url, server }: AuthorizationRequest): Promise<void> {
+async function showUrl(open: LoopbackOptions["open"], { url, server }: AuthorizationRequest): Promise<void> {
   await open(url.href, server);
 }
 
-type Expected = {
+type ExpectedCallback = {
   readonly host: string;
   readonly state: string;
   readonly accept: (query: URLSearchParams) => void;
 };
 
-function judge(request: IncomingMessage, response: ServerResponse, expected: Expected): void {
-  const [asked = "", ...rest] = (request.url ?? "").split("?");
+function handleCallback(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expected: ExpectedCallback,
+): void {
+  const [requestPath = "", ...rest] = (request.url ?? "").split("?");
   const query = new URLSearchParams(rest.join("?"));
-  const given = query.getAll("state");
-  if (request.headers.host !== expected.host) respond(response, 421, "This is not the address of this page.");
-  else if (asked !== path) respond(response, 404, "There is nothing here.");
-  else if (request.method !== "GET") respond(response, 405, "Only GET is possible.");
-  else if (given.length !== 1 || !isSameSecret(given[0] ?? "", expected.state))
-    respond(response, 400, "This is not an answer to the question that is open. Start again.");
+  const states = query.getAll("state");
+  if (request.headers.host !== expected.host) sendPage(response, 421, "Wrong host.");
+  else if (requestPath !== callbackPath) sendPage(response, 404, "Not found.");
+  else if (request.method !== "GET") sendPage(response, 405, "Method not allowed.");
+  else if (states.length !== 1 || !areSecretsEqual(states[0] ?? "", expected.state))
+    sendPage(response, 400, "This response does not match the current sign-in. Start again.");
   else {
     response.once("close", () => expected.accept(query));
-    respond(response, 200, "The answer has arrived. You can close this page and go back.");
+    sendPage(response, 200, "Signed in. You can close this page.");
   }
 }
 
-function respond(response: ServerResponse, status: number, text: string): void {
+function sendPage(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "content-type": "text/plain; charset=utf-8",
     "cache-control": "no-store",
@@ -99,17 +106,17 @@ function respond(response: ServerResponse, status: number, text: string): void {
   response.end(`${text}\n`);
 }
 
-async function listen(listener: Server, port: number, server: string): Promise<void> {
+async function startListening(listener: Server, port: number, server: string): Promise<void> {
   listener.listen(port, "127.0.0.1");
   try {
     await once(listener, "listening");
   } catch (error) {
-    const problem = `the answer cannot be received on 127.0.0.1:${port} (${(error as NodeJS.ErrnoException).code})`;
-    throw signInProblem(server, `${problem}. Free that port or choose another`);
+    const problem = `cannot listen on 127.0.0.1:${port} (${(error as NodeJS.ErrnoException).code})`;
+    throw createSignInError(server, `${problem}. Free that port or choose another`);
   }
 }
 
-async function close(listener: Server): Promise<void> {
+async function closeListener(listener: Server): Promise<void> {
   if (!listener.listening) return;
   const closed = Promise.withResolvers<void>();
   listener.close(() => closed.resolve());

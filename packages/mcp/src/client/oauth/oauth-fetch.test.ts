@@ -1,14 +1,14 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { oauthFetch } from "./oauth-fetch.ts";
-import { type Canary, canary } from "./testing/canary.ts";
+import { createOAuthFetch } from "./oauth-fetch.ts";
+import { type CanaryServer, startCanary } from "./testing/canary-server.ts";
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0)) await end();
 });
 
-async function listening(answer?: Parameters<typeof canary>[0]): Promise<Canary> {
-  const started = await canary(answer);
+async function listening(answer?: Parameters<typeof startCanary>[0]): Promise<CanaryServer> {
+  const started = await startCanary(answer);
   endings.push(started.close);
   return started;
 }
@@ -22,7 +22,7 @@ const all = {
 
 it("tells the access token and other headers to the configured origin alone (A57)", async () => {
   const [server, other] = [await listening(), await listening()];
-  const guarded = oauthFetch(`${server.url}/mcp`);
+  const guarded = createOAuthFetch(`${server.url}/mcp`);
   await guarded(`${server.url}/.well-known/x`, { headers: all });
   await guarded(`${other.url}/.well-known/x`, { headers: all });
   await guarded(`${other.url}/token`, {
@@ -34,15 +34,15 @@ it("tells the access token and other headers to the configured origin alone (A57
     },
     body: new URLSearchParams({ grant_type: "authorization_code" }),
   });
-  expect(server.seen[0]?.headers).toMatchObject(all);
-  expect(other.seen).toHaveLength(2);
-  for (const { headers } of other.seen) expect(JSON.stringify(headers)).not.toContain("canary");
-  expect(other.seen[1]?.headers).toMatchObject({ authorization: "Basic Y2xpZW50OnNlY3JldA==" });
+  expect(server.requests[0]?.headers).toMatchObject(all);
+  expect(other.requests).toHaveLength(2);
+  for (const { headers } of other.requests) expect(JSON.stringify(headers)).not.toContain("canary");
+  expect(other.requests[1]?.headers).toMatchObject({ authorization: "Basic Y2xpZW50OnNlY3JldA==" });
 });
 
 it("sends messages to the configured origin alone (A57)", async () => {
   const [server, other] = [await listening(), await listening()];
-  const guarded = oauthFetch(`${server.url}/mcp`);
+  const guarded = createOAuthFetch(`${server.url}/mcp`);
   const message = {
     method: "POST",
     headers: { ...all, accept: "application/json, text/event-stream" },
@@ -50,16 +50,16 @@ it("sends messages to the configured origin alone (A57)", async () => {
   };
   expect((await guarded(`${server.url}/mcp/`, message)).status).toBe(404);
   await expect(guarded(`${other.url}/mcp`, message)).rejects.toMatchObject({ cause: { code: "security" } });
-  expect(other.seen).toEqual([]);
+  expect(other.requests).toEqual([]);
 });
 
 it("follows no redirect by itself", async () => {
   const other = await listening();
   const server = await listening((_, response) => response.writeHead(302, { location: other.url }).end());
-  const guarded = oauthFetch(`${server.url}/mcp`);
+  const guarded = createOAuthFetch(`${server.url}/mcp`);
   expect((await guarded(`${server.url}/register`)).status).toBe(302);
   expect((await guarded(server.url, { headers: { accept: "text/event-stream" } })).status).toBe(302);
-  expect(other.seen).toEqual([]);
+  expect(other.requests).toEqual([]);
 });
 
 it("stops an answer that is too large, and one that does not come or does not end", async () => {
@@ -71,17 +71,17 @@ it("stops an answer that is too large, and one that does not come or does not en
     if (request.url === "/large") response.end(Buffer.alloc(1024 * 1024 + 1, "a"));
     if (request.url === "/endless") response.write("{");
   });
-  await expect(oauthFetch(server.url)(`${server.url}/large`)).rejects.toMatchObject({
+  await expect(createOAuthFetch(server.url)(`${server.url}/large`)).rejects.toMatchObject({
     name: "TypeError",
     cause: { code: "mcp_protocol" },
   });
-  const short = oauthFetch(server.url, fetch, { timeoutMs: 200 });
+  const short = createOAuthFetch(server.url, fetch, { timeoutMs: 200 });
   for (const path of ["/silent", "/endless"])
     await expect(short(`${server.url}${path}`)).rejects.toMatchObject({
       cause: { code: "mcp_disconnected" },
     });
   await vi.waitFor(() => expect(left).toBe(3), 30_000);
-  const deaf = oauthFetch(server.url, () => new Promise(() => undefined), { timeoutMs: 200 });
+  const deaf = createOAuthFetch(server.url, () => new Promise(() => undefined), { timeoutMs: 200 });
   await expect(deaf(`${server.url}/silent`)).rejects.toMatchObject({ cause: { code: "mcp_disconnected" } });
 });
 
@@ -90,7 +90,7 @@ it("puts no limit of time or size on the messages themselves", async () => {
     response.write("data: 1\n\n");
     setTimeout(() => response.end(Buffer.alloc(2 * 1024 * 1024, "a")), 600);
   });
-  const guarded = oauthFetch(server.url, fetch, { timeoutMs: 200 });
+  const guarded = createOAuthFetch(server.url, fetch, { timeoutMs: 200 });
   const response = await guarded(server.url, { headers: { accept: "text/event-stream" } });
   expect((await response.text()).length).toBeGreaterThan(2 * 1024 * 1024);
 });
@@ -101,7 +101,7 @@ it("leaves of an error its code, and of an answer that is no JSON nothing", asyn
     else response.writeHead(400).end(request.url === "/known" ? known : '{"error":"canary_code"}');
   });
   const known = JSON.stringify({ error: "invalid_grant", error_description: "canary", error_uri: "canary" });
-  const guarded = oauthFetch(server.url);
+  const guarded = createOAuthFetch(server.url);
   expect(await (await guarded(`${server.url}/known`)).text()).toBe('{"error":"invalid_grant"}');
   expect(await (await guarded(`${server.url}/unknown`)).text()).toBe('{"error":"server_error"}');
   const error = await guarded(`${server.url}/odd`).catch((thrown) => thrown);

@@ -1,56 +1,67 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
-import { type Answer, boundedAnswer, type OAuthLimits, stopped, toResponse } from "./bounded-answer.ts";
-import { destinationProblem } from "./destination.ts";
-import { singleRefresh } from "./single-refresh.ts";
+import { checkDestination } from "./check-destination.ts";
+import {
+  type OAuthLimits,
+  type OAuthResponse,
+  readOAuthResponse,
+  toFetchError,
+  toResponse,
+} from "./oauth-response.ts";
 
 const defaultLimits: OAuthLimits = { maxBytes: 1024 * 1024, timeoutMs: 10_000 };
 
-/** What another origin than the configured server's may be told. Basic is how a client authenticates for a token. */
-const headersForOthers = ["accept", "content-type", "mcp-protocol-version"];
+const refreshReuseMs = 5000;
+
+/** Headers that other origins than the configured server may receive. Basic authenticates a client for a token. */
+const forwardedHeaders = ["accept", "content-type", "mcp-protocol-version"];
 
 /**
- * A `fetch` for a server with OAuth. Messages go to the configured origin alone, and only there the access token.
- * Everything else is part of a sign-in: who is asked is checked, redirects are not followed, answers are bounded in
- * size and time. Names are not resolved here; `fetch` may be a stricter one that looks at addresses.
+ * Creates a `fetch` for a server with OAuth. Messages and the access token go only to the configured origin. Every other
+ * request belongs to a sign-in: its destination is checked, redirects are not followed, and responses are limited in
+ * size and time. DNS answers are not checked; `fetch` may be a stricter one.
  */
-export function oauthFetch(
+export function createOAuthFetch(
   serverUrl: string | URL,
   fetch: FetchLike = globalThis.fetch,
   limits: Partial<OAuthLimits> = {},
 ): FetchLike {
   const server = new URL(serverUrl);
   const { maxBytes, timeoutMs } = { ...defaultLimits, ...limits };
-  const refreshOnce = singleRefresh();
+  const refreshOnce = createRefreshGuard();
   return async (input, init = {}) => {
     const url = new URL(input);
-    const problem = destinationProblem(server, url);
-    if (problem) throw refused(server, url, problem);
+    const problem = checkDestination(server, url);
+    if (problem) throw createRefusalError(server, url, problem);
     const headers = new Headers(init.headers);
-    const isOwn = url.origin === server.origin;
+    const isServerOrigin = url.origin === server.origin;
     if (headers.get("accept")?.includes("text/event-stream")) {
-      if (!isOwn)
-        throw refused(server, url, "it is not the configured server. Configure that URL if it is meant");
+      if (!isServerOrigin)
+        throw createRefusalError(
+          server,
+          url,
+          "it is not the configured server. Configure that URL if it is correct",
+        );
       return fetch(url, { ...init, redirect: "manual" });
     }
     const request = {
       ...init,
-      headers: isOwn ? headers : reduced(headers, init.method),
+      headers: isServerOrigin ? headers : pickForwardedHeaders(headers, init.method),
       redirect: "manual" as const,
     };
-    const ask = () =>
-      within(timeoutMs, url, async (limit) => {
+    const send = () =>
+      fetchWithTimeout(timeoutMs, url, async (limit) => {
         const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-        return boundedAnswer(await fetch(url, { ...request, signal }), url, maxBytes);
+        return readOAuthResponse(await fetch(url, { ...request, signal }), url, maxBytes);
       });
-    const key = refreshKey(url, init);
-    return toResponse(await (key === undefined ? ask() : refreshOnce(key, ask)), url);
+    const key = getRefreshKey(url, init);
+    return toResponse(await (key === undefined ? send() : refreshOnce(key, send)), url);
   };
 }
 
-function reduced(headers: Headers, method = "GET"): Headers {
+function pickForwardedHeaders(headers: Headers, method = "GET"): Headers {
   const kept = new Headers();
-  for (const name of headersForOthers) {
+  for (const name of forwardedHeaders) {
     const value = headers.get(name);
     if (value !== null) kept.set(name, value);
   }
@@ -61,35 +72,58 @@ function reduced(headers: Headers, method = "GET"): Headers {
   return kept;
 }
 
-function refreshKey(url: URL, { method, body }: RequestInit): string | undefined {
+function getRefreshKey(url: URL, { method, body }: RequestInit): string | undefined {
   const isRefresh =
     method === "POST" && body instanceof URLSearchParams && body.get("grant_type") === "refresh_token";
   return isRefresh ? `${url.href} ${body}` : undefined;
 }
 
-/** Also ends the wait for a `fetch` that does not listen to its signal. */
-async function within(
+/** Also stops waiting for a `fetch` that ignores its signal. */
+async function fetchWithTimeout(
   timeoutMs: number,
   url: URL,
-  work: (limit: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
+  work: (limit: AbortSignal) => Promise<OAuthResponse>,
+): Promise<OAuthResponse> {
   const controller = new AbortController();
-  const late = Promise.withResolvers<never>();
+  const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const message = `${url.origin} did not answer within ${timeoutMs} ms while signing in. Try again later.`;
-    late.reject(stopped(new AgentError("mcp_disconnected", message)));
+    const message = `${url.origin} did not respond within ${timeoutMs} ms during sign-in. Try again later.`;
+    timeout.reject(toFetchError(new AgentError("mcp_disconnected", message)));
     controller.abort();
   }, timeoutMs);
   try {
-    return await Promise.race([work(controller.signal), late.promise]);
+    return await Promise.race([work(controller.signal), timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Names origin and path alone: the rest may carry a secret. */
-function refused(server: URL, url: URL, problem: string): TypeError {
-  const shown = /^https?:$/.test(url.protocol) ? `${url.origin}${url.pathname.slice(0, 200)}` : url.protocol;
-  const message = `The MCP server at ${server.origin} names ${shown} for its sign-in, which is not asked: ${problem}.`;
-  return stopped(new AgentError("security", message));
+/** Names only origin and path: the rest may contain a secret. */
+function createRefusalError(server: URL, url: URL, problem: string): TypeError {
+  const displayedUrl = /^https?:$/.test(url.protocol)
+    ? `${url.origin}${url.pathname.slice(0, 200)}`
+    : url.protocol;
+  const message = `The MCP server at ${server.origin} names ${displayedUrl} for its sign-in, which was refused: ${problem}.`;
+  return toFetchError(new AgentError("security", message));
+}
+
+/**
+ * Merges concurrent requests with the same refresh token. Parallel calls all see an expired token, and an authorization
+ * server that rotates refresh tokens would treat a second use as theft.
+ */
+function createRefreshGuard(): (key: string, send: () => Promise<OAuthResponse>) => Promise<OAuthResponse> {
+  const pendingResponses = new Map<string, Promise<OAuthResponse>>();
+  return (key, send) => {
+    const known = pendingResponses.get(key);
+    if (known) return known;
+    const answer = send();
+    pendingResponses.set(key, answer);
+    const forget = () => pendingResponses.delete(key);
+    // Kept briefly for callers that read the old token before the new one was saved.
+    answer.then(
+      ({ status }) => (status === 200 ? void setTimeout(forget, refreshReuseMs).unref() : forget()),
+      forget,
+    );
+    return answer;
+  };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth-provider.ts";
+import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth-provider.ts";
 import type { Redirect } from "./redirect.ts";
 import { memoryTokens, type TokenStore } from "./token-store.ts";
 
@@ -11,7 +11,7 @@ const registered = { client_id: "registered", redirect_uris: [redirect.url], iss
 const tokens = { access_token: "access", refresh_token: "refresh", token_type: "Bearer", issuer };
 
 function made(store: TokenStore, options: Partial<OAuthOptions> = {}): SignInProvider {
-  return oauthProvider({ server: "notes", serverUrl, tokens: store, redirect, ...options });
+  return createOAuthProvider({ server: "notes", serverUrl, tokens: store, redirect, ...options });
 }
 
 async function filled(): Promise<TokenStore> {
@@ -78,7 +78,9 @@ it("describes itself as a public client with one redirect URL", () => {
 
 it("names a client metadata URL that is none", () => {
   const make = () => made(memoryTokens(), { clientMetadataUrl: "http://app.test/client.json" });
-  expect(make).toThrow('The server "notes" needs an https URL with a path for its client.');
+  expect(make).toThrow(
+    'The server "notes" has an invalid `clientMetadataUrl`: use an https URL with a path.',
+  );
 });
 
 it("shows nothing that it did not prepare itself", async () => {
@@ -112,7 +114,7 @@ it("asks the first question that is ready, with its own verifier, when several a
   await provider.saveDiscoveryState?.({ authorizationServerUrl: "https://thief.test" });
   expect(await provider.discoveryState?.()).toEqual({ authorizationServerUrl: issuer });
   provider.cancelSignIn();
-  await expect(provider.signedIn()).rejects.toThrow("it was cancelled");
+  await expect(provider.waitForSignIn()).rejects.toThrow("it was cancelled");
   expect(await provider.discoveryState?.()).toBeUndefined();
   // Late, and when the first one has ended: whoever prepared it looks once at what came of that.
   expect(() => provider.redirectToAuthorization(third)).toThrow("waits for you to sign in");

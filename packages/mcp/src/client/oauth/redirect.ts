@@ -1,21 +1,20 @@
-/** What a person is asked to agree to. */
 export type AuthorizationRequest = {
-  /** The name of the server in the configuration. */
+  /** Name of the server in the configuration. */
   readonly server: string;
-  /** Checked already: https, or loopback when the server is on loopback. To be shown in full, with its host. */
+  /** Already checked: https, or loopback if the server is on loopback. Show it in full. */
   readonly url: URL;
-  /** An answer with another `state` is not an answer to this request. */
+  /** A response with another `state` does not belong to this request. */
   readonly state: string;
-  /** Ends the wait. */
+  /** Aborts the sign-in. */
   readonly signal: AbortSignal;
 };
 
 /**
- * How a person gets to the authorization server and how the answer comes back. `authorize` shows the URL and resolves
- * with the query of the request that came to `url`, whether it grants or refuses; it must have a time limit of its own.
+ * Takes the user to the authorization server and back. `authorize` shows the URL and resolves with the query of the
+ * request that reached `url`, whether access was granted or refused. It must have its own timeout.
  */
 export type Redirect = {
-  /** Where the authorization server sends the person back to: registered and compared as it is written. */
+  /** Where the authorization server sends the user back to. Registered and compared literally. */
   readonly url: string;
   authorize(request: AuthorizationRequest): Promise<URLSearchParams>;
 };

@@ -4,41 +4,41 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { OAuthOptions } from "./oauth-provider.ts";
-import { signInProblem } from "./sign-in-failure.ts";
-import { type Credentials, serverKey } from "./token-store.ts";
+import { createSignInError } from "./sign-in-error.ts";
+import { type Credentials, getServerKey } from "./token-store.ts";
 
-type Stored = Pick<
+type CredentialMethods = Pick<
   OAuthClientProvider,
   "clientInformation" | "saveClientInformation" | "tokens" | "saveTokens" | "invalidateCredentials"
 >;
 
-/** The part of a provider that keeps registration and tokens. */
-export function storedCredentials(options: OAuthOptions): Stored {
+/** The part of a provider that stores the registration and the tokens. */
+export function createCredentialMethods(options: OAuthOptions): CredentialMethods {
   const { server, tokens: store } = options;
-  const key = serverKey(options.serverUrl);
-  let handedOut: string | undefined;
+  const key = getServerKey(options.serverUrl);
+  let usedRefreshToken: string | undefined;
   return {
-    clientInformation: async () => knownClient((await store.read(key)).client, options),
+    clientInformation: async () => findClient((await store.read(key)).client, options),
     saveClientInformation: (client) => {
-      // A configured secret stays in the configuration; which authorization server it is for is kept.
+      // A configured secret stays in the configuration; only its authorization server is stored.
       const { client_id, issuer } = client;
       const kept = options.clientId === undefined ? client : { client_id, ...(issuer && { issuer }) };
       return store.update(key, (current) => ({ ...current, client: kept }));
     },
     async tokens(context) {
       const { tokens } = await store.read(key);
-      if (context) handedOut = tokens?.refresh_token;
+      if (context) usedRefreshToken = tokens?.refresh_token;
       return tokens;
     },
     saveTokens(tokens) {
-      checkTokens(server, tokens);
+      assertUsableTokens(server, tokens);
       return store.update(key, (current) => ({ ...current, tokens }));
     },
     async invalidateCredentials(scope) {
-      if (scope === "verifier" || scope === "discovery") return; // they end with the question itself
+      if (scope === "verifier" || scope === "discovery") return; // they end with the sign-in
       await store.update(key, ({ client, tokens }): Credentials => {
-        // Another process may have renewed the tokens while this one was refused.
-        const isNewer = tokens?.refresh_token !== undefined && tokens.refresh_token !== handedOut;
+        // Another process may have refreshed the tokens meanwhile.
+        const isNewer = tokens?.refresh_token !== undefined && tokens.refresh_token !== usedRefreshToken;
         return {
           ...(scope === "tokens" && client && { client }),
           ...((scope === "client" || (scope === "tokens" && isNewer)) && tokens && { tokens }),
@@ -48,8 +48,8 @@ export function storedCredentials(options: OAuthOptions): Stored {
   };
 }
 
-/** A registration for another redirect URL or of another configuration is none. */
-function knownClient(
+/** Ignores a registration for another redirect URL or configuration. */
+function findClient(
   client: StoredOAuthClientInformation | undefined,
   { clientId, clientSecret, clientMetadataUrl, redirect }: OAuthOptions,
 ): StoredOAuthClientInformation | undefined {
@@ -69,8 +69,8 @@ function knownClient(
   return isOurs ? client : undefined;
 }
 
-/** A token that is no header value would be in the message of the error that says so. */
-function checkTokens(server: string, { access_token, token_type }: StoredOAuthTokens): void {
+/** A token that is not a valid header value would appear in the error message. */
+function assertUsableTokens(server: string, { access_token, token_type }: StoredOAuthTokens): void {
   if (!/^[\x21-\x7e]+$/.test(access_token) || token_type.toLowerCase() !== "bearer")
-    throw signInProblem(server, "it gave a token that cannot be used");
+    throw createSignInError(server, "it issued an invalid token");
 }

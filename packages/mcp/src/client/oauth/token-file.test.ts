@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { tokenFile } from "./token-file.ts";
-import { memoryTokens, serverKey } from "./token-store.ts";
+import { getServerKey, memoryTokens } from "./token-store.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -49,9 +49,9 @@ it("gives the tokens of a server to no other URL", () => {
     "http://mcp.test/a",
     "https://mcp.test:8443/a",
     "https://other.test/a",
-  ].map(serverKey);
+  ].map(getServerKey);
   expect(new Set(keys).size).toBe(keys.length);
-  expect(serverKey("https://MCP.test:443/a?x=1#y")).toBe("https://mcp.test/a");
+  expect(getServerKey("https://MCP.test:443/a?x=1#y")).toBe("https://mcp.test/a");
 });
 
 it("names a damaged file, does not repeat what is in it, and never overwrites it", async () => {

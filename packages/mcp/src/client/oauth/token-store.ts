@@ -1,31 +1,31 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 
-/** What is kept for one server. All of it is secret. */
+/** Stored for one server. All of it is secret. */
 export type Credentials = {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
 };
 
-/** Where tokens are kept, outside of the session store. Keys come from `serverKey`. */
+/** Stores tokens, outside the session store. Keys come from `getServerKey`. */
 export type TokenStore = {
   read(key: string): Promise<Credentials>;
-  /** Replaces what is kept by what `change` makes of it. Updates of one store are made one after the other. */
+  /** Replaces the credentials with the result of `change`. Updates run one after the other. */
   update(key: string, change: (current: Credentials) => Credentials): Promise<void>;
 };
 
-/** Under what a server's tokens are kept: another URL never gets them, under whatever name it is configured. */
-export function serverKey(serverUrl: string | URL): string {
+/** Tokens are stored by URL: another URL never gets them, even under the same name. */
+export function getServerKey(serverUrl: string | URL): string {
   const { origin, pathname } = new URL(serverUrl);
   return `${origin}${pathname}`;
 }
 
-/** Tokens that end with the process. */
+/** Stores tokens until the process ends. */
 export function memoryTokens(): TokenStore {
-  const kept = new Map<string, Credentials>();
+  const credentials = new Map<string, Credentials>();
   return {
-    read: async (key) => kept.get(key) ?? {},
+    read: async (key) => credentials.get(key) ?? {},
     update: async (key, change) => {
-      kept.set(key, change(kept.get(key) ?? {}));
+      credentials.set(key, change(credentials.get(key) ?? {}));
     },
   };
 }

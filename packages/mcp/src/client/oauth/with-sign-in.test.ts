@@ -2,10 +2,15 @@ import { inspect } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loopbackRedirect } from "./loopback-redirect.ts";
-import { type OAuthOptions, oauthProvider, type SignInProvider } from "./oauth-provider.ts";
+import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth-provider.ts";
 import type { Redirect } from "./redirect.ts";
-import { canary, freePort } from "./testing/canary.ts";
-import { type Behaviour, type GuardedServer, guardedServer, type Seen } from "./testing/guarded-server.ts";
+import { findFreePort, startCanary } from "./testing/canary-server.ts";
+import {
+  type Behavior,
+  type OAuthServer,
+  type RecordedRequest,
+  startOAuthServer,
+} from "./testing/oauth-server.ts";
 import { memoryTokens, type TokenStore } from "./token-store.ts";
 import { withSignIn } from "./with-sign-in.ts";
 
@@ -22,33 +27,39 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-async function started(behaviour: Behaviour = {}): Promise<GuardedServer> {
-  const server = await guardedServer(behaviour);
+async function started(behaviour: Behavior = {}): Promise<OAuthServer> {
+  const server = await startOAuthServer(behaviour);
   endings.push(server.close);
   return server;
 }
 
 type World = {
-  readonly server: GuardedServer;
+  readonly server: OAuthServer;
   readonly provider: SignInProvider;
   readonly tokens: TokenStore;
   readonly shown: string[];
 };
 
 /** A person who agrees to everything, with a browser that follows. */
-async function world(behaviour: Behaviour = {}, options: Partial<OAuthOptions> = {}): Promise<World> {
+async function world(behaviour: Behavior = {}, options: Partial<OAuthOptions> = {}): Promise<World> {
   const server = await started(behaviour);
   const tokens = memoryTokens();
   const shown: string[] = [];
   const redirect = loopbackRedirect({
-    port: await freePort(),
+    port: await findFreePort(),
     timeoutMs: 60_000,
     async open(url) {
       shown.push(url);
       await fetch(url.replace(behaviour.origin ?? server.origin, server.origin));
     },
   });
-  const provider = oauthProvider({ server: "notes", serverUrl: server.url, tokens, redirect, ...options });
+  const provider = createOAuthProvider({
+    server: "notes",
+    serverUrl: server.url,
+    tokens,
+    redirect,
+    ...options,
+  });
   return { server, provider, tokens, shown };
 }
 
@@ -78,8 +89,8 @@ async function echo(client: Client, text: string): Promise<unknown> {
   return content;
 }
 
-const asked = ({ seen }: GuardedServer, path: string): Seen[] =>
-  seen.filter((one) => one.path.startsWith(path));
+const asked = ({ requests }: OAuthServer, path: string): RecordedRequest[] =>
+  requests.filter((one) => one.path.startsWith(path));
 
 function expectNoSecrets({ server }: World, ...places: unknown[]): void {
   expect(server.secrets.size).toBeGreaterThan(0);
@@ -153,7 +164,7 @@ describe("a sign-in", () => {
     const all = await world();
     await signIn(all);
     const before = await all.tokens.read(all.server.url);
-    const other = oauthProvider({
+    const other = createOAuthProvider({
       server: "notes",
       serverUrl: all.server.url,
       redirect: { url: String(all.provider.redirectUrl), authorize: () => expect.fail("asked") },
@@ -180,16 +191,16 @@ describe("a sign-in that does not work", () => {
     const error = await failureOf(signIn(all));
     expect(error).toMatchObject({ code: "mcp_disconnected", retryable: false });
     expect(error.message).toBe(
-      'The server "notes" needs you to sign in: it was refused (access_denied). Try again.',
+      'The server "notes" requires sign-in: it was refused (access_denied). Try again.',
     );
     expectNoSecrets(all, error);
   });
 
   it("is a named error when nobody answers in time", async () => {
-    const redirect = loopbackRedirect({ port: await freePort(), timeoutMs: 200, open: () => undefined });
+    const redirect = loopbackRedirect({ port: await findFreePort(), timeoutMs: 200, open: () => undefined });
     const error = await failureOf(signIn(await world({}, { redirect })));
     expect(error.code).toBe("mcp_disconnected");
-    expect(error.message).toContain("nobody did so within 0.2 s");
+    expect(error.message).toContain("timed out after 0.2 s");
   });
 
   it("ends at once when it is cancelled, also when the application's own redirect does not listen", async () => {
@@ -285,9 +296,9 @@ describe("a sign-in that does not work", () => {
     const all = await world({ tokens: { access_token: "unknown", refresh_token: undefined } }, { redirect });
     const error = await failureOf(signIn(all));
     expect(error.message).toBe(
-      'The server "notes" needs you to sign in: it does not accept the token it gave.',
+      'The server "notes" requires sign-in: it does not accept the token it issued.',
     );
-    await expect(all.provider.signedIn()).rejects.toThrow("it was cancelled");
+    await expect(all.provider.waitForSignIn()).rejects.toThrow("it was cancelled");
   });
 });
 
@@ -295,7 +306,7 @@ describe("a hostile server", () => {
   const origin = "https://mcp.example.test";
 
   /** It is on the internet as far as anyone can see; everything else is reached as it is. */
-  async function hostile(behaviour: Behaviour, options: Partial<OAuthOptions> = {}): Promise<World> {
+  async function hostile(behaviour: Behavior, options: Partial<OAuthOptions> = {}): Promise<World> {
     const all: World = await world(
       { origin, ...behaviour },
       {
@@ -315,13 +326,13 @@ describe("a hostile server", () => {
     ["its own metadata", (url: string) => ({ resourceMetadataUrl: `${url}/metadata` })],
     ["a token endpoint", (url: string) => ({ metadata: { token_endpoint: `${url}/token` } })],
   ])("cannot make us ask a port of this computer by %s", async (_, behaviour) => {
-    const inside = await canary();
+    const inside = await startCanary();
     endings.push(inside.close);
     const all = await hostile(behaviour(inside.url));
     const error = await failureOf(signIn(all));
     expect(error.code).toBe("security");
     expect(error.message).toContain(inside.url);
-    expect(inside.seen).toEqual([]);
+    expect(inside.requests).toEqual([]);
   });
 
   it.each([
@@ -346,7 +357,7 @@ describe("a hostile server", () => {
     ["file:///bin/sh", "is not shown: it is not https"],
     ["http://phishing.test/", "is not shown: it is not https"],
     ["https://127.0.0.1:8443/", "is not shown: it is inside a private network"],
-    ["https://bank.test@phishing.test/", "is not shown: it has a user name in it"],
+    ["https://bank.test@phishing.test/", "was refused: it contains credentials"],
   ])("cannot make us show %s to a person (A55)", async (endpoint, problem) => {
     const all = await hostile({ metadata: { authorization_endpoint: endpoint } });
     const error = await failureOf(signIn(all));
@@ -366,21 +377,21 @@ describe("a hostile server", () => {
   });
 
   it("cannot have a header that is meant for it sent to its authorization server, nor a code sent on from there (A57)", async () => {
-    const other = await canary((_, response) =>
+    const other = await startCanary((_, response) =>
       response.writeHead(307, { location: `${all.server.origin}/token` }).end(),
     );
     endings.push(other.close);
     // Both are on loopback, so that the other one may be asked.
     const all: World = await world({}, { clientId: "known" });
-    all.server.behaviour.metadata = { token_endpoint: `${other.url}/token` };
+    all.server.behavior.metadata = { token_endpoint: `${other.url}/token` };
     await failureOf(signIn(all));
-    expect(other.seen.map(({ path }) => path)).toEqual(["/token"]);
-    expect(inspect(other.seen, { depth: 5 })).not.toContain("canary-configured-header");
+    expect(other.requests.map(({ path }) => path)).toEqual(["/token"]);
+    expect(inspect(other.requests, { depth: 5 })).not.toContain("canary-configured-header");
     expect(asked(all.server, "/token")).toEqual([]);
   });
 
   it("redirects messages to nowhere but itself (A57)", async () => {
-    const thief = await canary();
+    const thief = await startCanary();
     endings.push(thief.close);
     let isMoved = false;
     const all = await world({
@@ -394,6 +405,6 @@ describe("a hostile server", () => {
     isMoved = true;
     all.server.expire();
     await failureOf(connected(all.provider, all.server.url));
-    expect(thief.seen).toEqual([]);
+    expect(thief.requests).toEqual([]);
   });
 });

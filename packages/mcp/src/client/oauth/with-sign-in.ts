@@ -1,11 +1,11 @@
 import { UnauthorizedError } from "@modelcontextprotocol/client";
 import type { SignInProvider } from "./oauth-provider.ts";
-import { signInFailure } from "./sign-in-failure.ts";
+import { findSignInError } from "./sign-in-error.ts";
 
 /**
- * Makes an attempt, and when the server wants a person to sign in, waits for that and makes it once more. An attempt to
- * connect makes its own transport, with `authProvider: provider` and `fetch: provider.fetch`. Rejects with a named
- * error when the sign-in is refused, too late or cancelled by `signal`; other errors are passed on as they are.
+ * Makes an attempt. If the server requires sign-in, waits for it and tries once more. An attempt to connect creates its
+ * own transport, with `authProvider: provider` and `fetch: provider.fetch`. Rejects with an `AgentError` if the sign-in
+ * is refused, times out or is cancelled by `signal`; other errors pass through.
  */
 export async function withSignIn<T>(
   provider: SignInProvider,
@@ -15,23 +15,23 @@ export async function withSignIn<T>(
   try {
     return await attempt();
   } catch (error) {
-    if (!(error instanceof UnauthorizedError)) throw signInFailure(provider.server, error) ?? error;
+    if (!(error instanceof UnauthorizedError)) throw findSignInError(provider.server, error) ?? error;
   }
-  await signedIn(provider, signal);
+  await waitForSignInUntil(provider, signal);
   try {
     return await attempt();
   } catch (error) {
-    // A server that refuses its own token would ask again and again.
+    // A server that refuses its own token would ask forever.
     if (error instanceof UnauthorizedError) provider.cancelSignIn();
-    throw signInFailure(provider.server, error) ?? error;
+    throw findSignInError(provider.server, error) ?? error;
   }
 }
 
-async function signedIn(provider: SignInProvider, signal: AbortSignal | undefined): Promise<void> {
+async function waitForSignInUntil(provider: SignInProvider, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) provider.cancelSignIn();
   signal?.addEventListener("abort", provider.cancelSignIn);
   try {
-    await provider.signedIn();
+    await provider.waitForSignIn();
   } finally {
     signal?.removeEventListener("abort", provider.cancelSignIn);
   }

@@ -4,40 +4,40 @@ import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextproto
 
 export type Era = "modern" | "legacy";
 
-type Options = {
+type ConnectTestOptions = {
   readonly user?: string;
   readonly headers?: Record<string, string>;
   readonly capabilities?: ClientCapabilities;
-  /** Before it connects. */
+  /** Called before the client connects. */
   readonly prepare?: (client: Client) => void;
 };
 
-export const info = { name: "test", version: "1" };
+export const clientInfo = { name: "test", version: "1" };
 
-/** What both eras of a client are asked to speak. */
-export const negotiation = {
+/** Protocol versions to negotiate, by era. */
+export const versionNegotiation = {
   modern: { mode: { pin: "2026-07-28" } },
   legacy: { mode: "legacy" },
 } as const;
 
-/** The official client of the second generation, in the given era, over HTTP. */
+/** Connects the official SDK (v2) over HTTP in the given era. */
 export async function connect(
   url: URL,
   era: Era,
-  { user, headers, capabilities = {}, prepare }: Options = {},
+  { user, headers, capabilities = {}, prepare }: ConnectTestOptions = {},
 ): Promise<Client> {
-  const client = new Client(info, { capabilities, versionNegotiation: negotiation[era] });
+  const client = new Client(clientInfo, { capabilities, versionNegotiation: versionNegotiation[era] });
   prepare?.(client);
-  const all = { ...headers, ...(user !== undefined && { "x-user": user }) };
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: all } }));
+  const allHeaders = { ...headers, ...(user !== undefined && { "x-user": user }) };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: allHeaders } }));
   return client;
 }
 
-/** The official client of the first generation, which knows the 2025 era alone. */
-export async function connectV1(url: URL, { user }: Options = {}): Promise<ClientV1> {
-  const client = new ClientV1(info);
+/** Connects the official SDK (v1), which supports the 2025 revisions only. */
+export async function connectV1(url: URL, { user }: ConnectTestOptions = {}): Promise<ClientV1> {
+  const client = new ClientV1(clientInfo);
   const headers: Record<string, string> = user === undefined ? {} : { "x-user": user };
-  // Its own types do not agree with `exactOptionalPropertyTypes`.
+  // The SDK's types conflict with `exactOptionalPropertyTypes`.
   const transport: unknown = new TransportV1(url, { requestInit: { headers } });
   await client.connect(transport as Parameters<ClientV1["connect"]>[0]);
   return client;

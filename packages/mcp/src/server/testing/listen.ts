@@ -1,14 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import type { McpHandler } from "../handler.ts";
+import type { McpHandler } from "../mcp-handler.ts";
 
-export type Listening = { readonly url: URL; close(): Promise<void> };
+export type TestListener = { readonly url: URL; close(): Promise<void> };
 
-/**
- * Serves a handler on a free port of this machine. The header `x-user` stands for what an application does to find out
- * who asks.
- */
-export async function listen(handler: Pick<McpHandler, "fetch" | "close">): Promise<Listening> {
+/** Serves a handler on a free loopback port. The header `x-user` stands in for authentication. */
+export async function listenOnLoopback(handler: Pick<McpHandler, "fetch" | "close">): Promise<TestListener> {
   const server = createAdaptorServer({
     fetch(request) {
       const user = request.headers.get("x-user");

@@ -1,4 +1,4 @@
-// A server over stdio for tests, as talkative as a server can be: what it says must not reach its stdout.
+// A stdio server for tests that prints a lot. None of it must reach the protocol on stdout.
 import { defineAgent, defineTool } from "capstan";
 import { readableLog } from "capstan/logs";
 import { scriptedModel } from "capstan/testing";

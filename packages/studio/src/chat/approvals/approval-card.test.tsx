@@ -32,9 +32,9 @@ test("a content is shown as what is new, not as lines that are added", () => {
 test("where the words came from that are behind a call is said once", () => {
   const because = [{ tool: "read_letter", turn: 1, input: '{"path":"letter.txt"}', kind: "untrusted" }];
   const gate = `"write_file" changes something after text that is not to be trusted was read by read_letter in turn 1 with {"path":"letter.txt"}.`;
-  const reason = `Makes the file "a.txt". ${gate}`;
+  const reason = `Creates the file "a.txt". ${gate}`;
   const shown = cardOf({ name: "write_file", input: { path: "a.txt", content: "x" }, reason, because });
-  expect(shown).toContain("Makes the file");
+  expect(shown).toContain("Creates the file");
   expect(shown.match(/letter\.txt/g)).toHaveLength(1);
   expect(shown).not.toContain("not to be trusted");
 });

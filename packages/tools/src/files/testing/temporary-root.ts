@@ -4,28 +4,27 @@ import { join } from "node:path";
 import type { Tool } from "capstan";
 import { type FileToolsOptions, fileTools } from "../../file-tools.ts";
 
-/** What is in a file that no tool may reach. */
+/** Content of a file that no tool may reach. */
 export const canary = "CANARY-7f3a: nobody may read this";
 
-/** A root for tests beside a folder that must stay as it is. */
+/** A test root next to a folder that must not change. */
 export type TemporaryRoot = {
   readonly path: string;
-  /** Has `secret.txt`, with the canary. */
+  /** Contains `secret.txt` with the canary. */
   readonly outside: string;
-  /** Writes a file as anybody could. */
+  /** Writes a file directly. */
   put(path: string, content: string | Uint8Array): string;
-  /** Calls a tool as the loop does: the input is validated first. */
+  /** Validates the input and calls a tool, like the loop. */
   call(tool: string, input: object, options?: CallOptions): Promise<unknown>;
-  /** The result of a tool that gives a text. */
+  /** Calls a tool that returns a string. */
   text(tool: string, input: object): Promise<string>;
   remove(): void;
 };
 
-/** Whose call it is, and what may end it. */
 export type CallOptions = { readonly runId?: string; readonly signal?: AbortSignal };
 
-/** Makes the two folders, and the tools for one of them. */
-export function temporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): TemporaryRoot {
+/** Creates both folders, and the tools for the root. */
+export function createTemporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): TemporaryRoot {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "capstan-files-")));
   const path = join(base, "root");
   const outside = join(base, "outside");
@@ -48,13 +47,13 @@ export function temporaryRoot(options: Omit<FileToolsOptions, "root"> = {}): Tem
   };
 }
 
-type Called = CallOptions & { readonly input: object };
+type ToolCallOptions = CallOptions & { readonly input: object };
 
-/** Calls one of the tools with an input that the loop would have let through. */
+/** Validates the input and calls one of the tools. */
 export async function callTool(
   tools: readonly Tool[],
   name: string,
-  { input, runId = "run", signal = new AbortController().signal }: Called,
+  { input, runId = "run", signal = new AbortController().signal }: ToolCallOptions,
 ): Promise<unknown> {
   const tool = tools.find((candidate) => candidate.name === name);
   const checked = await tool?.schema.validate(input);

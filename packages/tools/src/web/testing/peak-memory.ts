@@ -1,13 +1,13 @@
-/** How many megabytes the process grew by at most while `work` went on. */
-export async function peakMemory(work: () => Promise<unknown>): Promise<number> {
+/** Returns the peak growth of the process in megabytes while `work` runs. */
+export async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss();
   let peak = before;
-  const look = () => {
+  const sampleMemory = () => {
     peak = Math.max(peak, process.memoryUsage.rss());
   };
-  const timer = setInterval(look, 2);
+  const timer = setInterval(sampleMemory, 2);
   await work();
-  look();
+  sampleMemory();
   clearInterval(timer);
   return (peak - before) / 1_000_000;
 }

@@ -1,11 +1,10 @@
-// A PDF for tests: a page for each text, and whatever else is wrong with it.
+// A PDF for tests: one page per text, or broken content.
 import { deflateSync } from "node:zlib";
 
-/** Instead of a text, the bytes of a page's content as they are, with the filters that they say they went through. */
+/** Text, or raw content with the filters it claims to use. */
 export type PdfPage = string | { readonly content: Buffer; readonly filter: string };
 
-/** A PDF with these pages. */
-export function tinyPdf(pages: readonly PdfPage[], title?: string): Buffer {
+export function createPdf(pages: readonly PdfPage[], title?: string): Buffer {
   const pageIds = pages.map((_, index) => 4 + index * 2);
   const objects: Buffer[] = [
     Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
@@ -17,15 +16,15 @@ export function tinyPdf(pages: readonly PdfPage[], title?: string): Buffer {
       Buffer.from(
         `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
       ),
-      contentOf(page),
+      encodeContent(page),
     ]),
     ...(title === undefined ? [] : [Buffer.from(`<< /Title (${title}) >>`)]),
   ];
   const info = title === undefined ? "" : `/Info ${objects.length} 0 R `;
-  return joined(objects, `${info}/Root 1 0 R`);
+  return joinObjects(objects, `${info}/Root 1 0 R`);
 }
 
-function contentOf(page: PdfPage): Buffer {
+function encodeContent(page: PdfPage): Buffer {
   const { content, filter } =
     typeof page === "string"
       ? {
@@ -40,7 +39,7 @@ function contentOf(page: PdfPage): Buffer {
   ]);
 }
 
-function joined(objects: readonly Buffer[], trailer: string): Buffer {
+function joinObjects(objects: readonly Buffer[], trailer: string): Buffer {
   const parts: Buffer[] = [Buffer.from("%PDF-1.7\n")];
   const offsets: number[] = [];
   let length = parts[0]?.length ?? 0;

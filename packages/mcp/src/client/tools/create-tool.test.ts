@@ -1,0 +1,185 @@
+import { type Agent, defineAgent, defineTool, escapeInvisible, run } from "capstan";
+import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/testing";
+import { assert, property, string } from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StdioConfig } from "../config/server-config.ts";
+import { type McpTools, mcpTools } from "../mcp-tools.ts";
+import { findStatus, waitUntil } from "../testing/test-servers.ts";
+import { formatDescription, formatToolName } from "./create-tool.ts";
+
+const described = (description?: string, title?: string) =>
+  formatDescription({
+    ...{ name: "a", inputSchema: { type: "object" } },
+    ...(description !== undefined && { description }),
+    ...(title !== undefined && { title }),
+  });
+
+describe("what the model reads about a tool", () => {
+  it("is named after its server (S4-42, A51)", () => {
+    expect(formatToolName("notes", "search")).toBe("mcp_notes_search");
+  });
+
+  it("is its description, or its title", () => {
+    expect(described("Finds notes.\n\n- all of them")).toBe("Finds notes.\n\n- all of them");
+    expect(described(undefined, "Finder")).toBe("Finder");
+    expect(described("", "Finder")).toBe("Finder");
+    expect(described()).toBe("");
+  });
+
+  it("shows all that cannot be seen, and ends (A49)", () => {
+    const unit = "binary";
+    assert(
+      property(string({ unit, maxLength: 3_000, size: "max" }), (text) => {
+        const shown = described(text);
+        expect(shown.isWellFormed()).toBe(true);
+        for (const line of shown.split("\n")) expect(escapeInvisible(line)).toBe(line);
+      }),
+      { numRuns: 30 },
+    );
+    expect(described("x".repeat(1_000_000))).toBe(`${"x".repeat(2_048)}…`);
+    expect(described("a\u{E0041}\u200Bb")).toBe("a\\u{e0041}\\u{200b}b");
+  });
+});
+
+/** Fails so many times, then works; tells on stderr what is cancelled. */
+const flaky = `
+let failures = Number(process.env.FAILURES ?? 0);
+const tools = ["fetch", "wait"].map((name) => ({ name, inputSchema: { type: "object" } }));
+const capabilities = { tools: {} };
+const serverInfo = { name: "flaky", version: "1" };
+const text = (text) => [{ type: "text", text }];
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities, serverInfo }),
+  "tools/list": () => ({ tools }),
+  "tools/call": ({ name }) => {
+    console.error("called " + name);
+    if (name === "wait") return undefined;
+    return failures-- > 0 ? { isError: true, content: text("busy") } : { content: text("It is red.") };
+  },
+  "notifications/cancelled": ({ requestId }) => void console.error("cancelled " + typeof requestId),
+};
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params = {} } = JSON.parse(line);
+  const result = answers[method]?.(params);
+  const error = { code: -32601, message: "unknown" };
+  if (id !== undefined && (result || !answers[method]))
+    console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
+});`;
+
+const server = (failures: number, more: Partial<StdioConfig> = {}): StdioConfig => ({
+  command: process.execPath,
+  args: ["-e", flaky],
+  env: { FAILURES: String(failures) },
+  ...more,
+});
+
+describe("calls of a tool", () => {
+  let mcp: McpTools;
+  beforeAll(async () => {
+    const read = { effects: "none" } as const;
+    mcp = await mcpTools({
+      mcpServers: {
+        once: server(1, read),
+        twice: server(2, read),
+        never: server(100, read),
+        careful: server(1),
+        plain: server(0),
+        relaxed: server(0, { tools: { fetch: read } }),
+      },
+    });
+  });
+  afterAll(() => mcp.close());
+
+  const agentWith = (
+    steps: readonly ScriptedStep[],
+    more: Partial<Parameters<typeof defineAgent>[0]> = {},
+  ): Agent => defineAgent({ name: "asker", model: scriptedModel(steps), tools: mcp.tools, ...more });
+  const calling = (name: string): ScriptedStep => ({ calls: [{ name: `mcp_${name}_fetch` }] });
+
+  it("that fail once are made again after 1000 ms where the user says that they only read (M3)", async () => {
+    const clock = fakeClock({ skipUpToMs: 1_000 });
+    const startedAt = clock.now();
+    const agent = agentWith([calling("once"), { text: "Red." }]);
+    const { events, result } = await collect(run(agent, "Which colour?", { clock }));
+    expect(events.filter(({ type }) => type === "retry")).toMatchObject([{ attempt: 1, waitMs: 1_000 }]);
+    expect(clock.now() - startedAt).toBe(1_000);
+    expect(result).toMatchObject({
+      text: "Red.",
+      grounded: true,
+      toolCalls: [{ status: "ok", attempts: 2 }],
+    });
+  });
+
+  it("that fail twice are an error, and the run goes on (M3)", async () => {
+    const agent = agentWith([calling("twice"), { text: "I do not know." }]);
+    const { facts, result } = await collect(run(agent, "?", { clock: fakeClock({ skipUpToMs: 1_000 }) }));
+    const [fact] = facts.filter(({ type }) => type === "tool_call_result");
+    expect(fact).toMatchObject({
+      status: "error",
+      attempts: 2,
+      result: "busy",
+      error: { code: "tool_failed" },
+    });
+    expect(result).toMatchObject({ status: "done", text: "I do not know.", grounded: false });
+  });
+
+  it("are not made again on a server's word alone", async () => {
+    const result = await run(agentWith([calling("careful"), { text: "No." }]), "?");
+    expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
+  });
+
+  it("that all fail leave an answer from knowledge, which says so (M3)", async () => {
+    const steps = [
+      { calls: ["never", "never"].map((name) => ({ name: `mcp_${name}_fetch` })) },
+      { text: "Red, I think." },
+    ];
+    const agent = agentWith(steps, { policy: { onAllToolsFailed: "answer-from-knowledge" } });
+    const result = await run(agent, "?", { clock: fakeClock({ skipUpToMs: 1_000 }) });
+    expect(result).toMatchObject({ status: "done", text: "Red, I think.", grounded: false, turns: 2 });
+  });
+
+  it("wait for a person once the server has been read: it is untrusted, private and may change something", async () => {
+    const running = run(agentWith([calling("plain"), calling("plain"), { text: "Red." }]), "?");
+    const asked = await running;
+    expect(asked).toMatchObject({
+      status: "waiting",
+      toolCalls: [{ status: "ok" }],
+      pending: [{ needs: "approval" }],
+    });
+    expect(asked.pending[0]?.reason).toMatch(
+      /^"mcp_plain_fetch" changes something after text that is not to be trusted/,
+    );
+    expect(await running.approve(asked.pending[0]?.callId ?? "")).toMatchObject({
+      status: "done",
+      text: "Red.",
+    });
+  });
+
+  it("do not wait where the user's configuration says that the tool has no effect", async () => {
+    const result = await run(agentWith([calling("relaxed"), calling("relaxed"), { text: "Red." }]), "?");
+    expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "ok" }, { status: "ok" }] });
+  });
+
+  it("make what an own tool does after them a matter for a person", async () => {
+    const send = defineTool({
+      name: "send",
+      description: "",
+      input: { type: "object" },
+      effects: "send",
+      execute: () => "",
+    });
+    const steps = [calling("relaxed"), { calls: [{ name: "send" }] }];
+    const result = await run(agentWith(steps, { tools: [...mcp.tools, send] }), "?");
+    expect(result).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
+  });
+
+  it("that are cancelled are heard by the server, and the run ends (S4-47)", async () => {
+    const running = run(agentWith([{ calls: [{ name: "mcp_plain_wait" }] }]), "?");
+    await waitUntil("the call has arrived", () => findStatus(mcp, "plain").log.includes("called wait"));
+    running.cancel("Enough.");
+    expect(await running).toMatchObject({ status: "cancelled", toolCalls: [{ status: "interrupted" }] });
+    await waitUntil("the server hears it", () =>
+      findStatus(mcp, "plain").log.some((line) => line.startsWith("cancelled ")),
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import type { Tool as McpTool } from "@modelcontextprotocol/client";
+
+/** The trusted parts of a tool: everything the model reads, and everything that affects its labels. */
+export type Definition = Pick<
+  McpTool,
+  "name" | "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
+>;
+
+/** Computes the fingerprint of a tool. It includes the server's name: the same tool of another server is another tool. */
+export function computeFingerprint(tool: McpTool, serverName: string): string {
+  return createHash("sha256")
+    .update(stringifySorted([serverName, pickDefinition(tool)]))
+    .digest("base64url");
+}
+
+export function pickDefinition(tool: McpTool): Definition {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  return { name, title, description, inputSchema, outputSchema, annotations };
+}
+
+/**
+ * Serializes a value independently of its key order. Not the core's canonical JSON: fingerprints are stored, and this
+ * form omits undefined fields and puts integer-like keys first.
+ */
+function stringifySorted(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : item,
+  );
+}

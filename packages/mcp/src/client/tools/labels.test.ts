@@ -1,0 +1,61 @@
+import type { ToolAnnotations } from "@modelcontextprotocol/client";
+import { assert, boolean, option, property, record, string } from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { CommonConfig } from "../config/server-config.ts";
+import { resolveLabels } from "./labels.ts";
+
+const hint = () => option(boolean(), { nil: undefined });
+const anyAnnotations = record({
+  ...{ title: string(), readOnlyHint: hint(), destructiveHint: hint() },
+  ...{ idempotentHint: hint(), openWorldHint: hint() },
+}) as unknown as import("fast-check").Arbitrary<ToolAnnotations>;
+const strictness = ["none", "ui", "state", "send"];
+const labels = (annotations: ToolAnnotations, config: CommonConfig = {}) =>
+  resolveLabels("wipe", annotations, config);
+
+describe("the labels of a server's tool", () => {
+  it("are untrusted, private, an effect and not repeatable when nothing is said", () => {
+    expect(labels({})).toEqual({
+      ...{ effects: "state", reads: ["untrusted", "private"], idempotent: false, needsApproval: false },
+    });
+  });
+
+  it("become stricter by what the server says of itself, and never weaker", () => {
+    assert(
+      property(anyAnnotations, (annotations) => {
+        const { effects, reads, idempotent, needsApproval } = labels(annotations);
+        expect(strictness.indexOf(effects)).toBeGreaterThanOrEqual(strictness.indexOf("state"));
+        expect(reads).toEqual(["untrusted", "private"]);
+        expect(idempotent).toBe(false);
+        expect(Boolean(needsApproval)).toBe(annotations.destructiveHint === true);
+      }),
+    );
+    expect(labels({ openWorldHint: true }).effects).toBe("send");
+    expect(labels({ destructiveHint: true }).needsApproval).toContain('"wipe" may destroy something');
+  });
+
+  it("are relaxed by the user alone, of the tool before the server", () => {
+    const destructive = { destructiveHint: true, openWorldHint: true };
+    const server = { effects: "ui", reads: ["private"], idempotent: true, needsApproval: false } as const;
+    expect(labels(destructive, server)).toEqual(server);
+    const own = { effects: "none", reads: [], idempotent: false, needsApproval: true } as const;
+    expect(labels(destructive, { ...server, tools: { wipe: own } })).toEqual(own);
+    expect(labels(destructive, { ...server, tools: { other: own } })).toEqual(server);
+  });
+
+  it("of a tool with a name of Object's are its own", () => {
+    const config = { tools: {} };
+    expect(resolveLabels("constructor", {}, config)).toEqual(labels({}));
+    expect(resolveLabels("toString", {}, config)).toEqual(labels({}));
+  });
+
+  it("believe the server where the user says so: that it only reads, that it can be repeated", () => {
+    const claims = { readOnlyHint: true, idempotentHint: true };
+    expect(labels(claims)).toMatchObject({ effects: "state", idempotent: false });
+    const believed = labels(claims, { trustAnnotations: true });
+    expect(believed).toMatchObject({ effects: "none", idempotent: true, reads: ["untrusted", "private"] });
+    const denied = { trustAnnotations: true, effects: "send" } as const;
+    expect(labels(claims, denied).effects).toBe("send");
+    expect(labels({ destructiveHint: true }, { trustAnnotations: true }).needsApproval).not.toBe(false);
+  });
+});

@@ -1,0 +1,273 @@
+import type { CallToolResult, Client, ElicitRequest } from "@modelcontextprotocol/client";
+import { type Agent, defineAgent, defineTool } from "capstan";
+import { scriptedModel } from "capstan/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { serveMcp } from "./serve-mcp.ts";
+import { connect, type Era } from "./testing/connect.ts";
+import { listenOnLoopback } from "./testing/listen.ts";
+
+const eras: readonly Era[] = ["modern", "legacy"];
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+/** An agent that sends a mail, which a person has to allow, and what was sent. */
+function mailer(): { readonly agent: Agent; readonly sent: string[] } {
+  const sent: string[] = [];
+  const mail = defineTool({
+    name: "mail",
+    description: "Sends a mail.",
+    input: { to: { type: "string" } },
+    effects: "send",
+    needsApproval: "It leaves the house.",
+    execute({ to }) {
+      sent.push(String(to));
+      return "sent";
+    },
+  });
+  const model = scriptedModel(({ history }) => {
+    const last = history.at(-1);
+    if (last?.type === "result") return { text: `The mail: ${last.status} ${JSON.stringify(last.content)}` };
+    return { calls: [{ name: "mail", input: { to: "ann" } }] };
+  });
+  return { agent: defineAgent({ name: "mailer", model, tools: [mail] }), sent };
+}
+
+type Reply = { action: "accept" | "decline" | "cancel"; content?: Record<string, string | boolean | number> };
+type Setting = {
+  readonly agent: Agent;
+  readonly era: Era;
+  readonly reply?: (request: ElicitRequest) => Reply;
+};
+
+async function clientFor({ agent, era, reply }: Setting): Promise<Client> {
+  const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
+  closing.push(listening.close);
+  const capabilities = reply ? { elicitation: { form: {}, url: {} } } : {};
+  const client = await connect(listening.url, era, {
+    capabilities,
+    prepare: (made) => {
+      if (reply) made.setRequestHandler("elicitation/create", async (request) => reply(request));
+    },
+  });
+  closing.push(() => client.close());
+  return client;
+}
+
+const query = { name: "query", arguments: { prompt: "Write to Ann" } };
+const textOf = ({ content }: CallToolResult) =>
+  content.map((part) => ("text" in part ? part.text : "")).join("\n");
+type Waiting = { runId: string; session: string; pending: { callId: string }[] };
+
+describe.each(eras)("a call that a person has to allow, for a client of the %s era", (era) => {
+  it("is put to the user by the client, and done when the user says yes", async () => {
+    const { agent, sent } = mailer();
+    const asked: string[] = [];
+    const reply = ({ params }: ElicitRequest): Reply => {
+      asked.push(params.message);
+      expect(sent).toEqual([]);
+      return { action: "accept", content: { approve: true } };
+    };
+    const client = await clientFor({ agent, era, reply });
+    const told: number[] = [];
+    const result = await client.callTool(query, {
+      // The client tells of its own rounds in the same way.
+      onprogress: ({ progress, message }) => void (message?.startsWith("Fulfilling") || told.push(progress)),
+    });
+    expect(result.structuredContent).toMatchObject({
+      status: "done",
+      tools: [{ name: "mail", status: "ok" }],
+    });
+    expect(sent).toEqual(["ann"]);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('"mail"');
+    expect(asked[0]).toContain("ann");
+    expect(told).toEqual([1, 2, 3].slice(0, told.length));
+    expect(told.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["says no", { action: "accept", content: { approve: false, reason: "Not Ann." } }, "Not Ann."],
+    ["declines", { action: "decline" }, "declined"],
+  ] as const)("is not done when the user %s", async (_, said, reason) => {
+    const { agent, sent } = mailer();
+    const client = await clientFor({ agent, era, reply: () => said });
+    const result = await client.callTool(query);
+    expect(result.structuredContent).toMatchObject({ status: "done" });
+    expect(textOf(result)).toContain(reason);
+    expect(sent).toEqual([]);
+  });
+
+  it("waits when the user leaves it open, and the client's model cannot decide in their place", async () => {
+    const { agent, sent } = mailer();
+    let asked = 0;
+    const client = await clientFor({
+      agent,
+      era,
+      reply: () => {
+        asked += 1;
+        return { action: "cancel" };
+      },
+    });
+    const result = await client.callTool(query);
+    expect(result.structuredContent).toMatchObject({ status: "waiting" });
+    const { runId, pending } = result.structuredContent as Waiting;
+    const approve = pending.map(({ callId }) => callId);
+    const again = await client.callTool({ name: "resume", arguments: { runId, approve } });
+    expect(again.structuredContent).toMatchObject({ status: "waiting" });
+    expect(asked).toBe(2);
+    expect(sent).toEqual([]);
+  });
+
+  it("gives a client that cannot ask a handle, and `resume` goes on", async () => {
+    const { agent, sent } = mailer();
+    const client = await clientFor({ agent, era });
+    const result = await client.callTool(query);
+    const { runId, session, pending } = result.structuredContent as Waiting;
+    expect(result.structuredContent).toMatchObject({
+      status: "waiting",
+      pending: [{ name: "mail", needs: "approval", shown: expect.stringContaining("ann") }],
+    });
+    expect(textOf(result)).toContain(`runId "${runId}"`);
+    const busy = await client.callTool({ ...query, arguments: { prompt: "Now?", sessionId: session } });
+    expect(textOf(busy)).toMatch(/^session_busy: /);
+    expect(textOf(busy)).toContain(runId);
+    const resumed = { name: "resume", arguments: { runId, approve: [pending[0]?.callId] } };
+    expect((await client.callTool(resumed)).structuredContent).toMatchObject({ status: "done", session });
+    expect((await client.callTool(resumed)).structuredContent).toMatchObject({ status: "done" });
+    expect(sent).toEqual(["ann"]);
+    const unknown = await client.callTool({ name: "resume", arguments: { runId: "run_x" } });
+    expect(textOf(unknown)).toBe('unknown_run: There is no run "run_x".');
+  });
+
+  it("is not done when `resume` denies it", async () => {
+    const { agent, sent } = mailer();
+    const client = await clientFor({ agent, era });
+    const { runId, pending } = (await client.callTool(query)).structuredContent as Waiting;
+    const deny = pending.map(({ callId }) => callId);
+    const result = await client.callTool({ name: "resume", arguments: { runId, deny } });
+    expect(result.structuredContent).toMatchObject({ status: "done" });
+    expect(sent).toEqual([]);
+  });
+});
+
+/** An agent whose tool asks a person in the middle of its call and says what it was told. */
+function asker(ask: Record<string, unknown>): Agent {
+  const tool = defineTool({
+    name: "ask",
+    description: "Asks.",
+    input: {},
+    effects: "none",
+    execute: (_, { answers }) => (answers[0] ? JSON.stringify(answers[0]) : { ask }),
+  } as Parameters<typeof defineTool>[0]);
+  const model = scriptedModel(({ history }) => {
+    const last = history.at(-1);
+    return last?.type === "result" ? { text: String(last.content) } : { calls: [{ name: "ask", input: {} }] };
+  });
+  return defineAgent({ name: "asker", model, tools: [tool] });
+}
+
+describe.each(eras)("a question of a tool, for a client of the %s era", (era) => {
+  const size = { type: "object", properties: { size: { type: "integer", minimum: 1 } }, required: ["size"] };
+
+  it("is a form where a form can show it", async () => {
+    const reply = ({ params }: ElicitRequest): Reply => {
+      expect(params).toMatchObject({ message: "Which size?", requestedSchema: size });
+      return { action: "accept", content: { size: 38 } };
+    };
+    const client = await clientFor({ agent: asker({ message: "Which size?", schema: size }), era, reply });
+    const result = await client.callTool(query);
+    expect(textOf(result)).toContain('"value":{"size":38}');
+  });
+
+  it("is asked for as JSON where it cannot", async () => {
+    const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
+    const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":[38,39]}' } });
+    const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
+    expect(textOf(await client.callTool(query))).toContain('"value":{"sizes":[38,39]}');
+  });
+
+  it("that gets an answer of the wrong form says so and still waits", async () => {
+    const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
+    const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":"all"}' } });
+    const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
+    const result = await client.callTool(query);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(/^invalid_input: .*sizes[\s\S]*call `resume` with runId "run_/);
+  });
+
+  it("that is a page to visit is put as its address", async () => {
+    const reply = ({ params }: ElicitRequest): Reply => {
+      expect(params).toMatchObject({ mode: "url", url: "https://example.test/pay" });
+      return { action: "accept" };
+    };
+    const ask = { message: "Pay there.", url: "https://example.test/pay" };
+    const client = await clientFor({ agent: asker(ask), era, reply });
+    expect(textOf(await client.callTool(query))).toContain('"approved":true');
+  });
+
+  it("is answered through `resume` by a client that cannot ask", async () => {
+    const client = await clientFor({ agent: asker({ message: "Which size?", schema: size }), era });
+    const waiting = await client.callTool(query);
+    expect(waiting.structuredContent).toMatchObject({ pending: [{ question: { message: "Which size?" } }] });
+    const { runId, pending } = waiting.structuredContent as Waiting;
+    const answers = { [pending[0]?.callId ?? ""]: { size: 38 } };
+    const result = await client.callTool({ name: "resume", arguments: { runId, answers } });
+    expect(textOf(result)).toContain('"value":{"size":38}');
+  });
+});
+
+describe("what a client carries between two rounds", () => {
+  async function askedState(user: string) {
+    const { agent, sent } = mailer();
+    const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
+    closing.push(listening.close);
+    const capabilities = { elicitation: { form: {} } };
+    const client = await connect(listening.url, "modern", { user, capabilities });
+    closing.push(() => client.close());
+    const asked = await client.callTool(query, { allowInputRequired: true });
+    const { requestState } = asked as unknown as { requestState: string };
+    const inputResponses = { call_0: { action: "accept", content: { approve: true } } };
+    const retry = (by: Client, state: string) =>
+      by.callTool({ ...query, inputResponses, requestState: state } as typeof query);
+    return { listening, client, requestState, retry, sent, capabilities };
+  }
+
+  it("cannot be forged (A59)", async () => {
+    const { client, requestState, retry, sent } = await askedState("ann");
+    const [version, body = "", mac] = requestState.split(".");
+    const payload = JSON.parse(Buffer.from(body, "base64url").toString());
+    payload.p.asked[0].digest = "0".repeat(64);
+    const forged = [version, Buffer.from(JSON.stringify(payload)).toString("base64url"), mac].join(".");
+    await expect(retry(client, forged)).rejects.toThrow(/requestState/);
+    expect(sent).toEqual([]);
+  });
+
+  it("is of no use to another user, and works once for its own (A59)", async () => {
+    const { listening, client, requestState, retry, sent, capabilities } = await askedState("ann");
+    const bob = await connect(listening.url, "modern", { user: "bob", capabilities });
+    closing.push(() => bob.close());
+    await expect(retry(bob, requestState)).rejects.toThrow(/requestState/);
+    expect(sent).toEqual([]);
+    expect((await retry(client, requestState)).structuredContent).toMatchObject({ status: "done" });
+    await retry(client, requestState);
+    expect(sent).toEqual(["ann"]);
+  });
+});
+
+it.each(eras)("a run can be resumed by its own user alone (A59, %s)", async (era) => {
+  const { agent, sent } = mailer();
+  const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
+  closing.push(listening.close);
+  const [ann, bob] = await Promise.all(["ann", "bob"].map((user) => connect(listening.url, era, { user })));
+  closing.push(async () => Promise.all([ann?.close(), bob?.close()]));
+  const waiting = (await ann?.callTool(query))?.structuredContent as Waiting;
+  const resume = {
+    name: "resume",
+    arguments: { runId: waiting.runId, approve: waiting.pending.map(({ callId }) => callId) },
+  };
+  const stolen = await bob?.callTool(resume);
+  expect(stolen && textOf(stolen)).toMatch(/^unknown_run: /);
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fileTools } from "../file-tools.ts";
+import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
+
+let place: TemporaryRoot;
+beforeEach(() => {
+  place = createTemporaryRoot();
+});
+afterEach(() => place.remove());
+
+async function reason(path: string, options: object = {}): Promise<unknown> {
+  const tools = fileTools({ root: place.path, ...options });
+  const tool = tools.find(({ name }) => name === "write_file");
+  return tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
+}
+
+describe("who is asked about a write", () => {
+  it("is told that a file is made", async () => {
+    place.put("letters/first.txt", "Dear boat");
+    expect(await reason("second.txt")).toBe('Creates the file "second.txt".');
+    expect(await reason("letters/second.txt")).toBe('Creates the file "letters/second.txt".');
+    expect(await reason("ships/tall/list.txt")).toBe('Creates the file "ships/tall/list.txt".');
+  });
+
+  it("is told that a whole file is replaced, and how much of it there is", async () => {
+    place.put("ships.txt", "1\n2\n3\n4\n5\n6\n7\n");
+    place.put("letter.txt", "Dear boat");
+    place.put("empty.txt", "");
+    place.put("sail.png", "\0\0\0");
+    expect(await reason("ships.txt")).toBe('Replaces the whole file "ships.txt" (7 lines).');
+    expect(await reason("letter.txt")).toBe('Replaces the whole file "letter.txt" (1 line).');
+    expect(await reason("empty.txt")).toBe('Replaces the whole file "empty.txt" (0 lines).');
+    expect(await reason("sail.png")).toBe('Replaces the whole file "sail.png" (3 bytes).');
+    const quota = { fileBytes: 5 };
+    expect(await reason("letter.txt", { quota })).toBe('Replaces the whole file "letter.txt" (9 bytes).');
+  });
+
+  it("is asked also where the disk does not tell: it may be another one when the call is made", async () => {
+    mkdirSync(join(place.path, "harbour"));
+    symlinkSync(join(place.outside, "secret.txt"), join(place.path, "link.txt"));
+    symlinkSync(place.outside, join(place.path, "away"));
+    expect(await reason("harbour")).toBe('Writes the file "harbour".');
+    expect(await reason("link.txt")).toBe('Writes the file "link.txt".');
+    expect(await reason("away/secret.txt")).toBe('Writes the file "away/secret.txt".');
+  });
+});

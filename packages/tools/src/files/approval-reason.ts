@@ -1,0 +1,50 @@
+import { AgentError } from "capstan";
+import { type FileBefore, readBefore, type WritableWorkspace } from "./change-file.ts";
+import { findEntry, withDirectory } from "./directory.ts";
+import { getSystemCode, quoteNames } from "./file-errors.ts";
+import { assertNotProtected } from "./protected-paths.ts";
+import type { Root } from "./root.ts";
+import { splitLines } from "./unified-diff.ts";
+import { parseFilePath } from "./workspace.ts";
+
+/** Returns the reason for an approval request, or false if the call will be refused anyway. */
+export function getApprovalReason(action: string, path: string, root: Root): string | false {
+  try {
+    const { folder, name } = parseFilePath(path, root);
+    const names = [...folder, name];
+    assertNotProtected(root, names);
+    return `${action} the file ${quoteNames(names)}.`;
+  } catch (error) {
+    if (error instanceof AgentError) return false;
+    throw error;
+  }
+}
+
+/** Like `getApprovalReason`, but says whether the file is created or replaced. Always asks: the disk can change before the call runs. */
+export async function getWriteApprovalReason(
+  path: string,
+  workspace: WritableWorkspace,
+): Promise<string | false> {
+  const { root, quota } = workspace;
+  const basicReason = getApprovalReason("Writes", path, root);
+  if (basicReason === false) return false;
+  const { folder, name } = parseFilePath(path, root);
+  const file = quoteNames([...folder, name]);
+  try {
+    return await withDirectory(root, folder, async (directory) => {
+      const isThere = (await findEntry(directory, name)) !== undefined;
+      if (!isThere) return `Creates the file ${file}.`;
+      const before = await readBefore(directory, name, quota.fileBytes);
+      return `Replaces the whole file ${file} (${formatSize(before)}).`;
+    });
+  } catch (error) {
+    // A parent folder is missing and would be created too.
+    return getSystemCode(error) === "ENOENT" ? `Creates the file ${file}.` : basicReason;
+  }
+}
+
+function formatSize({ stats, text }: FileBefore): string {
+  if (text === undefined) return `${stats.size} bytes`;
+  const count = splitLines(text).length;
+  return count === 1 ? "1 line" : `${count} lines`;
+}
