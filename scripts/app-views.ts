@@ -22,7 +22,7 @@ const told = [
 ] as const;
 
 /** With a data folder of its own, so that nobody's own data are in a picture. */
-export async function appWorld(): Promise<AppWorld> {
+export async function createAppWorld(): Promise<AppWorld> {
   const home = mkdtempSync(join(tmpdir(), "capstan-apps-"));
   process.env.CAPSTAN_HOME = home;
   process.env.CAPSTAN_MODEL = "offline/rules";
@@ -36,8 +36,8 @@ export async function appWorld(): Promise<AppWorld> {
       const client = createClient({ baseURL: url });
       const sessions: DemoView[] = [];
       for (const { agent, says, shows } of told) {
-        const sessionId = await talk(client, agent, says);
-        sessions.push(viewOf(agent, sessionId, shows));
+        const sessionId = await runConversation(client, agent, says);
+        sessions.push(createView(agent, sessionId, shows));
       }
       return [firstScreen, ...sessions];
     },
@@ -48,7 +48,7 @@ export async function appWorld(): Promise<AppWorld> {
   };
 }
 
-async function talk(client: Client, agent: string, says: readonly string[]): Promise<string> {
+async function runConversation(client: Client, agent: string, says: readonly string[]): Promise<string> {
   let sessionId: string | undefined;
   for (const input of says) {
     const started = await client.runs.start({ agent, input, ...(sessionId !== undefined && { sessionId }) });
@@ -61,19 +61,19 @@ async function talk(client: Client, agent: string, says: readonly string[]): Pro
 const firstScreen: DemoView = {
   name: "apps",
   path: "/",
-  looks: [
+  variants: [
     { theme: "light", size: "desktop" },
     { theme: "dark", size: "phone" },
   ],
   prepare: async (page) => page.getByRole("region", { name: "Agents" }).getByText("MCP bridge").waitFor(),
 };
 
-const viewOf = (agent: string, sessionId: string, shows: string): DemoView => ({
+const createView = (agent: string, sessionId: string, shows: string): DemoView => ({
   name: `app-${agent}`,
   path: `/sessions/${sessionId}`,
-  looks: [{ theme: agent === "graph" ? "dark" : "light", size: "desktop" }],
+  variants: [{ theme: agent === "graph" ? "dark" : "light", size: "desktop" }],
   async prepare(page) {
     await page.getByRole("region", { name: "Conversation" }).getByText(shows).first().waitFor();
-    await page.waitForTimeout(2500); // what has changed flashes
+    await page.waitForTimeout(2500); // wait for the flash to end
   },
 });

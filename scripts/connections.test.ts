@@ -9,7 +9,7 @@ const modelClients = [
   "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
 ];
 /** Goes to the Capstan server that whoever makes a client names. */
-const ownClient = ["packages/capstan/src/client/world.ts"];
+const ownClient = ["packages/capstan/src/client/environment.ts"];
 /** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/check-destination.ts`. */
 const mcpClients = ["packages/mcp/src/client/"];
 /** Have a `fetch` of their own, which answers requests and makes none; and a listener for their tests. */

@@ -7,10 +7,10 @@ import { createServer, listen } from "@capstan/server";
 import { studioFolder } from "@capstan/studio";
 import type { Browser, Page } from "playwright-core";
 import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
-import { type DemoView, demoViews } from "../packages/studio/src/testing/demo/demo-views.ts";
-import { demoNow, demoWorld } from "../packages/studio/src/testing/demo/demo-world.ts";
+import { type DemoView, listDemoViews } from "../packages/studio/src/testing/demo/demo-views.ts";
+import { createDemoWorld, demoNow } from "../packages/studio/src/testing/demo/demo-world.ts";
 import { launchBrowser, sizes } from "../packages/studio/src/testing/launch-browser.ts";
-import { appWorld } from "./app-views.ts";
+import { createAppWorld } from "./app-views.ts";
 
 const { values } = parseArgs({ options: { all: { type: "string" }, only: { type: "string" } } });
 const folder = values.all ?? join(import.meta.dirname, "../docs/pictures");
@@ -27,7 +27,7 @@ const everyLook: readonly Look[] = [
   { theme: "dark", size: "phone" },
 ];
 
-async function take(browser: Browser, url: string, shot: DemoView & Look): Promise<string> {
+async function takeScreenshot(browser: Browser, url: string, shot: DemoView & Look): Promise<string> {
   const { name, theme, size, path, prepare, part } = shot;
   const context = await browser.newContext({
     viewport: values.all === undefined && size === "desktop" ? docsSize : sizes[size],
@@ -44,7 +44,7 @@ async function take(browser: Browser, url: string, shot: DemoView & Look): Promi
     await page.clock.setFixedTime(demoNow);
     await page.goto(url + path);
     await prepare(page, size);
-    await settled(page);
+    await waitUntilSettled(page);
     const look = `${size === "phone" ? "-phone" : ""}${theme === "dark" ? "-dark" : ""}`;
     const file = join(folder, `${name}${look}.png`);
     const shown = part === undefined || values.all !== undefined ? page : page.locator(part);
@@ -57,7 +57,7 @@ async function take(browser: Browser, url: string, shot: DemoView & Look): Promi
 }
 
 /** When everything is loaded and nothing has moved for a moment. */
-async function settled(page: Page): Promise<void> {
+async function waitUntilSettled(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await document.fonts.ready;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
@@ -65,10 +65,10 @@ async function settled(page: Page): Promise<void> {
   await page.waitForTimeout(400);
 }
 
-const demo = await demoWorld();
-const apps = await appWorld();
+const demo = await createDemoWorld();
+const apps = await createAppWorld();
 const worlds = [
-  { options: demo.options, views: async () => demoViews(demo) },
+  { options: demo.options, views: async () => listDemoViews(demo) },
   { options: apps.options, views: apps.views },
 ];
 const browser = await launchBrowser();
@@ -79,11 +79,13 @@ for (const { options, views } of worlds) {
   const listening = await listen(server, { port: 0 });
   for (const view of await views(listening.url)) {
     if (!new RegExp(values.only ?? "").test(view.name)) continue;
-    for (const look of values.all === undefined ? view.looks : everyLook) {
-      const word = await take(browser, listening.url, { ...view, ...look }).catch((thrown: unknown) => {
-        failed++;
-        return `${view.name} failed: ${String(thrown).slice(0, 300)}`;
-      });
+    for (const look of values.all === undefined ? view.variants : everyLook) {
+      const word = await takeScreenshot(browser, listening.url, { ...view, ...look }).catch(
+        (thrown: unknown) => {
+          failed++;
+          return `${view.name} failed: ${String(thrown).slice(0, 300)}`;
+        },
+      );
       process.stdout.write(`${word}\n`);
     }
   }

@@ -43,7 +43,10 @@ it("`npm start` opens a studio in which the five apps answer; nothing leaves the
     const cards = page.getByRole("region", { name: "Agents" });
     for (const app of apps) await cards.getByText(app, { exact: false }).first().waitFor();
     await cards.getByRole("listitem").first().getByRole("button").click();
-    await page.getByRole("article", { name: /says$/ }).first().waitFor();
+    await page
+      .getByRole("article", { name: /^Message from/ })
+      .first()
+      .waitFor();
     expect(problems).toEqual([]);
     const { servers } = await (await fetch(`${url}/api/mcp-servers`)).json();
     expect(servers).toMatchObject([{ name: "units" }, { name: "notes" }]);

@@ -2,9 +2,15 @@ import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { type WireStep, wireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
-import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
-import { ask, cards, heard, rest, transcript } from "../../packages/studio/src/testing/conversation-page.ts";
-import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
+import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
+import {
+  getCards,
+  getTranscript,
+  sendAndWait,
+  waitForMessage,
+  waitUntilIdle,
+} from "../../packages/studio/src/testing/conversation-page.ts";
+import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, airport } from "./agent.ts";
 import type { Bookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
@@ -27,7 +33,7 @@ const directions: readonly WireStep[] = [
 const buildSentence = (wire: string): string => `Directions to D15, over ${wire}`;
 const clients = Object.entries(wireClients(directions));
 
-const model = offlineExcept({
+const model = offlineWithOverrides({
   ...Object.fromEntries(clients.map(([wire, client]) => [buildSentence(wire), client])),
   "Find me something": scriptedModel((_, index) => ({ calls: [createSearch(`gate A${index + 1}`)] })),
   "Where is D15, roughly?": scriptedModel([
@@ -46,7 +52,7 @@ const agent = await airport({
   bookmarks: failingBookmarks,
   clock: { now: () => Date.UTC(2026, 0, 15, 8) },
 });
-const studio = studioFor(() => ({ agents: [agent], about: { airport: about } }));
+const studio = setupStudio(() => ({ agents: [agent], about: { airport: about } }));
 
 const getView = (page: Page): Locator => page.getByRole("region", { name: "View" });
 const getMap = (place: Locator): Locator =>
@@ -55,11 +61,12 @@ const getMap = (place: Locator): Locator =>
 const getPins = (map: Locator): Locator => map.locator("svg text[data-strong]");
 const getRoutes = (map: Locator): Locator => map.locator("svg polyline.stroke-accent");
 const getReplies = (page: Page): Locator => page.getByRole("group", { name: "Replies" }).getByRole("button");
-const getLastAnswer = (page: Page): Locator => page.getByRole("article", { name: "airport says" }).last();
+const getLastAnswer = (page: Page): Locator =>
+  page.getByRole("article", { name: "Message from airport" }).last();
 const getStage = (page: Page): Locator => page.locator("[data-stage]");
 /** Tool names of each turn with calls. */
 const readTurns = (page: Page): Promise<string[][]> =>
-  transcript(page)
+  getTranscript(page)
     .locator("div:has(> [data-call])")
     .evaluateAll((frames) =>
       frames.map((frame) =>
@@ -79,44 +86,44 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
     const map = getMap(getView(page));
     await expect.poll(() => getPins(map).allTextContents(), pollOptions).toEqual(["Gate A15", "Gate D15"]);
     await expect.poll(() => getReplies(page).allInnerTexts(), pollOptions).toEqual(["A15", "D15"]);
-    await picture(page, "visible-airport-1");
+    await takePicture(page, "visible-airport-1");
 
     await getReplies(page).getByText("D15").click();
-    await heard(page, "D15");
+    await waitForMessage(page, "D15");
     await getLastAnswer(page)
       .getByText(/Restroom Concourse D North.*83 metres/)
       .waitFor();
-    await rest(page);
+    await waitUntilIdle(page);
     await expect
       .poll(() => getPins(map).allTextContents(), pollOptions)
       .toEqual(["Restroom Concourse D North"]);
     await expect.poll(() => getReplies(page).count(), pollOptions).toBe(0);
     await expect.poll(() => readTurns(page), pollOptions).toEqual([["search"], ["search"], ["showPOI"]]);
-    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(3);
+    await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(3);
     // Ids are for the tools only.
-    expect(await transcript(page).innerText()).not.toMatch(/\b5\d{3}\b|poiId/);
-    await picture(page, "visible-airport-2");
+    expect(await getTranscript(page).innerText()).not.toMatch(/\b5\d{3}\b|poiId/);
+    await takePicture(page, "visible-airport-2");
   });
 
   test("at phone width the map is part of the conversation", async () => {
     const page = await studio.open("/", { size: "phone" });
-    await ask(page, "Where's the nearest bathroom near Gate 15?");
-    await getMap(transcript(page)).waitFor();
+    await sendAndWait(page, "Where's the nearest bathroom near Gate 15?");
+    await getMap(getTranscript(page)).waitFor();
     await getReplies(page).getByText("D15").tap();
     await getLastAnswer(page)
       .getByText(/Restroom Concourse D North.*83 metres/)
       .waitFor();
     await expect
-      .poll(() => getPins(getMap(transcript(page)).last()).allTextContents(), pollOptions)
+      .poll(() => getPins(getMap(getTranscript(page)).last()).allTextContents(), pollOptions)
       .toEqual(["Restroom Concourse D North"]);
-    await picture(page, "visible-airport-3");
+    await takePicture(page, "visible-airport-3");
   });
 });
 
 describe("airport scenarios 2 and 3: directions to D15", () => {
   test("both ends are searched in parallel; the route is drawn and described in numbered steps with minutes (S0-12, S0-36, S0-50)", async () => {
     const page = await studio.open("/");
-    await ask(page, "Directions from the Terminal 2 checkpoint to D15");
+    await sendAndWait(page, "Directions from the Terminal 2 checkpoint to D15");
     await getLastAnswer(page).getByText("561 metres, about 7 minutes").waitFor();
     const steps = await getLastAnswer(page).getByRole("listitem").allInnerTexts();
     expect(steps).toHaveLength(5);
@@ -131,19 +138,19 @@ describe("airport scenarios 2 and 3: directions to D15", () => {
     await expect
       .poll(() => map.getByRole("list").last().getByRole("listitem").allInnerTexts(), pollOptions)
       .toEqual(steps);
-    await picture(page, "visible-airport-4");
+    await takePicture(page, "visible-airport-4");
   });
 
   test("without stairs from a gate that has only stairs: the answer claims no more than that nothing is recorded, and names and shows a desk (S0-36)", async () => {
     const page = await studio.open("/");
-    await ask(page, "How do I get from C80 to D15 without stairs?");
+    await sendAndWait(page, "How do I get from C80 to D15 without stairs?");
     const answerText = await getLastAnswer(page).innerText();
     expect(answerText).toMatch(/no step-free route .* is recorded/i);
     expect(answerText).toContain("Information Desk Concourse C");
     expect(answerText).not.toMatch(/there is no (?:step-free )?(?:way|route)|impossible|does not exist/i);
     const map = getMap(getView(page));
     await map.getByRole("button", { name: "Level 1", pressed: true }).waitFor();
-    await picture(page, "visible-airport-5");
+    await takePicture(page, "visible-airport-5");
     await map.getByRole("button", { name: "Information Desk Concourse C" }).click();
     await map.getByRole("button", { name: "Level 2", pressed: true }).waitFor();
     await expect
@@ -158,18 +165,21 @@ describe("airport scenarios 2 and 3: directions to D15", () => {
 describe("airport scenarios 4 and 5: failures", () => {
   test("a model that keeps searching is stopped with a question, and the next question is answered (S0-08, S0-15)", async () => {
     const page = await studio.open("/");
-    await ask(page, "Find me something");
-    await getStage(page).getByText("Stopped at a limit").waitFor();
+    await sendAndWait(page, "Find me something");
+    await getStage(page).getByText("Limit reached").waitFor();
     await getLastAnswer(page)
       .getByText(/Could you tell me a little more/)
       .waitFor();
     // The tenth turn has no tools: calls made there are skipped.
     await expect
-      .poll(async () => [await cards(page, "ok").count(), await cards(page, "skipped").count()], pollOptions)
+      .poll(
+        async () => [await getCards(page, "ok").count(), await getCards(page, "skipped").count()],
+        pollOptions,
+      )
       .toEqual([9, 1]);
-    await transcript(page).getByText("The limit of 10 turns was reached.").waitFor();
-    await picture(page, "visible-airport-6");
-    await ask(page, "Where is gate B32?");
+    await getTranscript(page).getByText("The limit of 10 turns was reached.").waitFor();
+    await takePicture(page, "visible-airport-6");
+    await sendAndWait(page, "Where is gate B32?");
     await getLastAnswer(page)
       .getByText(/Gate B32.*Concourse B/)
       .first()
@@ -179,22 +189,22 @@ describe("airport scenarios 4 and 5: failures", () => {
 
   test("an unknown tool and one that throws show failed cards, and the conversation continues (S0-07, S0-37)", async () => {
     const page = await studio.open("/");
-    await ask(page, "Where is D15, roughly?");
+    await sendAndWait(page, "Where is D15, roughly?");
     await getLastAnswer(page).getByText("Gate D15 is in Concourse D.").waitFor();
-    await cards(page, "error")
+    await getCards(page, "error")
       .getByRole("button", { name: /^serch.*Failed$/ })
       .click();
-    await transcript(page).getByText('Did you mean "search"?').first().waitFor();
-    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(1);
-    await ask(page, "What are my bookmarks?");
-    await cards(page, "error")
+    await getTranscript(page).getByText('Did you mean "search"?').first().waitFor();
+    await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(1);
+    await sendAndWait(page, "What are my bookmarks?");
+    await getCards(page, "error")
       .getByRole("button", { name: /^getBookmarks.*Failed$/ })
       .waitFor();
     await getLastAnswer(page)
       .getByText(/The bookmarks are locked/)
       .waitFor();
-    await picture(page, "visible-airport-7");
-    await ask(page, "Thanks!");
+    await takePicture(page, "visible-airport-7");
+    await sendAndWait(page, "Thanks!");
     await getLastAnswer(page)
       .getByText(/welcome/i)
       .waitFor();
@@ -204,15 +214,15 @@ describe("airport scenarios 4 and 5: failures", () => {
 test("airport scenario 6: five wires show the same (S0-43, S0-45)", async () => {
   const page = await studio.open("/");
   for (const [index, [wire]] of clients.entries()) {
-    await ask(page, buildSentence(wire));
+    await sendAndWait(page, buildSentence(wire));
     await expect
-      .poll(() => transcript(page).getByText("It is 561 metres, about 7 minutes.").count(), pollOptions)
+      .poll(() => getTranscript(page).getByText("It is 561 metres, about 7 minutes.").count(), pollOptions)
       .toBe(index + 1);
     await getRoutes(getMap(getView(page))).waitFor();
   }
   await expect
     .poll(() => readTurns(page), pollOptions)
     .toEqual(clients.flatMap(() => [["search", "search"], ["showDirections"]]));
-  expect(await cards(page).count()).toBe(await cards(page, "ok").count());
-  await picture(page, "visible-airport-8");
+  expect(await getCards(page).count()).toBe(await getCards(page, "ok").count());
+  await takePicture(page, "visible-airport-8");
 });

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
+import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
-  ask,
-  cards,
-  heard,
-  rest,
-  say,
-  settle,
-  transcript,
+  getCards,
+  getTranscript,
+  sendAndWait,
+  sendMessage,
+  skipMisclickGuard,
+  waitForMessage,
+  waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
-import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
+import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, files } from "./agent.ts";
 import { createSlowReader } from "./testing/slow-reader.ts";
 
@@ -33,7 +33,7 @@ const brokenJsonPrompt = "Read sample.txt, in broken JSON";
 const [slowPrompt, endlessPrompt] = ["Read sample.txt, slowly", "Read sample.txt, and never end"];
 
 const gate = Promise.withResolvers<void>();
-const model = offlineExcept({
+const model = offlineWithOverrides({
   [brokenJsonPrompt]: scriptedModel([
     { calls: [{ name: "read_file", arguments: '{"path": "sample.txt' }] },
     { calls: [{ name: "read_file", input: { path: "sample.txt" } }] },
@@ -43,46 +43,47 @@ const model = offlineExcept({
   [endlessPrompt]: createSlowReader(new Promise(() => undefined)),
 });
 const agent = await files({ model, root, studio: true });
-const studio = studioFor(() => ({ agents: [agent], about: { files: about } }));
+const studio = setupStudio(() => ({ agents: [agent], about: { files: about } }));
 
 const readCardNames = (page: Page, state: string) =>
-  cards(page, state)
+  getCards(page, state)
     .getByRole("button", { expanded: false })
     .allInnerTexts()
     .then((lines) => lines.map((line) => line.split("\n")[0]));
-const readAnswer = (page: Page) => page.getByRole("article", { name: "files says" }).last().innerText();
+const readAnswer = (page: Page) =>
+  page.getByRole("article", { name: "Message from files" }).last().innerText();
 const readExample = () => readFileSync(join(root, "example.py"), "utf8");
 
 test("files scenario 1: one response makes two calls, both cards are done, and the answer uses their results (S1-08, S1-33)", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: listPrompt, exact: true }).click();
-  await transcript(page).getByText("Welcome to the sample workspace.").waitFor();
-  await rest(page);
+  await getTranscript(page).getByText("Welcome to the sample workspace.").waitFor();
+  await waitUntilIdle(page);
   await expect.poll(() => readCardNames(page, "ok"), pollOptions).toEqual(["list_files", "read_file"]);
-  await expect.poll(() => cards(page).count(), pollOptions).toBe(2);
+  await expect.poll(() => getCards(page).count(), pollOptions).toBe(2);
   const text = await readAnswer(page);
   for (const entry of ["data/", "example.py", "sample.txt"]) expect(text).toContain(entry);
-  await cards(page).first().getByRole("button", { name: "list_files" }).click();
-  await cards(page).first().getByText("Arguments").waitFor();
-  await picture(page, "files-two-calls");
+  await getCards(page).first().getByRole("button", { name: "list_files" }).click();
+  await getCards(page).first().getByText("Arguments").waitFor();
+  await takePicture(page, "files-two-calls");
 });
 
 test("files scenario 2: a search shows path, line and text of each match (S1-23)", async () => {
   const page = await studio.open("/");
-  await ask(page, searchPrompt);
+  await sendAndWait(page, searchPrompt);
   await expect.poll(() => readCardNames(page, "ok"), pollOptions).toEqual(["search_files"]);
   const text = await readAnswer(page);
   for (const place of ["example.py:4:", "example.py:11:", "sample.txt:4:"]) expect(text).toContain(place);
-  await picture(page, "files-search");
+  await takePicture(page, "files-search");
 });
 
 describe("files scenario 3: a docstring for greet", () => {
   async function requestDocstring(page: Page) {
-    await say(page, docstringPrompt);
+    await sendMessage(page, docstringPrompt);
     const card = page.getByRole("region", { name: "Approval for edit_file" });
     await card.getByText('Changes the file "example.py".').waitFor();
     await card.getByRole("table").getByText('"""').waitFor();
-    await settle(page);
+    await skipMisclickGuard(page);
     return card;
   }
 
@@ -90,14 +91,14 @@ describe("files scenario 3: a docstring for greet", () => {
     const page = await studio.open("/", { size: "phone" });
     const old = readExample();
     const card = await requestDocstring(page);
-    await picture(page, "files-approval-phone");
-    await card.getByRole("button", { name: "Add a note" }).click();
-    await card.getByLabel("Why it is denied").fill("I will write it myself.");
+    await takePicture(page, "files-approval-phone");
+    await card.getByRole("button", { name: "Add a reason" }).click();
+    await card.getByLabel("Reason for denial").fill("I will write it myself.");
     await card.getByRole("button", { name: "Deny" }).click();
-    await rest(page);
+    await waitUntilIdle(page);
     await expect.poll(() => readCardNames(page, "denied"), pollOptions).toEqual(["edit_file"]);
     await expect.poll(() => readAnswer(page), pollOptions).toContain("I will write it myself.");
-    await picture(page, "files-denied-phone");
+    await takePicture(page, "files-denied-phone");
     expect(readExample()).toBe(old);
   });
 
@@ -108,40 +109,40 @@ describe("files scenario 3: a docstring for greet", () => {
     await page.locator("[data-stage]").getByText("Waiting for you").waitFor();
     await expect.poll(() => readCardNames(page, "asking"), pollOptions).toEqual(["edit_file"]);
     expect(readExample()).toBe(old);
-    await picture(page, "files-approval");
+    await takePicture(page, "files-approval");
     await card.getByRole("button", { name: "Allow", exact: true }).click();
-    await rest(page);
+    await waitUntilIdle(page);
     await expect.poll(() => readCardNames(page, "ok"), pollOptions).toEqual(["read_file", "edit_file"]);
-    const diff = cards(page, "ok").last().getByRole("figure", { name: "example.py" });
+    const diff = getCards(page, "ok").last().getByRole("figure", { name: "example.py" });
     await diff.getByText("+1 −0").waitFor();
     const [added = ""] = await diff.getByRole("row").filter({ hasText: "Added:" }).allInnerTexts();
     expect(added).toContain('"""');
     expect(readExample()).toMatch(/def greet\(name\):\n {4}""".+"""\n {4}config/);
-    await picture(page, "files-diff");
+    await takePicture(page, "files-diff");
   });
 });
 
 test("files scenario 4: a path outside the workspace fails visibly, the answer explains why, and the file is not exposed (S1-33)", async () => {
   const page = await studio.open("/");
-  await ask(page, outsidePrompt);
+  await sendAndWait(page, outsidePrompt);
   await expect.poll(() => readCardNames(page, "error"), pollOptions).toEqual(["read_file"]);
   await expect.poll(() => readAnswer(page), pollOptions).toContain("leads out of the root");
-  await cards(page, "error").getByRole("button").first().click();
-  await picture(page, "files-outside");
+  await getCards(page, "error").getByRole("button").first().click();
+  await takePicture(page, "files-outside");
   expect(await page.content()).not.toContain("canary");
 });
 
 test("files scenario 5: invalid JSON arguments give a failed card, then a successful one; no card hangs (S1-28)", async () => {
   const page = await studio.open("/");
-  await ask(page, brokenJsonPrompt);
-  await transcript(page).getByText("It welcomes you.").waitFor();
+  await sendAndWait(page, brokenJsonPrompt);
+  await getTranscript(page).getByText("It welcomes you.").waitFor();
   await expect
     .poll(
-      () => cards(page).evaluateAll((all) => all.map((card) => card.getAttribute("data-state"))),
+      () => getCards(page).evaluateAll((all) => all.map((card) => card.getAttribute("data-state"))),
       pollOptions,
     )
     .toEqual(["error", "ok"]);
-  await picture(page, "files-broken-json");
+  await takePicture(page, "files-broken-json");
 });
 
 /** A TCP proxy to the studio that can be disconnected. */
@@ -172,9 +173,9 @@ describe("files scenario 6: a connection lost mid-run", () => {
   async function askAndDisconnect(question: string) {
     const line = await openProxy();
     const page = await studio.open("/", { url: line.url, expects });
-    await say(page, question);
-    await heard(page, question);
-    await cards(page, "ok").waitFor();
+    await sendMessage(page, question);
+    await waitForMessage(page, question);
+    await getCards(page, "ok").waitFor();
     line.cut();
     await page.getByText("Connection lost.").waitFor();
     return { page, line };
@@ -182,14 +183,14 @@ describe("files scenario 6: a connection lost mid-run", () => {
 
   test("reconnects by itself, and nothing is lost or shown twice (S1-34)", async () => {
     const { page, line } = await askAndDisconnect(slowPrompt);
-    await picture(page, "files-lost");
+    await takePicture(page, "files-lost");
     gate.resolve();
     await line.listen();
-    await transcript(page).getByText("It welcomes you.").waitFor();
-    await rest(page);
+    await getTranscript(page).getByText("It welcomes you.").waitFor();
+    await waitUntilIdle(page);
     await expect.poll(() => readCardNames(page, "ok"), pollOptions).toEqual(["list_files", "read_file"]);
-    await expect.poll(() => page.getByRole("article", { name: "You say" }).count(), pollOptions).toBe(1);
-    await expect.poll(() => transcript(page).getByText("It welcomes you.").count(), pollOptions).toBe(1);
+    await expect.poll(() => page.getByRole("article", { name: "Your message" }).count(), pollOptions).toBe(1);
+    await expect.poll(() => getTranscript(page).getByText("It welcomes you.").count(), pollOptions).toBe(1);
     await page.getByText("Connection lost.").waitFor({ state: "detached" });
   });
 
@@ -198,8 +199,8 @@ describe("files scenario 6: a connection lost mid-run", () => {
     await line.listen();
     await page.getByText("Connection lost.").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Stop" }).click();
-    await transcript(page).getByText("Stopped.").waitFor();
-    await rest(page);
+    await getTranscript(page).getByText("Stopped.").waitFor();
+    await waitUntilIdle(page);
     await expect.poll(() => readCardNames(page, "ok"), pollOptions).toEqual(["list_files"]);
   });
 });

@@ -5,16 +5,16 @@ import type { Model } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
+import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
-  ask,
-  cards,
-  heard,
-  rest,
-  say,
-  transcript,
+  getCards,
+  getTranscript,
+  sendAndWait,
+  sendMessage,
+  waitForMessage,
+  waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
-import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
+import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, graph } from "./agent.ts";
 import type { GraphSources } from "./catalog.ts";
 import { pets } from "./data/pets.ts";
@@ -77,16 +77,17 @@ const graphs: GraphSources = {
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   },
 };
-const model = offlineExcept({
+const model = offlineWithOverrides({
   "Never stop": scriptedModel((_, turn) => ({ calls: [{ name: "sampleData", input: { count: turn + 1 } }] })),
   "Take your time": slow,
 });
 const agent = await graph({ model, folder, graphs });
-const studio = studioFor(() => ({ agents: [agent], about: { graph: about } }));
+const studio = setupStudio(() => ({ agents: [agent], about: { graph: about } }));
 
 const getView = (page: Page): Locator => page.getByRole("region", { name: "View" });
 const getReplies = (page: Page): Locator => page.getByRole("group", { name: "Replies" }).getByRole("button");
-const getLastAnswer = (page: Page): Locator => page.getByRole("article", { name: "graph says" }).last();
+const getLastAnswer = (page: Page): Locator =>
+  page.getByRole("article", { name: "Message from graph" }).last();
 const getStage = (page: Page): Locator => page.locator("[data-stage]");
 const getAffected = (page: Page): Locator => getLastAnswer(page).locator("[data-affected]");
 
@@ -126,26 +127,26 @@ describe("graph scenarios 1, 2 and 8: asking", () => {
     await page.getByRole("tab", { name: "Timeline" }).click();
     const bars = page.getByRole("group", { name: "Timeline" });
     await expect.poll(() => bars.getByRole("button", { name: /^model / }).count(), pollOptions).toBe(2);
-    await ask(page, "what about the edges?");
+    await sendAndWait(page, "what about the edges?");
     await getLastAnswer(page).getByText("30 edges").waitFor();
     await getReplies(page).getByText("What are some sample nodes?").click();
-    await heard(page, "What are some sample nodes?");
-    await rest(page);
+    await waitForMessage(page, "What are some sample nodes?");
+    await waitUntilIdle(page);
     const samples = await getLastAnswer(page).getByRole("listitem").allInnerTexts();
     expect(samples).toHaveLength(3);
     expect(samples[0]).toMatch(/Whiskers.*cat1.*tabby/);
     expect(await getLastAnswer(page).innerText()).not.toContain('"success"');
-    await picture(page, "visible-graph-1");
+    await takePicture(page, "visible-graph-1");
   });
 });
 
 describe("graph scenarios 3 and 4: coloring", () => {
   test("all cats turn blue on screen, and the answer and the picture count three changes (S2-15, S2-24, S2-56, S2-57)", async () => {
     const page = await studio.open("/");
-    await ask(page, "How many nodes are there?");
+    await sendAndWait(page, "How many nodes are there?");
     await getView(page).locator("canvas.sigma-nodes").waitFor();
     await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
-    await ask(page, "Find all cats and make them blue");
+    await sendAndWait(page, "Find all cats and make them blue");
     await getAffected(page).getByText("3 nodes changed").waitFor();
     for (const name of ["Whiskers", "Mittens", "Shadow"])
       await getLastAnswer(page).getByText(name).first().waitFor();
@@ -161,61 +162,61 @@ describe("graph scenarios 3 and 4: coloring", () => {
         .first()
         .evaluate((dot) => getComputedStyle(dot).backgroundColor),
     ).toBe("rgb(0, 0, 255)");
-    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(3);
-    await picture(page, "visible-graph-2");
+    await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(3);
+    await takePicture(page, "visible-graph-2");
     await getReplies(page).getByText("Clear all styles").click();
-    await heard(page, "Clear all styles");
-    await rest(page);
+    await waitForMessage(page, "Clear all styles");
+    await waitUntilIdle(page);
     await expect.poll(() => countPixels(page, blue), pollOptions).toBe(0);
   });
 
   test("without dogs, the answer lists and suggests the existing types, and the cats turn red (S2-26, S2-57)", async () => {
     const page = await studio.open("/", { theme: "dark" });
-    await ask(page, "Style all dogs red");
+    await sendAndWait(page, "Style all dogs red");
     for (const type of ["human", "house", "toy", "cat", "food"])
       await getLastAnswer(page).getByText(type).waitFor();
     await expect.poll(() => getAffected(page).count(), pollOptions).toBe(0);
-    await picture(page, "visible-graph-3");
+    await takePicture(page, "visible-graph-3");
     await getReplies(page).getByText("yes, the cats").click();
-    await heard(page, "yes, the cats");
+    await waitForMessage(page, "yes, the cats");
     await getAffected(page).getByText("3 nodes changed").waitFor();
     await expect.poll(() => countPixels(page, red), pollOptions).toBeGreaterThan(threeNodes);
   });
 
   test("at phone width the picture is part of the conversation", async () => {
     const page = await studio.open("/", { size: "phone" });
-    await ask(page, "Find all cats and make them blue");
+    await sendAndWait(page, "Find all cats and make them blue");
     await getAffected(page).getByText("3 nodes changed").waitFor();
-    const picturesInChat = transcript(page).getByRole("figure", {
+    const picturesInChat = getTranscript(page).getByRole("figure", {
       name: "Cats and their people (fictional)",
     });
     await picturesInChat.last().getByText("3 changed").waitFor();
-    await picture(page, "visible-graph-4");
+    await takePicture(page, "visible-graph-4");
   });
 });
 
 describe("graph scenarios 5, 6 and 7: limits and stopping", () => {
   test("a model that never stops is called five times, and the run fails with a named error (S2-16, S2-45)", async () => {
     const page = await studio.open("/");
-    await ask(page, "Never stop");
+    await sendAndWait(page, "Never stop");
     await getStage(page).getByText("Failed").waitFor();
-    await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(5);
-    await transcript(page).getByText("The limit of 5 turns was reached.", { exact: true }).waitFor();
-    await transcript(page).getByText("Maximum tool iterations reached", { exact: true }).waitFor();
-    await picture(page, "visible-graph-5");
+    await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(5);
+    await getTranscript(page).getByText("The limit of 5 turns was reached.", { exact: true }).waitFor();
+    await getTranscript(page).getByText("Maximum tool iterations reached", { exact: true }).waitFor();
+    await takePicture(page, "visible-graph-5");
   });
 
   test("of 1,000 nodes the model gets as many as fit, as valid JSON with the count (S2-29, S2-30)", async () => {
     const page = await studio.open("/");
-    await ask(page, "Open the crowd graph");
+    await sendAndWait(page, "Open the crowd graph");
     await getView(page)
       .getByRole("figure", { name: /^A crowd/ })
       .waitFor();
-    await ask(page, "Show me 1000 sample nodes");
-    await cards(page, "ok")
+    await sendAndWait(page, "Show me 1000 sample nodes");
+    await getCards(page, "ok")
       .getByRole("button", { name: /^sampleData/ })
       .click();
-    const result = cards(page).last().locator("pre").nth(1);
+    const result = getCards(page).last().locator("pre").nth(1);
     const text = await result.innerText();
     const { data } = JSON.parse(text);
     expect(data.nodes.at(-1)).toMatch(/^… \d+ of 1,000 items shown$/);
@@ -223,12 +224,12 @@ describe("graph scenarios 5, 6 and 7: limits and stopping", () => {
     await getLastAnswer(page)
       .getByText(/and \d+ more/)
       .waitFor();
-    await picture(page, "visible-graph-6");
+    await takePicture(page, "visible-graph-6");
   });
 
   test("the badge shows each stage of a run, including the processing of results (S2-18, S2-19, S2-35)", async () => {
     const page = await studio.open("/");
-    await say(page, "Take your time");
+    await sendMessage(page, "Take your time");
     for (const words of ["Thinking…", "Working…", "Processing results…", "Writing…"]) {
       await getStage(page).getByText(words, { exact: true }).waitFor();
       turnstile.open();
@@ -239,16 +240,16 @@ describe("graph scenarios 5, 6 and 7: limits and stopping", () => {
 
   test("Escape stops a graph that never opens: the tool is aborted, and the next question is answered (S2-54)", async () => {
     const page = await studio.open("/");
-    await say(page, "Open the endless graph");
+    await sendMessage(page, "Open the endless graph");
     await getStage(page).getByText("Working…").waitFor();
-    await cards(page, "running").waitFor();
+    await getCards(page, "running").waitFor();
     expect(heardStop?.aborted).toBe(false);
     await page.keyboard.press("Escape");
     await getStage(page).getByText("Stopped").waitFor();
     expect(heardStop?.aborted).toBe(true);
-    await cards(page, "interrupted").waitFor();
-    await ask(page, "How many nodes are there?");
+    await getCards(page, "interrupted").waitFor();
+    await sendAndWait(page, "How many nodes are there?");
     await getLastAnswer(page).getByText("20 nodes").waitFor();
-    await picture(page, "visible-graph-7");
+    await takePicture(page, "visible-graph-7");
   });
 });

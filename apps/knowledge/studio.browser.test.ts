@@ -2,9 +2,14 @@
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
-import { ask, cards, rest, transcript } from "../../packages/studio/src/testing/conversation-page.ts";
-import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
+import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
+import {
+  getCards,
+  getTranscript,
+  sendAndWait,
+  waitUntilIdle,
+} from "../../packages/studio/src/testing/conversation-page.ts";
+import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, knowledge } from "./agent.ts";
 import { createLibrary, type Library } from "./library/library.ts";
 
@@ -17,7 +22,7 @@ const unsourced = "How do I use zod?";
 const unlisted = "What does the payroll agent say about hono?";
 const endless = "Can zod validate a zorgulator?";
 const stubborn = "Do you know hono by heart?";
-const model = offlineExcept({
+const model = offlineWithOverrides({
   [unsourced]: scriptedModel([
     createSearch("parsing data with zod", 1),
     { text: "Call `.parse` with the input [1]. See also [9]." },
@@ -42,7 +47,7 @@ const delayedLibrary: Library = {
   },
 };
 const agents = await knowledge({ model, library: delayedLibrary });
-const studio = studioFor(() => ({ agents, about: { knowledge: about } }));
+const studio = setupStudio(() => ({ agents, about: { knowledge: about } }));
 const [validating = "", budget = "", comparing = "", maintaining = ""] = about.suggestions;
 
 const getSource = (page: Page, n: number) =>
@@ -51,11 +56,11 @@ const readStage = (page: Page) => page.locator("[data-stage]").innerText();
 /** The agent name shown above each turn. */
 const readSpeakers = (page: Page) =>
   page
-    .getByRole("article", { name: /says$/ })
+    .getByRole("article", { name: /^Message from/ })
     .evaluateAll((turns) => turns.map((turn) => (turn as HTMLElement).innerText.split("\n")[0]));
 
 async function openInspector(page: Page, tab: string): Promise<void> {
-  const opener = page.getByRole("button", { name: "Show the inspector" });
+  const opener = page.getByRole("button", { name: "Show inspector" });
   if (await opener.isVisible()) await opener.click();
   await page.getByRole("tab", { name: tab }).click();
 }
@@ -69,25 +74,25 @@ async function setTimeZone(page: Page, timezoneId: string): Promise<void> {
 test("knowledge scenarios 1 and 6: the first search shows the progress of the index; the number in the answer opens the passage, and each turn has a summary (S3-51, S3-55)", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: validating, exact: true }).click();
-  await cards(page, "running").waitFor();
+  await getCards(page, "running").waitFor();
   watched.resolve();
-  await cards(page, "running")
+  await getCards(page, "running")
     .getByText(/Indexing: \d+ of \d+ documents/)
     .waitFor();
-  await rest(page);
+  await waitUntilIdle(page);
   await expect
-    .poll(() => cards(page, "ok").getByRole("button").first().innerText(), pollOptions)
+    .poll(() => getCards(page, "ok").getByRole("button").first().innerText(), pollOptions)
     .toContain("search_knowledge_base");
-  const words = cards(page).locator("mark").filter({ hasText: /^zod$/i });
+  const words = getCards(page).locator("mark").filter({ hasText: /^zod$/i });
   await words.first().waitFor();
 
   await getSource(page, 1).focus();
   await page.getByRole("dialog", { name: "Source 1" }).getByText("zod README").waitFor();
-  await picture(page, "knowledge-preview");
+  await takePicture(page, "knowledge-preview");
   await getSource(page, 1).click();
   const panel = page.getByRole("dialog", { name: /^1\. zod README/ });
   await expect.poll(() => panel.getByRole("blockquote").innerText(), pollOptions).toMatch(/parse|validat/);
-  await picture(page, "knowledge-source");
+  await takePicture(page, "knowledge-source");
   await page.keyboard.press("Escape");
 
   await openInspector(page, "Reasoning");
@@ -97,35 +102,35 @@ test("knowledge scenarios 1 and 6: the first search shows the progress of the in
     const summary = await turn.locator(".italic").innerText();
     expect(summary).not.toMatch(/cannot help/);
   }
-  await picture(page, "knowledge-reasoning");
+  await takePicture(page, "knowledge-reasoning");
 });
 
 test("knowledge scenario 1: a number without a source is removed from the answer and reported (S3-55)", async () => {
   const page = await studio.open("/");
-  await ask(page, unsourced);
+  await sendAndWait(page, unsourced);
   await getSource(page, 1).waitFor();
   await expect.poll(() => page.getByRole("button", { name: /^Source/ }).count(), pollOptions).toBe(1);
-  await transcript(page).getByText("The model cited [9], which no source has").waitFor();
-  const answer = await page.getByRole("article", { name: "knowledge says" }).last().innerText();
+  await getTranscript(page).getByText("The model cited [9], which no source has").waitFor();
+  const answer = await page.getByRole("article", { name: "Message from knowledge" }).last().innerText();
   expect(answer).toContain("See also.");
 });
 
 test("knowledge scenario 2: a summary of mails takes two searches, cites five, and says that they are fictional (S3-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
-  await ask(page, budget);
-  await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(2);
+  await sendAndWait(page, budget);
+  await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(2);
   for (const n of [1, 2, 3, 4, 5])
     await expect.poll(() => getSource(page, n).isVisible(), pollOptions).toBe(true);
-  await cards(page).first().getByText("(The mailbox is fictional.)").first().waitFor();
+  await getCards(page).first().getByText("(The mailbox is fictional.)").first().waitFor();
   await getSource(page, 5).click();
   const panel = page.getByRole("dialog", { name: /^5\. Numbers for the workshop \(.*, fictional\)$/ });
   await panel.getByText("Last year it was 16,000 euros.").waitFor();
-  await picture(page, "knowledge-mails-phone");
+  await takePicture(page, "knowledge-mails-phone");
 });
 
 test("knowledge scenario 3: a comparison is handed off and returned: each turn names its agent, the specialist has its own lane, and its sources are cited at the end (S3-30, S3-33)", async () => {
   const page = await studio.open("/");
-  await ask(page, comparing);
+  await sendAndWait(page, comparing);
   await expect
     .poll(() => readSpeakers(page), pollOptions)
     .toEqual(["knowledge", "research-agent", "research-agent", "knowledge"]);
@@ -139,60 +144,60 @@ test("knowledge scenario 3: a comparison is handed off and returned: each turn n
   const [first = 0, second = 0, ...others] = await Promise.all(lanes);
   expect(second).toBeGreaterThan(first);
   expect(others).toEqual([second, first]);
-  await picture(page, "knowledge-handoff");
+  await takePicture(page, "knowledge-handoff");
 });
 
 test("knowledge scenario 4: a handoff to an unlisted agent is visibly denied, and the run still answers (S3-57)", async () => {
   const page = await studio.open("/");
-  await ask(page, unlisted);
+  await sendAndWait(page, unlisted);
   await expect
-    .poll(() => cards(page, "denied").getByRole("button").innerText(), pollOptions)
+    .poll(() => getCards(page, "denied").getByRole("button").innerText(), pollOptions)
     .toMatch(/^handoff\n.*payroll-agent.*\nDenied$/);
-  await cards(page, "denied").getByRole("button").click();
-  await cards(page, "denied")
+  await getCards(page, "denied").getByRole("button").click();
+  await getCards(page, "denied")
     .getByText(/It may hand over to: research-agent, people-agent/)
     .first()
     .waitFor();
-  await transcript(page).getByText("A web framework").waitFor();
-  await picture(page, "knowledge-denied");
+  await getTranscript(page).getByText("A web framework").waitFor();
+  await takePicture(page, "knowledge-denied");
 });
 
 test("knowledge scenario 5: a line reports the limit, and the fallback states what was searched and what is missing (S3-41, S3-61)", async () => {
   const page = await studio.open("/");
-  await ask(page, endless);
-  await expect.poll(() => readStage(page), pollOptions).toBe("Stopped at a limit");
-  await transcript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
+  await sendAndWait(page, endless);
+  await expect.poll(() => readStage(page), pollOptions).toBe("Limit reached");
+  await getTranscript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
   // Entries far above are rendered a moment later.
-  await expect.poll(() => cards(page, "ok").count()).toBe(11);
+  await expect.poll(() => getCards(page, "ok").count()).toBe(11);
   await expect
-    .poll(() => cards(page, "ok").last().getByRole("button").first().innerText(), pollOptions)
+    .poll(() => getCards(page, "ok").last().getByRole("button").first().innerText(), pollOptions)
     .toMatch(/^fall_back/);
   const answer = await page.getByRole("article").last().innerText();
   expect(answer).toContain('search_knowledge_base: No results for "zorgulator 1".');
   expect(answer).toContain("Closest matches: zod README");
   expect(answer).toContain('Missing: no document contains "zorgulator".');
-  await picture(page, "knowledge-limit");
+  await takePicture(page, "knowledge-limit");
 });
 
 test("knowledge scenarios 7 and 8: the first turn must call a tool, and the date follows the user's clock; a line reports a model that answers anyway (S3-03, S3-05, S3-64)", async () => {
   const page = await studio.open("/");
   await setTimeZone(page, "Pacific/Kiritimati");
-  await ask(page, maintaining);
-  await transcript(page).getByText("Yusuke Wada is author").first().waitFor();
+  await sendAndWait(page, maintaining);
+  await getTranscript(page).getByText("Yusuke Wada is author").first().waitFor();
   await openInspector(page, "Prompt");
   await page.getByLabel("Turn", { exact: true }).selectOption("1");
   const sent = page.getByRole("region", { name: "Prompt" });
   await sent.getByText(/tools, one must be called/).waitFor();
   await sent.getByText(/^It is \w+,? \d+ \w+ \d{4} at \d\d:\d\d \(Pacific\/Kiritimati\)\./).waitFor();
-  await picture(page, "knowledge-prompt");
-  await ask(page, stubborn);
-  await transcript(page).getByText("The model answered without calling a tool first.").waitFor();
+  await takePicture(page, "knowledge-prompt");
+  await sendAndWait(page, stubborn);
+  await getTranscript(page).getByText("The model answered without calling a tool first.").waitFor();
 });
 
 test("knowledge scenario 9: an agent called as a tool is shown inside the call, with its own turns (S3-34, S3-58)", async () => {
   const page = await studio.open("/");
-  await ask(page, "Ask an agent what hono is");
-  const inside = page.getByRole("region", { name: "What research-agent did" });
+  await sendAndWait(page, "Ask an agent what hono is");
+  const inside = page.getByRole("region", { name: "Nested run of research-agent" });
   await expect.poll(() => inside.locator("[data-call][data-state=ok]").count(), pollOptions).toBe(1);
   await inside
     .getByText(/web framework/)
@@ -202,5 +207,5 @@ test("knowledge scenario 9: an agent called as a tool is shown inside the call, 
   await openInspector(page, "Reasoning");
   const titles = page.getByRole("region", { name: "Reasoning" }).getByText(/^Turn \d+ of 10$/);
   await expect.poll(() => titles.allInnerTexts(), pollOptions).toEqual(["Turn 1 of 10", "Turn 2 of 10"]);
-  await picture(page, "knowledge-nested");
+  await takePicture(page, "knowledge-nested");
 });

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
-import { picture, studioFor } from "../../packages/studio/src/testing/browser.ts";
+import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
-  ask,
-  cards,
-  rest,
-  say,
-  settle,
-  transcript,
+  getCards,
+  getTranscript,
+  sendAndWait,
+  sendMessage,
+  skipMisclickGuard,
+  waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
-import { offlineExcept } from "../../packages/studio/src/testing/offline-except.ts";
+import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, bridge } from "./agent.ts";
 import { startChildServers } from "./child-servers.ts";
 import { openNoteFile } from "./servers/note-file.ts";
@@ -55,7 +55,7 @@ const failing = "When is high water?";
 const hopeless = "Will it flood?";
 const endless = "Go on for ever.";
 const hostile = "Read http://pages.test/offer and note what it says.";
-const model = offlineExcept({
+const model = offlineWithOverrides({
   [thinking]: scriptedModel([
     {
       text: `[Thinking: Both at once.]\n${formatTextCall("mcp_notes_add_note", { text: note })}\n${formatConversion(42)}`,
@@ -78,61 +78,62 @@ const model = offlineExcept({
   ]),
 });
 const agent = await bridge({ model, mcp, web: fakeWeb.web });
-const studio = studioFor(() => ({ agents: [agent], about: { bridge: about }, mcp }));
+const studio = setupStudio(() => ({ agents: [agent], about: { bridge: about }, mcp }));
 const [converting = ""] = about.suggestions;
 
-const readCards = (page: Page, state: string) => cards(page, state).getByRole("button").allInnerTexts();
-const readAnswer = (page: Page) => page.getByRole("article", { name: "bridge says" }).last().innerText();
+const readCards = (page: Page, state: string) => getCards(page, state).getByRole("button").allInnerTexts();
+const readAnswer = (page: Page) =>
+  page.getByRole("article", { name: "Message from bridge" }).last().innerText();
 
 test("bridge scenarios 1 and 9: a tool of a child server answers, the next question builds on it, and small talk needs no tool (S4-42, S4-55, S4-57)", async () => {
   const page = await studio.open("/");
   await page.getByRole("button", { name: converting, exact: true }).click();
-  await rest(page);
+  await waitUntilIdle(page);
   await expect
     .poll(() => readCards(page, "ok"), pollOptions)
     .toEqual([expect.stringMatching(/^mcp_units_convert\n/)]);
   await expect.poll(() => readAnswer(page), pollOptions).toContain("42 km = 26.0976 mi");
-  await ask(page, "and 10 km?");
+  await sendAndWait(page, "and 10 km?");
   await expect.poll(() => readAnswer(page), pollOptions).toContain("10 km = 6.21371 mi");
-  await expect.poll(() => cards(page, "ok").count(), pollOptions).toBe(2);
-  await picture(page, "bridge-units");
-  await ask(page, "Thank you!");
-  await expect.poll(() => cards(page).count(), pollOptions).toBe(2);
+  await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(2);
+  await takePicture(page, "bridge-units");
+  await sendAndWait(page, "Thank you!");
+  await expect.poll(() => getCards(page).count(), pollOptions).toBe(2);
   await expect.poll(() => readAnswer(page), pollOptions).toMatch(/welcome/i);
 });
 
 test("bridge scenario 2: a model with the text dialect calls two tools at once; its reasoning is folded, and no dialect text is in the answer (S4-30)", async () => {
   const page = await studio.open("/");
-  await ask(page, thinking);
+  await sendAndWait(page, thinking);
   await expect
     .poll(() => readCards(page, "ok"), pollOptions)
     .toEqual([expect.stringContaining(note), expect.stringMatching(/^mcp_units_convert\n/)]);
   const folds = page.getByRole("button", { name: /^Thought/ });
   for (const [at, thought] of ["Both at once.", "Now I know."].entries()) {
-    expect(await transcript(page).innerText()).not.toContain(thought);
+    expect(await getTranscript(page).innerText()).not.toContain(thought);
     await folds.nth(at).click();
-    await transcript(page).getByText(thought).waitFor();
+    await getTranscript(page).getByText(thought).waitFor();
   }
-  await picture(page, "bridge-thinking");
-  expect(await transcript(page).innerText()).not.toMatch(/Thinking:|TOOL_CALL|ARGUMENTS/);
+  await takePicture(page, "bridge-thinking");
+  expect(await getTranscript(page).innerText()).not.toMatch(/Thinking:|TOOL_CALL|ARGUMENTS/);
 });
 
 test("bridge scenario 3: if every tool fails, the model answers without them; a tool that fails once is visibly retried (S4-17, S4-36)", async () => {
   const page = await studio.open("/");
-  await ask(page, hopeless);
+  await sendAndWait(page, hopeless);
   await expect
     .poll(() => readCards(page, "error"), pollOptions)
     .toEqual([expect.stringMatching(/^mcp_stuck_tide\n.*Failed$/s)]);
-  await cards(page, "error").getByRole("button").click();
-  await cards(page, "error").getByText("The gauge is stuck.").first().waitFor();
+  await getCards(page, "error").getByRole("button").click();
+  await getCards(page, "error").getByText("The gauge is stuck.").first().waitFor();
   await expect.poll(() => readAnswer(page), pollOptions).toContain("I could not look it up");
-  await picture(page, "bridge-failed");
-  await say(page, failing);
-  await cards(page, "running").waitFor();
-  await page.locator("[data-stage]").getByText("Trying again in 1.0 s (1).").waitFor();
-  await picture(page, "bridge-retry");
-  await transcript(page).getByText("High water is at 06:12.").waitFor();
-  await rest(page);
+  await takePicture(page, "bridge-failed");
+  await sendMessage(page, failing);
+  await getCards(page, "running").waitFor();
+  await page.locator("[data-stage]").getByText("Retrying in 1.0 s (1).").waitFor();
+  await takePicture(page, "bridge-retry");
+  await getTranscript(page).getByText("High water is at 06:12.").waitFor();
+  await waitUntilIdle(page);
   await expect
     .poll(() => readCards(page, "ok"), pollOptions)
     .toEqual([expect.stringMatching(/^mcp_gauge_tide\n/)]);
@@ -140,13 +141,13 @@ test("bridge scenario 3: if every tool fails, the model answers without them; a 
 
 test("bridge scenario 4: a forbidden address is refused without a connection (S4-38, S4-39)", async () => {
   const page = await studio.open("/", { size: "phone" });
-  await ask(page, "Fetch https://169.254.169.254/latest/meta-data");
+  await sendAndWait(page, "Fetch https://169.254.169.254/latest/meta-data");
   await expect
     .poll(() => readCards(page, "error"), pollOptions)
     .toEqual([expect.stringMatching(/^web_fetch\n.*Failed$/s)]);
   await expect.poll(() => readAnswer(page), pollOptions).toMatch(/169\.254\.169\.254/);
   expect(fakeWeb.connections).toEqual([]);
-  await picture(page, "bridge-refused-phone");
+  await takePicture(page, "bridge-refused-phone");
 });
 
 test("bridge scenario 5: a server that crashed on start is shown with its output, and the others work (S4-46)", async () => {
@@ -154,38 +155,38 @@ test("bridge scenario 5: a server that crashed on start is shown with its output
   const main = page.getByRole("main");
   await main.getByText("The MCP server process exited with code 1.", { exact: true }).waitFor();
   await expect.poll(() => main.getByText("Ready", { exact: true }).count(), pollOptions).toBe(4);
-  await picture(page, "bridge-servers");
+  await takePicture(page, "bridge-servers");
   await page.goto(studio.url);
-  await ask(page, "What notes do I have?");
+  await sendAndWait(page, "What notes do I have?");
   await expect.poll(() => readAnswer(page), pollOptions).toContain("umbrella");
 });
 
 test("bridge scenario 6: a line reports the limit, and the answer lists the tool results and the next steps (S4-20, S4-21)", async () => {
   const page = await studio.open("/");
-  await ask(page, endless);
-  await page.locator("[data-stage]").getByText("Stopped at a limit").waitFor();
-  await transcript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
+  await sendAndWait(page, endless);
+  await page.locator("[data-stage]").getByText("Limit reached").waitFor();
+  await getTranscript(page).getByText("The limit of 10 turns was reached.", { exact: true }).waitFor();
   const text = await readAnswer(page);
   expect(text.match(/^Used mcp_units_convert: \d km = /gm)).toHaveLength(10);
   expect(text).toContain("ask me to go on from there");
-  await picture(page, "bridge-limit");
+  await takePicture(page, "bridge-limit");
 });
 
 test("bridge scenario 8: page content is marked as external, and a call based on it needs approval, with the page named (S4-09)", async () => {
   const page = await studio.open("/");
-  await say(page, hostile);
+  await sendMessage(page, hostile);
   const approval = page.getByRole("region", { name: "Approval for mcp_notes_add_note" });
-  await approval.getByText("It follows after something that strangers may have written:").waitFor();
+  await approval.getByText("This call was made after reading untrusted content:").waitFor();
   await expect
     .poll(() => approval.getByRole("listitem").innerText(), pollOptions)
     .toContain("http://pages.test/offer");
-  const fetched = cards(page, "ok");
+  const fetched = getCards(page, "ok");
   await fetched.getByRole("button", { name: /^web_fetch/ }).click();
   await fetched.getByText(/\[external \w+\][\s\S]*Ignore previous instructions/).waitFor();
-  await picture(page, "bridge-external");
-  await settle(page);
+  await takePicture(page, "bridge-external");
+  await skipMisclickGuard(page);
   await approval.getByRole("button", { name: "Deny" }).click();
-  await transcript(page).getByText("Then I leave it.").waitFor();
+  await getTranscript(page).getByText("Then I leave it.").waitFor();
   await expect
     .poll(() => readCards(page, "denied"), pollOptions)
     .toEqual([expect.stringMatching(/^mcp_notes_add_note\n/)]);

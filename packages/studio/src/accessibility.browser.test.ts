@@ -1,12 +1,12 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { studioFor } from "./testing/browser.ts";
-import { demoViews } from "./testing/demo/demo-views.ts";
-import { demoWorld } from "./testing/demo/demo-world.ts";
+import { setupStudio } from "./testing/browser.ts";
+import { listDemoViews } from "./testing/demo/demo-views.ts";
+import { createDemoWorld } from "./testing/demo/demo-world.ts";
 
-const demo = await demoWorld();
-const studio = studioFor(() => demo.options);
+const demo = await createDemoWorld();
+const studio = setupStudio(() => demo.options);
 
 /** Not serious to the tool, but what people find their way by. */
 const alsoWanted = ["heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique"];
@@ -17,9 +17,9 @@ const looked = {
   phone: /^(?:new-chat|approval|inspector-timeline|replay|compare|sessions|list)$/,
 };
 const isLong = process.env.CAPSTAN_LONG === "1";
-const views = demoViews(demo);
+const views = listDemoViews(demo);
 
-async function violations(page: Page): Promise<readonly string[]> {
+async function findViolations(page: Page): Promise<readonly string[]> {
   const { violations: found } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
   return found
     .filter(({ id, impact }) => impact === "serious" || impact === "critical" || alsoWanted.includes(id))
@@ -54,7 +54,7 @@ test.each([
         await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
         await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       }, theme);
-      faults.push(...(await violations(page)).map((fault) => `${name}, ${theme}: ${fault}`));
+      faults.push(...(await findViolations(page)).map((fault) => `${name}, ${theme}: ${fault}`));
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (wide > 0) faults.push(`${name}: ${wide} pixels too wide`);

@@ -4,7 +4,7 @@ import { Conversation } from "./chat/conversation.tsx";
 import { NewChat } from "./chat/new-chat.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { SignInGate } from "./shell/sign-in-page.tsx";
-import { Loading, Nothing } from "./ui/state.tsx";
+import { EmptyState, Loading } from "./ui/state.tsx";
 
 const AgentsPage = lazy(async () => ({ default: (await import("./pages/agents-page.tsx")).AgentsPage }));
 const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx")).McpPage }));
@@ -18,7 +18,7 @@ const SessionsPage = lazy(async () => ({
 const Replay = lazy(async () => ({ default: (await import("./replay/replay.tsx")).Replay }));
 const Compare = lazy(async () => ({ default: (await import("./compare/compare.tsx")).Compare }));
 
-/** Every place of the studio, by its address. */
+/** Routes of the studio. */
 export function App(): ReactNode {
   return (
     <SignInGate>
@@ -49,9 +49,9 @@ export function App(): ReactNode {
               <SettingsPage />
             </Route>
             <Route>
-              <Nothing title="There is nothing here">
-                Choose a session on the left, or start a new one.
-              </Nothing>
+              <EmptyState title="Page not found">
+                Choose a session on the left, or start a new chat.
+              </EmptyState>
             </Route>
           </Switch>
         </Suspense>

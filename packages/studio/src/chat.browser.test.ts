@@ -5,16 +5,16 @@ import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { picture, studioFor } from "./testing/browser.ts";
-import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { untilStill } from "./testing/conversation-page.ts";
-import { serveApart } from "./testing/serve-apart.ts";
-import { viewAgent } from "./testing/view-agent.ts";
+import { setupStudio, takePicture } from "./testing/browser.ts";
+import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
+import { waitUntilStill } from "./testing/conversation-page.ts";
+import { spawnServer } from "./testing/spawn-server.ts";
+import { createViewAgent } from "./testing/view-agent.ts";
 
 const clerk = defineAgent({ name: "clerk", model: scriptedModel([{ text: "Filed." }]) });
-const studio = studioFor(() => ({
-  agents: [...chatAgents(), viewAgent(), clerk],
-  about: { ...introductions, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
+const studio = setupStudio(() => ({
+  agents: [...createChatAgents(), createViewAgent(), clerk],
+  about: { ...agentProfiles, explorer: { title: "Explorer", suggestions: ["Where is gate 15?"] } },
 }));
 
 const prompt = (page: Page) => page.locator("[data-prompt]");
@@ -24,12 +24,11 @@ async function say(page: Page, text: string): Promise<void> {
   await prompt(page).press("Enter");
 }
 
-/** The whole conversation as a person reads it. */
 const transcript = (page: Page) => page.getByRole("region", { name: "Conversation" });
-const answers = (page: Page) => page.getByRole("article", { name: "guide says" });
-const asked = (page: Page) => page.getByRole("article", { name: "You say" });
+const getAnswers = (page: Page) => page.getByRole("article", { name: "Message from guide" });
+const getUserMessages = (page: Page) => page.getByRole("article", { name: "Your message" });
 const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
-/** An approval does not heed a click in its first half second: lets the page believe that it has passed. */
+/** Advances the page's clock past the delay in which approvals ignore clicks. */
 const settle = (page: Page) =>
   page.evaluate(() => {
     const now = performance.now.bind(performance);
@@ -46,19 +45,19 @@ describe.each([
     const page = await studio.open("/", { size, theme });
     const suggestion = page.getByRole("button", { name: "Look up how to begin", exact: true });
     await suggestion.waitFor();
-    await picture(page, `new-${size}-${theme}`);
+    await takePicture(page, `new-${size}-${theme}`);
     await suggestion.click();
     await page.waitForURL(/\/sessions\//);
     await transcript(page).getByText("The guide names two ways").waitFor();
     await isAtRest(page);
     await expect.poll(() => page.locator("[data-call][data-state=ok]").count()).toBe(2);
-    await picture(page, `tools-${size}-${theme}`);
+    await takePicture(page, `tools-${size}-${theme}`);
     await page.getByRole("button", { name: /^search_guide/ }).click();
     await transcript(page).getByText('"query": "ways to begin"').waitFor();
-    await picture(page, `tool-open-${size}-${theme}`);
+    await takePicture(page, `tool-open-${size}-${theme}`);
     await page.getByRole("button", { name: /^Source 1/ }).click();
     await page.getByRole("dialog").getByText("There are two ways to begin.").waitFor();
-    await picture(page, `source-${size}-${theme}`);
+    await takePicture(page, `source-${size}-${theme}`);
     await page.keyboard.press("Escape");
     // It gives the focus back when it is gone.
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).waitFor({ state: "detached" });
@@ -66,11 +65,11 @@ describe.each([
     const card = page.locator("[data-approval]");
     await card.getByText("Changes notes.md.").waitFor();
     await settle(page);
-    await picture(page, `approval-${size}-${theme}`);
+    await takePicture(page, `approval-${size}-${theme}`);
     await card.getByRole("button", { name: "Allow", exact: true }).click();
     await transcript(page).getByText("The greeting is changed.").waitFor();
     await isAtRest(page);
-    await picture(page, `approved-${size}-${theme}`);
+    await takePicture(page, `approved-${size}-${theme}`);
   });
 });
 
@@ -98,16 +97,16 @@ describe("beside the conversation", () => {
     await say(page, "Where is gate 15?");
     await transcript(page).getByText("Which one?").waitFor();
     await panel(page).getByRole("figure", { name: "Concourses" }).waitFor();
-    await transcript(page).getByText(", shown in the view").waitFor();
+    await transcript(page).getByText(", shown in panel").waitFor();
     expect([await figures(page).count(), await replies(page).allInnerTexts()]).toEqual([0, ["A15", "D15"]]);
-    await picture(page, "view-map");
+    await takePicture(page, "view-map");
     await replies(page).last().press("Enter");
     await transcript(page).getByText("Gate D15 is 40 m away.").waitFor();
-    expect(await asked(page).last().innerText()).toContain("D15");
+    expect(await getUserMessages(page).last().innerText()).toContain("D15");
     expect(await replies(page).count()).toBe(0);
     const places = panel(page).getByRole("button", { name: /^[AD]15$/ });
     await expect.poll(() => places.allInnerTexts()).toEqual(["D15"]);
-    await transcript(page).getByRole("button", { name: "Show in the view" }).click();
+    await transcript(page).getByRole("button", { name: "Show in panel" }).click();
     await expect.poll(() => places.allInnerTexts()).toEqual(["A15", "D15"]);
     await page.goto(`${page.url()}/replay`);
     const view = page.getByRole("region", { name: "View" });
@@ -130,18 +129,18 @@ describe("beside the conversation", () => {
     await say(page, "Make them #ff0000");
     await panel(page).getByText("5 nodes, 4 edges, 2 changed").waitFor();
     expect([await drawing.count(), await page.locator("canvas[data-mark]").count()]).toEqual([1, 1]);
-    await picture(page, "view-graph");
-    const shown = transcript(page).getByText(", shown in the view");
+    await takePicture(page, "view-graph");
+    const shown = transcript(page).getByText(", shown in panel");
     await panel(page).getByRole("tab", { name: "Timeline" }).click();
     await shown.waitFor({ state: "detached" });
     await panel(page).getByRole("tab", { name: "View" }).click();
     await shown.waitFor();
-    await panel(page).getByRole("button", { name: "Close the view" }).click();
+    await panel(page).getByRole("button", { name: "Close view" }).click();
     await figures(page).first().waitFor();
     await page.reload();
     await figures(page).first().waitFor();
     expect(await panel(page).count()).toBe(0);
-    await page.getByRole("button", { name: "Show in the view" }).last().click();
+    await page.getByRole("button", { name: "Show in panel" }).last().click();
     await panel(page).getByRole("figure", { name: "Pets" }).waitFor();
     expect(await figures(page).count()).toBe(0);
     await page.setViewportSize({ width: 800, height: 800 });
@@ -164,8 +163,8 @@ test("a denied call tells the agent why, and changes nothing", async () => {
   await say(page, "Save it");
   await card.waitFor();
   await settle(page);
-  await card.getByRole("button", { name: "Add a note" }).click();
-  await card.getByLabel("Why it is denied").fill("Leave it.");
+  await card.getByRole("button", { name: "Add a reason" }).click();
+  await card.getByLabel("Reason for denial").fill("Leave it.");
   await card.getByRole("button", { name: "Deny" }).click();
   await transcript(page).getByText("I have left it as it was.").waitFor();
   await expect.poll(() => page.locator("[data-call][data-state=denied]").count()).toBe(1);
@@ -194,13 +193,13 @@ test("what is allowed for the session is not asked again, until that is taken ba
   await say(page, "Save one");
   await page.locator("[data-approval]").waitFor();
   await settle(page);
-  await page.getByRole("button", { name: "Always in this session" }).click();
+  await page.getByRole("button", { name: "Trust for this session" }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
   await isAtRest(page);
   await say(page, "Save two");
   await expect.poll(() => transcript(page).getByText("The greeting is changed.").count()).toBe(2);
   await isAtRest(page);
-  await page.getByRole("button", { name: "Ask again before edit_note" }).click();
+  await page.getByRole("button", { name: "Require approval for edit_note" }).click();
   await say(page, "Save three");
   await page.locator("[data-approval]").waitFor();
 });
@@ -213,7 +212,7 @@ test("a question of a tool is a form of its schema", async () => {
   await form.getByLabel("Time").selectOption({ label: "20:00" });
   await form.getByLabel("Outside").check();
   await settle(page);
-  await picture(page, "question");
+  await takePicture(page, "question");
   await form.getByRole("button", { name: "Answer" }).click();
   await transcript(page).getByText('{"guests":4,"time":"20:00","outside":true}').waitFor();
 });
@@ -222,10 +221,10 @@ test("what an agent did inside a call is shown below it", async () => {
   const page = await studio.open("/");
   await say(page, "Delegate it");
   await transcript(page).getByText("The researcher has found it.").waitFor();
-  const inside = page.getByRole("region", { name: "What researcher did" });
+  const inside = page.getByRole("region", { name: "Nested run of researcher" });
   await inside.getByText("Two ways are in the guide.").waitFor();
   await expect.poll(() => inside.locator("[data-call][data-state=ok]").count()).toBe(1);
-  await picture(page, "nested");
+  await takePicture(page, "nested");
 });
 
 test("stop keeps what was said, by button and by Esc", async () => {
@@ -238,11 +237,11 @@ test("stop keeps what was said, by button and by Esc", async () => {
     await page.locator("[data-live]").getByText("word12").waitFor();
     await stop();
     await isAtRest(page);
-    expect(await answers(page).last().innerText()).toContain("word12");
+    expect(await getAnswers(page).last().innerText()).toContain("word12");
     expect(await transcript(page).innerText()).not.toContain("word5000");
     expect(await transcript(page).innerText()).toMatch(/Stopped\./);
   }
-  await picture(page, "stopped");
+  await takePicture(page, "stopped");
 });
 
 test("a run that is on can be told something, once", async () => {
@@ -252,7 +251,7 @@ test("a run that is on can be told something, once", async () => {
   await say(page, "(turn left)");
   await transcript(page).getByText("On the way I heard: (turn left).").waitFor();
   await isAtRest(page);
-  expect(await asked(page).allInnerTexts()).toHaveLength(2);
+  expect(await getUserMessages(page).allInnerTexts()).toHaveLength(2);
 });
 
 test("an edit begins a branch, the old one stays, and one can go between them", async () => {
@@ -265,15 +264,15 @@ test("an edit begins a branch, the old one stays, and one can go between them", 
   await isAtRest(page);
   const old = page.url();
   await prompt(page).press("ArrowUp");
-  await page.getByLabel("Edit what you said").fill("Other words");
+  await page.getByLabel("Edit your message").fill("Other words");
   await page.keyboard.press("Enter");
   await transcript(page).getByText("You said: Other words").waitFor();
   expect(page.url()).not.toBe(old);
   expect(await transcript(page).innerText()).not.toContain("Second words");
   await transcript(page).getByText("You said: First words").waitFor();
   await transcript(page).getByText("2/2").waitFor();
-  await picture(page, "branch");
-  await page.getByRole("button", { name: "Branch before" }).click();
+  await takePicture(page, "branch");
+  await page.getByRole("button", { name: "Previous branch" }).click();
   await transcript(page).getByText("You said: Second words").waitFor();
   await transcript(page).getByText("1/2").waitFor();
   expect(page.url()).toBe(old);
@@ -283,11 +282,11 @@ test("answering again does not say the question twice, also for the first one", 
   const page = await studio.open("/");
   await say(page, "Only words");
   await isAtRest(page);
-  await page.getByRole("button", { name: "Answer again" }).click();
+  await page.getByRole("button", { name: "Regenerate" }).click();
   await transcript(page).getByText("2/2").waitFor();
   await isAtRest(page);
-  await expect.poll(() => asked(page).count()).toBe(1);
-  await expect.poll(() => answers(page).count()).toBe(1);
+  await expect.poll(() => getUserMessages(page).count()).toBe(1);
+  await expect.poll(() => getAnswers(page).count()).toBe(1);
 });
 
 test("attachments are shown before they are sent, and what is too large or of another kind is refused", async () => {
@@ -302,16 +301,16 @@ test("attachments are shown before they are sent, and what is too large or of an
     { name: "tool.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2, 255]) },
     { name: "huge.txt", mimeType: "text/plain", buffer: Buffer.alloc(600_000, 97) },
   ]);
-  await page.getByText("“tool.bin” is neither an image that can be shown nor text.").waitFor();
+  await page.getByText("“tool.bin” is not a supported image or text file.").waitFor();
   await page.getByText("“huge.txt” is too large").waitFor();
   await expect.poll(() => page.getByRole("list", { name: "Attached" }).getByRole("listitem").count()).toBe(2);
   await prompt(page).fill("What is this?");
-  await picture(page, "attachments");
+  await takePicture(page, "attachments");
   await prompt(page).press("Enter");
   await transcript(page)
     .getByText(/You said: What is this\? \[image image\/png\][\s\S]*line of notes/)
     .waitFor();
-  await expect.poll(() => asked(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
+  await expect.poll(() => getUserMessages(page).getByRole("img", { name: "Attached" }).count()).toBe(1);
 });
 
 test("a failed run says so in a sentence, with the details folded, and can be tried again", async () => {
@@ -319,7 +318,7 @@ test("a failed run says so in a sentence, with the details folded, and can be tr
   await page.getByRole("button", { name: /^Broken/ }).click();
   await say(page, "Try");
   await page.getByRole("alert").getByRole("button", { name: "Retry" }).waitFor();
-  await picture(page, "failed");
+  await takePicture(page, "failed");
 });
 
 test("a reload in mid-stream shows the same, once, and stop still works; a second tab follows", async () => {
@@ -332,10 +331,10 @@ test("a reload in mid-stream shows the same, once, and stop still works; a secon
   await second.locator("[data-live]").getByText("word60").waitFor();
   const text = await transcript(page).innerText();
   expect(text.match(/\bword5\b/g)).toHaveLength(1);
-  await expect.poll(() => asked(page).count()).toBe(1);
+  await expect.poll(() => getUserMessages(page).count()).toBe(1);
   await page.getByRole("button", { name: "Stop" }).click();
   await Promise.all([isAtRest(page), isAtRest(second)]);
-  const [one, two] = [await answers(page).innerText(), await answers(second).innerText()];
+  const [one, two] = [await getAnswers(page).innerText(), await getAnswers(second).innerText()];
   expect(one).toBe(two);
   expect(one.match(/\bword5\b/g)).toHaveLength(1);
 });
@@ -351,9 +350,9 @@ test("the conversation follows its end only while the person is there", async ()
   await expect.poll(place).toBeLessThan(48);
   await transcript(page).hover();
   await page.mouse.wheel(0, -200);
-  const jump = page.getByRole("button", { name: "Jump to the newest" });
+  const jump = page.getByRole("button", { name: "Jump to latest" });
   await jump.waitFor();
-  await untilStill(page);
+  await waitUntilStill(page);
   const top = await transcript(page).evaluate((element) => element.scrollTop);
   await page.waitForTimeout(400);
   expect(await transcript(page).evaluate((element) => element.scrollTop)).toBe(top);
@@ -372,7 +371,7 @@ test("a draft is kept over a reload", async () => {
 test("a killed server is noticed, comes back, and what waited for an answer still waits", async () => {
   const folder = mkdtempSync(join(tmpdir(), "studio-"));
   const file = join(folder, "log.db");
-  const first = await serveApart({ file, port: 0 });
+  const first = await spawnServer({ file, port: 0 });
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const expects = [/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK/];
   const page = await studio.open("/", { url: first.url, expects });
@@ -381,22 +380,22 @@ test("a killed server is noticed, comes back, and what waited for an answer stil
   await page.locator("[data-approval]").getByText("Unified").waitFor();
   await first.kill();
   await page.getByText("Connection lost.").waitFor();
-  await picture(page, "lost");
-  const again = await serveApart({ file, port: Number(new URL(first.url).port) });
+  await takePicture(page, "lost");
+  const again = await spawnServer({ file, port: Number(new URL(first.url).port) });
   onTestFinished(() => again.kill());
   await page.getByText("Connection lost.").waitFor({ state: "detached" });
   await expect.poll(() => page.locator("[data-approval]").count()).toBe(1);
   await settle(page);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
-  await expect.poll(() => asked(page).count()).toBe(1);
-  await expect.poll(() => answers(page).count()).toBe(2);
+  await expect.poll(() => getUserMessages(page).count()).toBe(1);
+  await expect.poll(() => getAnswers(page).count()).toBe(2);
 });
 
 describe("with a key", () => {
-  const locked = studioFor(() => ({
-    agents: chatAgents(),
-    about: introductions,
+  const locked = setupStudio(() => ({
+    agents: createChatAgents(),
+    about: agentProfiles,
     apiKey: "a-key-for-these-tests",
   }));
   const expects = [/401/];
@@ -404,7 +403,7 @@ describe("with a key", () => {
   test("who is not signed in is asked for the key", async () => {
     const page = await locked.open("/", { expects });
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await picture(page, "sign-in");
+    await takePicture(page, "sign-in");
     await page.getByLabel("Key").fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").waitFor();

@@ -2,9 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { studioFor } from "./testing/browser.ts";
-import { hostileFacts } from "./testing/hostile/hostile-facts.ts";
-import { hostileWords, hostileWorld } from "./testing/hostile/hostile-world.ts";
+import { setupStudio } from "./testing/browser.ts";
+import { createHostileFacts } from "./testing/hostile/hostile-facts.ts";
+import { createHostileText, createHostileWorld } from "./testing/hostile/hostile-world.ts";
 
 const hits: string[] = [];
 const canaryServer: Server = createServer((request, response) => {
@@ -13,9 +13,9 @@ const canaryServer: Server = createServer((request, response) => {
 });
 await new Promise<void>((resolve) => canaryServer.listen(0, "127.0.0.1", resolve));
 const canary = `http://127.0.0.1:${(canaryServer.address() as AddressInfo).port}`;
-const words = hostileWords(canary);
-const options = await hostileWorld(words);
-const studio = studioFor(() => options);
+const words = createHostileText(canary);
+const options = await createHostileWorld(words);
+const studio = setupStudio(() => options);
 afterAll(() => void canaryServer.close());
 beforeAll(() => void hits.splice(0));
 
@@ -26,19 +26,19 @@ const expects = [/status of 4\d\d/];
 const seen = new Set<string>();
 
 /** Opens what is folded, goes over everything, and looks at what has become of it. */
-async function walk(page: Page, within = "main"): Promise<void> {
+async function unfoldAndScroll(page: Page, within = "main"): Promise<void> {
   await page.waitForTimeout(250);
-  await page.evaluate(unfold, within);
+  await page.evaluate(unfoldDetails, within);
   await page.evaluate(scrollThrough, within);
   for (const chip of (await page.locator("[data-call], a, [title]").all()).slice(0, 4))
     await chip.hover({ timeout: 300, force: true }).catch(() => undefined);
-  for (const word of await page.evaluate(wordsShown)) seen.add(word);
-  expect(await page.evaluate(faults)).toEqual([]);
+  for (const word of await page.evaluate(listVisibleMarkers)) seen.add(word);
+  expect(await page.evaluate(findFaults)).toEqual([]);
   expect(hits).toEqual([]);
   expect(new URL(page.url()).origin).toBe(new URL(studio.url).origin);
 }
 
-function unfold(within: string): void {
+function unfoldDetails(within: string): void {
   const root = document.querySelector(within) ?? document.body;
   for (const fold of root.querySelectorAll("details")) fold.open = true;
   const folded = [...root.querySelectorAll<HTMLElement>('[aria-expanded="false"]')];
@@ -59,13 +59,13 @@ async function scrollThrough(within: string): Promise<void> {
     }
 }
 
-function wordsShown(): readonly string[] {
+function listVisibleMarkers(): readonly string[] {
   const shown = [...document.querySelectorAll<HTMLInputElement>("input, textarea")].map(({ value }) => value);
   return `${document.body.textContent} ${shown.join(" ")}`.match(/word\d+x/g) ?? [];
 }
 
 /** What must never come of a text. */
-function faults(): readonly string[] {
+function findFaults(): readonly string[] {
   const found: string[] = [];
   if ("__canary" in window) found.push("a script ran");
   if (document.title.length > 300) found.push("the title is too long");
@@ -110,7 +110,7 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
       await page.goto(studio.url + path);
       await page.getByRole("main").waitFor();
       await page.waitForTimeout(300);
-      await walk(page);
+      await unfoldAndScroll(page);
     }
   });
 
@@ -121,16 +121,16 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
       .getByText(/word\d+x/)
       .first()
       .waitFor();
-    await walk(page);
+    await unfoldAndScroll(page);
     await page.goto(`${studio.url}/sessions/ses_wait`);
     await page.locator("[data-approval], [data-question]").first().waitFor();
-    await walk(page);
+    await unfoldAndScroll(page);
     await page.goto(studio.url);
     await page.locator("[data-prompt]").fill(words.text());
     await page.keyboard.press("Enter");
     await page.waitForURL(/sessions\//);
     await page.getByRole("button", { name: "Send" }).waitFor();
-    await walk(page);
+    await unfoldAndScroll(page);
   });
 
   test("do nothing in the inspector, the palette and the dialogs, and all of them can be read", async () => {
@@ -139,12 +139,12 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
     await page.keyboard.press("Control+i");
     for (const tab of ["Timeline", "Reasoning", "Messages", "Prompt", "Events", "Policy"]) {
       await page.getByRole("tab", { name: tab }).click();
-      await walk(page, 'aside[aria-label="Inspector"]');
+      await unfoldAndScroll(page, 'aside[aria-label="Inspector"]');
     }
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Find" }).fill("constructor");
     await page.waitForTimeout(500);
-    await walk(page, "[role=dialog]");
+    await unfoldAndScroll(page, "[role=dialog]");
     await page.keyboard.press("Escape");
     for (const item of ["Rename", "Delete"]) {
       const row = page.locator('nav[aria-label="Sessions"] li').first();
@@ -152,13 +152,13 @@ describe("hostile words in every text (A64, A65, A66, A68, A69, A74)", () => {
       await row.getByRole("button").click();
       await page.getByRole("menuitem", { name: item }).click();
       await page.getByRole("dialog").waitFor();
-      await walk(page, "[role=dialog]");
+      await unfoldAndScroll(page, "[role=dialog]");
       await page.keyboard.press("Escape");
     }
     // Whoever adds a text to a fact sees here that it was never looked at.
     const facts = JSON.stringify(await options.store?.read("ses_all"));
     const texts = new Set(facts.match(/word\d+x/g));
-    expect(texts.size).toBeGreaterThan(Object.keys(hostileFacts(hostileWords(canary))).length);
+    expect(texts.size).toBeGreaterThan(Object.keys(createHostileFacts(createHostileText(canary))).length);
     expect(seen.size).toBeGreaterThan(texts.size * 0.5);
   });
 });

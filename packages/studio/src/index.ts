@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** Where the built studio lies: what a server serves as its pages. */
+/** Folder of the built studio, to be served by a server. */
 export const studioFolder: string = fileURLToPath(new URL("../dist/app", import.meta.url));
 
 export type {

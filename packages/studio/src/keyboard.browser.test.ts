@@ -1,27 +1,27 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { studioFor } from "./testing/browser.ts";
-import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { choose, focused, untilHeard } from "./testing/conversation-page.ts";
+import { setupStudio } from "./testing/browser.ts";
+import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
+import { chooseMenuItem, getFocusedName, retryGesture } from "./testing/conversation-page.ts";
 
-const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+const studio = setupStudio(() => ({ agents: createChatAgents(), about: agentProfiles }));
 
-const conversation = (page: Page) => page.getByRole("region", { name: "Conversation" });
+const getConversation = (page: Page) => page.getByRole("region", { name: "Conversation" });
 const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
 
 /** Goes on with the Tab key until what has this name is reached; everything on the way must show that it has the focus. */
 async function tabTo(page: Page, name: string | RegExp, key = "Tab"): Promise<void> {
   for (let step = 0; step < 80; step++) {
-    const at = await focused(page);
+    const at = await getFocusedName(page);
     if (typeof name === "string" ? at === name : name.test(at)) return;
     await page.keyboard.press(key);
-    expect(await page.evaluate(focusIsVisible)).toBe(true);
+    expect(await page.evaluate(isFocusVisible)).toBe(true);
   }
   throw new Error(`The keyboard does not come to ${name}.`);
 }
 
 /** On the element itself, or on what is around a field. */
-function focusIsVisible(): boolean {
+function isFocusVisible(): boolean {
   const one = document.activeElement;
   if (!one || one === document.body) return true;
   const marks = (element: Element) => {
@@ -47,20 +47,20 @@ test("a chat is started, an approval answered, a run stopped and a branch made b
   await page.waitForTimeout(600);
   await tabTo(page, "Allow", "Shift+Tab");
   await page.keyboard.press("Enter");
-  await conversation(page).getByText("The greeting is changed.").waitFor();
+  await getConversation(page).getByText("The greeting is changed.").waitFor();
   await isAtRest(page);
-  await conversation(page).focus();
+  await getConversation(page).focus();
   await say(page, "Count");
   await page.locator("[data-live]").getByText("word12").waitFor();
   await page.keyboard.press("Escape");
   await isAtRest(page);
   await page.keyboard.press("ArrowUp");
-  await page.getByLabel("Edit what you said").waitFor();
+  await page.getByLabel("Edit your message").waitFor();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("Other words");
   await page.keyboard.press("Enter");
-  await conversation(page).getByText("You said: Other words").waitFor();
-  await conversation(page).getByText("2/2").waitFor();
+  await getConversation(page).getByText("You said: Other generateWords").waitFor();
+  await getConversation(page).getByText("2/2").waitFor();
 });
 
 test("the inspector, replay, the palette, the help and the sessions are used by keyboard alone", async () => {
@@ -68,7 +68,7 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.locator("[data-prompt]").waitFor();
   await page.keyboard.type("Look up how to begin");
   await page.keyboard.press("Enter");
-  await conversation(page).getByText("The guide names two ways").waitFor();
+  await getConversation(page).getByText("The guide names two ways").waitFor();
   await isAtRest(page);
 
   await page.keyboard.press("Control+i");
@@ -80,15 +80,15 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   }
   await page.keyboard.press("Control+i");
 
-  await conversation(page).focus();
+  await getConversation(page).focus();
   await page.keyboard.press("?");
   const keys = page.getByRole("dialog", { name: "Keyboard" });
   await keys.waitFor();
-  await untilHeard(
+  await retryGesture(
     () => page.keyboard.press("Escape"),
     () => keys.waitFor({ state: "detached" }),
   );
-  await expect.poll(() => focused(page)).toBe("Conversation");
+  await expect.poll(() => getFocusedName(page)).toBe("Conversation");
 
   const { pathname } = new URL(page.url());
   await page.goto(`${studio.url}${pathname}/replay`);
@@ -98,21 +98,21 @@ test("the inspector, replay, the palette, the help and the sessions are used by 
   await page.keyboard.press("End");
 
   await page.keyboard.press("Control+k");
-  await expect.poll(() => focused(page)).toBe("Find");
+  await expect.poll(() => getFocusedName(page)).toBe("Find");
   await page.keyboard.type("sessions");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/sessions$/);
   await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   await tabTo(page, /^More about Look up/);
-  await choose(page, "Rename");
+  await chooseMenuItem(page, "Rename");
   await page.getByRole("dialog", { name: "Rename" }).waitFor();
-  await expect.poll(() => focused(page)).toBe("Title");
+  await expect.poll(() => getFocusedName(page)).toBe("Title");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("A better name");
   await page.keyboard.press("Enter");
   await page.getByRole("main").getByText("A better name").waitFor();
   await tabTo(page, /^More about A better name/);
-  await choose(page, "Delete");
+  await chooseMenuItem(page, "Delete");
   await page.getByRole("dialog", { name: /Delete/ }).waitFor();
   await tabTo(page, "Delete");
   await page.keyboard.press("Enter");

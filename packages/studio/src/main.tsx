@@ -2,12 +2,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import "./ui/theme.css";
-import { showTheme } from "./ui/theme.ts";
+import { applyTheme } from "./ui/theme.ts";
 
-showTheme();
-const place = document.getElementById("studio");
-if (place)
-  createRoot(place).render(
+applyTheme();
+const container = document.getElementById("studio");
+if (container)
+  createRoot(container).render(
     <StrictMode>
       <App />
     </StrictMode>,

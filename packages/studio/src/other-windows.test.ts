@@ -14,7 +14,7 @@ const uses: Readonly<Record<string, RegExp>> = {
 /** Each tag that opens another window, up to its end. */
 const openings = /<\w+\b[^<>]*\btarget=[^<>]*>/g;
 
-function problemsIn({ path, text }: Source): string[] {
+function findProblems({ path, text }: Source): string[] {
   const used = Object.entries(uses).filter(([, use]) => use.test(text));
   const open = [...text.matchAll(openings)].filter(
     ([tag]) => !/\brel="[^"]*\bnoopener\b[^"]*\bnoreferrer\b[^"]*"/.test(tag),
@@ -33,7 +33,7 @@ describe("the studio and other windows", () => {
 
   it("listens to none, speaks to none, and what it opens gets no opener (A73)", () => {
     expect(sources.length).toBeGreaterThan(100);
-    expect(sources.flatMap(problemsIn)).toEqual([]);
+    expect(sources.flatMap(findProblems)).toEqual([]);
     const opening = sources.filter(({ text }) => text.includes("_blank"));
     // Every place that opens a window has been looked at.
     expect(opening.length).toBeGreaterThan(2);
@@ -51,6 +51,6 @@ describe("the studio and other windows", () => {
     '<a href={url} target="_blank">',
     '<a href={url} target="_blank" rel="noreferrer">',
   ])("would be found: %s (A73)", (text) => {
-    expect(problemsIn({ path: "a.tsx", text })).toHaveLength(1);
+    expect(findProblems({ path: "a.tsx", text })).toHaveLength(1);
   });
 });

@@ -3,10 +3,10 @@ import { type Client, createClient } from "capstan/client";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { picture, studioFor } from "./testing/browser.ts";
-import { untilStill } from "./testing/conversation-page.ts";
+import { setupStudio, takePicture } from "./testing/browser.ts";
+import { waitUntilStill } from "./testing/conversation-page.ts";
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const search = defineTool({
   name: "search",
@@ -15,7 +15,7 @@ const search = defineTool({
   effects: "none",
   reads: ["public"],
   async execute(input) {
-    await pause(60);
+    await wait(60);
     const { query } = input as { query: string };
     if (query === "closed") throw new Error("The timetable is closed.");
     return `Two trains for ${query}`;
@@ -23,7 +23,7 @@ const search = defineTool({
 });
 
 /** Looks twice at once and asks another agent, looks again at what fails, then answers; without tools at once. */
-function traveller(): Agent {
+function createTravelAgent(): Agent {
   const helper = scriptedModel(
     ({ history }) =>
       history.at(-1)?.type === "user"
@@ -65,7 +65,7 @@ function traveller(): Agent {
 const manySteps = 110;
 
 /** Takes a step after the other, each of them an entry of the conversation. */
-function walker(): Agent {
+function createWalkAgent(): Agent {
   const step = defineTool({
     name: "step",
     description: "Takes a step.",
@@ -81,7 +81,7 @@ function walker(): Agent {
   return defineAgent({ name: "walker", model, tools: [step], policy: { maxTurns: 200, gate: "off" } });
 }
 
-const studio = studioFor(() => ({ agents: [traveller(), walker()] }));
+const studio = setupStudio(() => ({ agents: [createTravelAgent(), createWalkAgent()] }));
 
 let client: Client;
 let sessionId: string;
@@ -89,7 +89,7 @@ let runId: string;
 
 type Where = { readonly sessionId?: string; readonly agent?: string };
 
-async function runs(input: string, where: Where = {}): Promise<{ runId: string; sessionId: string }> {
+async function startRun(input: string, where: Where = {}): Promise<{ runId: string; sessionId: string }> {
   const started = await client.runs.start({ input, ...where });
   for await (const _ of client.runs.events(started.runId));
   return started;
@@ -97,13 +97,13 @@ async function runs(input: string, where: Where = {}): Promise<{ runId: string; 
 
 beforeAll(async () => {
   client = createClient({ baseURL: studio.url });
-  const first = await runs("Which train goes to Bern?");
+  const first = await startRun("Which train goes to Bern?");
   ({ sessionId } = first);
-  ({ runId } = await runs("And on Sunday?", { sessionId }));
+  ({ runId } = await startRun("And on Sunday?", { sessionId }));
 });
 
 /** What is asked of the server that could begin or change something. */
-function changesBy(page: Page): string[] {
+function watchMutations(page: Page): string[] {
   const changes: string[] = [];
   page.on("request", (request) => {
     if (request.method() !== "GET") changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
@@ -112,44 +112,44 @@ function changesBy(page: Page): string[] {
 }
 
 async function openInspector(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Show the inspector" }).click();
+  await page.getByRole("button", { name: "Show inspector" }).click();
   await page.getByRole("tab", { name: "Timeline" }).waitFor();
 }
 
-const bars = (page: Page, kind: string) => page.locator(`[data-bar][data-kind=${kind}]`);
-const moment = (page: Page) => page.locator("[data-moment]").getAttribute("data-moment");
+const getBars = (page: Page, kind: string) => page.locator(`[data-bar][data-kind=${kind}]`);
+const getMoment = (page: Page) => page.locator("[data-moment]").getAttribute("data-moment");
 
 describe("the inspector", () => {
   test("shows what took how long, and leads from a bar to the chat and from the chat to a bar", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
     await openInspector(page);
-    await bars(page, "tool").first().waitFor();
+    await getBars(page, "tool").first().waitFor();
     // Of each run: two searches, the agent and its search, and the search that fails.
-    await expect.poll(() => bars(page, "tool").count()).toBe(10);
-    await bars(page, "tool").first().click();
+    await expect.poll(() => getBars(page, "tool").count()).toBe(10);
+    await getBars(page, "tool").first().click();
     await page.locator("[data-call]").first().waitFor();
     expect(await page.locator("[data-call]").first().isVisible()).toBe(true);
     await page
       .getByRole("region", { name: "Details" })
-      .getByRole("button", { name: "Show in the chat" })
+      .getByRole("button", { name: "Show in chat" })
       .waitFor();
     await page.keyboard.press("ArrowDown");
     expect(await page.locator("[data-bar][aria-pressed=true]").getAttribute("aria-label")).toMatch(
       /^tool search/,
     );
-    await picture(page, "timeline-desktop-light");
+    await takePicture(page, "timeline-desktop-light");
 
-    await untilStill(page); // what it leaves behind on its way is taken from the page
+    await waitUntilStill(page); // what it leaves behind on its way is taken from the page
     await page.locator("[data-call]").last().getByRole("button").first().click();
-    await page.getByRole("button", { name: "Show in the timeline" }).last().click();
+    await page.getByRole("button", { name: "Show in timeline" }).last().click();
     const chosen = page.locator("[data-bar][aria-pressed=true]");
     await expect.poll(() => chosen.getAttribute("aria-label")).toMatch(/^tool search, .*, error/);
-    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByRole("button", { name: "Show as table" }).click();
     await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(15);
   });
 
   test("leads to any place of a long conversation, and back", async () => {
-    const long = await runs("Walk", { agent: "walker" });
+    const long = await startRun("Walk", { agent: "walker" });
     const page = await studio.open(`/sessions/${long.sessionId}`);
     const chat = page.getByRole("region", { name: "Conversation" });
     const isInSight = (text: string) =>
@@ -165,7 +165,7 @@ describe("the inspector", () => {
     await openInspector(page);
     await expect.poll(() => isInSight("Arrived.")).toBe(true);
     expect(await isInSight("Step number 7.")).toBe(false);
-    await bars(page, "tool").nth(6).click();
+    await getBars(page, "tool").nth(6).click();
     await expect.poll(() => isInSight("Step number 7.")).toBe(true);
     await page.keyboard.press("End");
     await expect.poll(() => isInSight("Arrived.")).toBe(true);
@@ -174,8 +174,8 @@ describe("the inspector", () => {
     await expect.poll(() => isInSight("Step number 1.")).toBe(true);
     const step = chat.locator("[data-seq]", { hasText: "Step number 2." });
     await step.getByRole("button", { name: /^step/ }).click();
-    await step.getByRole("button", { name: "Show in the timeline" }).click();
-    await expect.poll(() => bars(page, "tool").nth(1).getAttribute("aria-pressed")).toBe("true");
+    await step.getByRole("button", { name: "Show in timeline" }).click();
+    await expect.poll(() => getBars(page, "tool").nth(1).getAttribute("aria-pressed")).toBe("true");
     expect(await isInSight("Step number 2.")).toBe(true);
   });
 
@@ -185,43 +185,43 @@ describe("the inspector", () => {
     await page.getByRole("tab", { name: "Messages" }).click();
     const messages = page.getByRole("region", { name: "Messages" });
     await messages.getByText("Two trains for Bern").first().waitFor();
-    await picture(page, "messages-desktop-dark");
+    await takePicture(page, "messages-desktop-dark");
     await page.getByLabel("Format").selectOption("anthropic");
     await messages.getByText('"tool_use_id"').first().waitFor();
     await page.getByRole("tab", { name: "Prompt" }).click();
     const prompt = page.getByRole("region", { name: "Prompt" });
     await prompt.getByText("You help people who travel.").waitFor();
-    await prompt.getByText("Added for this turn alone").waitFor();
-    await picture(page, "prompt-desktop-dark");
-    await page.getByRole("button", { name: "Turn before" }).click();
-    await prompt.getByText("2 tools, offered").waitFor();
+    await prompt.getByText("Added for this turn").waitFor();
+    await takePicture(page, "prompt-desktop-dark");
+    await page.getByRole("button", { name: "Previous turn" }).click();
+    await prompt.getByText("2 tools, available").waitFor();
     await page.getByRole("tab", { name: "Events" }).click();
-    await page.getByLabel("Search the events").fill("timetable is closed");
+    await page.getByLabel("Search events").fill("timetable is closed");
     await page.locator("[data-event]").first().getByRole("button").click();
     await page.getByText('"is_error": true').waitFor();
-    await picture(page, "events-desktop-dark");
+    await takePicture(page, "events-desktop-dark");
   });
 
   test("runs again with another policy only when that is confirmed, and compares the two", async () => {
     const page = await studio.open(`/sessions/${sessionId}`);
-    const changes = changesBy(page);
+    const changes = watchMutations(page);
     await openInspector(page);
     await page.getByRole("tab", { name: "Policy" }).click();
     await page.getByText("by default 10").waitFor();
-    await page.getByLabel("Most turns").fill("2");
-    await picture(page, "policy-desktop-light");
-    await page.getByRole("button", { name: "Run again with this" }).click();
+    await page.getByLabel("Max turns").fill("2");
+    await takePicture(page, "policy-desktop-light");
+    await page.getByRole("button", { name: "Run again" }).click();
     const dialog = page.getByRole("dialog", { name: "Run again" });
-    await dialog.getByText("It calls models and tools again").waitFor();
+    await dialog.getByText("Models and tools are called again").waitFor();
     expect(changes).toEqual([]);
-    await picture(page, "rerun-desktop-light");
+    await takePicture(page, "rerun-desktop-light");
     await dialog.getByRole("button", { name: "Run and compare" }).click();
     await page.waitForURL(/\/compare\//);
     expect(changes).toEqual([`POST /api/runs/${runId}/rerun`]);
     await page.getByText("2 of 3 turns differ.").waitFor();
     await page.locator("[data-difference=left]").waitFor();
     await page.locator("ins").first().waitFor();
-    await picture(page, "compare-desktop-light");
+    await takePicture(page, "compare-desktop-light");
     await page.getByLabel("Left: run").selectOption({ index: 0 });
     await page.waitForURL((url) => !url.pathname.includes(`/compare/${runId}/`));
   });
@@ -230,12 +230,12 @@ describe("the inspector", () => {
 describe("time", () => {
   test("a replay goes anywhere in a session, turn by turn and event by event, and asks for nothing that begins something (S0-46)", async () => {
     const page = await studio.open(`/sessions/${sessionId}/replay`);
-    const changes = changesBy(page);
+    const changes = watchMutations(page);
     const chat = page.getByRole("region", { name: "Conversation at this moment" });
     await chat.getByText("Take the train at 11.").last().waitFor();
-    const total = Number(await moment(page));
+    const total = Number(await getMoment(page));
     await page.keyboard.press("Home");
-    await chat.getByText("Before the first word").waitFor();
+    await chat.getByText("Start of the session").waitFor();
     await page.keyboard.press("ArrowRight");
     await chat.getByText("Which train goes to Bern?").waitFor();
     expect(await chat.getByText("I look at both.").count()).toBe(0);
@@ -243,13 +243,13 @@ describe("time", () => {
     await page.keyboard.press("Shift+ArrowRight");
     await chat.getByText("I look at both.").waitFor();
     await expect.poll(() => page.locator("[data-call][data-state=ok]").count()).toBe(4);
-    await picture(page, "replay-desktop-light");
+    await takePicture(page, "replay-desktop-light");
     await page.getByLabel("Speed").selectOption("16");
     await page.locator("body").click({ position: { x: 900, y: 5 } });
     await page.keyboard.press("Space");
-    await expect.poll(() => moment(page)).toBe(String(total));
+    await expect.poll(() => getMoment(page)).toBe(String(total));
     await page.getByRole("slider", { name: "Moment" }).fill("3");
-    await expect.poll(() => moment(page)).toBe("3");
+    await expect.poll(() => getMoment(page)).toBe("3");
     expect(changes).toEqual([]);
   });
 
@@ -271,21 +271,21 @@ test("on a phone everything has its place, in both themes", async () => {
   async function pictures(name: string): Promise<void> {
     for (const colorScheme of ["dark", "light"] as const) {
       await page.emulateMedia({ colorScheme });
-      if (process.env.CAPSTAN_PICTURES) await pause(200); // colours fade into each other
-      await picture(page, `${name}-phone-${colorScheme}`);
+      if (process.env.CAPSTAN_PICTURES) await wait(200); // colours fade into each other
+      await takePicture(page, `${name}-phone-${colorScheme}`);
     }
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false);
   }
   await openInspector(page);
-  await bars(page, "tool").first().click();
+  await getBars(page, "tool").first().click();
   await pictures("timeline");
   await page.getByRole("tab", { name: "Policy" }).click();
   await pictures("policy");
   await page.getByRole("tab", { name: "Timeline" }).click();
-  await page.getByRole("link", { name: "Compare the last two runs" }).click();
+  await page.getByRole("link", { name: "Compare last two runs" }).click();
   await page.getByRole("table").waitFor();
   await pictures("compare");
   await page.goto(`${studio.url}/sessions/${sessionId}/replay`);
-  await page.getByRole("button", { name: "Turn back" }).click();
+  await page.getByRole("button", { name: "Previous turn" }).click();
   await pictures("replay");
 });

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { studioFolder } from "./index.ts";
-import { studioFor } from "./testing/browser.ts";
-import { chatAgents, introductions } from "./testing/chat-agents.ts";
-import { ask, say } from "./testing/conversation-page.ts";
+import { setupStudio } from "./testing/browser.ts";
+import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
+import { sendAndWait, sendMessage } from "./testing/conversation-page.ts";
 
-const studio = studioFor(() => ({ agents: chatAgents(), about: introductions }));
+const studio = setupStudio(() => ({ agents: createChatAgents(), about: agentProfiles }));
 
 test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing of the widgets", () => {
   const html = readFileSync(join(studioFolder, "index.html"), "utf8");
@@ -28,8 +28,8 @@ test("the page loads at most 220 kB of JavaScript at once, gzipped, and nothing 
 
 test("while text streams in nothing that is finished is drawn again, and nothing jumps", async () => {
   const page = await studio.open("/");
-  for (const text of ["Look up how to begin", "Only words"]) await ask(page, text);
-  await say(page, "Count");
+  for (const text of ["Look up how to begin", "Only words"]) await sendAndWait(page, text);
+  await sendMessage(page, "Count");
   await page.locator("[data-live]").getByText("word12").waitFor();
   const { outside, inside, shift } = await page.evaluate(async () => {
     let [outside, inside, shift] = [0, 0, 0];

@@ -2,63 +2,62 @@ import type { AgentData } from "../agents/agent-data.ts";
 import type { Tool } from "../tool.ts";
 import type { Connection } from "./connection.ts";
 
-/** A tool as people choose agents by it. */
+/** A tool, as shown to users who choose or build an agent. */
 export type ToolInfo = {
   readonly name: string;
   readonly description: string;
-  /** Left out: nobody has said what it changes. */
+  /** Undefined when the tool does not declare its effects. */
   readonly effects?: Tool["effects"];
   readonly reads?: Tool["reads"];
-  /** A person may have to agree to a call. */
+  /** Calls may require approval. */
   readonly needsApproval: boolean;
-  /** The client runs it: the run waits for the result. */
+  /** Executed by the client: the run waits for its result. */
   readonly isClientSide: boolean;
 };
 
-/** An agent of a server: one in its code, or one that people have made there. */
+/** An agent of a server, defined in code or stored by a user. */
 export type AgentInfo = {
   readonly name: string;
   readonly source: "coded" | "user" | "imported";
   readonly description?: string;
-  /** The names of those that are asked, the first one first. */
+  /** Model names in the order in which they are tried. */
   readonly models: readonly string[];
   readonly tools: readonly ToolInfo[];
   readonly handoffs: readonly string[];
-  /** Why it cannot run. */
+  /** Set when the agent cannot run. */
   readonly problem?: string;
   readonly version?: number;
   readonly createdAt?: number;
   readonly updatedAt?: number;
-  /** Of a stored one what it is made of, for those who may change it. */
+  /** Definition of a stored agent, for users who may edit it. */
   readonly data?: AgentData;
 };
 
-/** The agents of a server. */
+/** Reads and edits the agents of a server. */
 export interface AgentsClient {
   list(): Promise<readonly AgentInfo[]>;
-  /** Of a stored one the current version, unless another is asked for. */
+  /** Returns the current version of a stored agent unless `version` is given. */
   get(name: string, version?: number): Promise<AgentInfo>;
   /**
-   * Stores the next version. `expectedVersion` is the one it was made from, 0 for a new agent: rejects with
-   * `position_conflict` when somebody else was faster.
+   * Stores the next version. `expectedVersion` is the version it is based on, 0 for a new agent. Rejects with
+   * `position_conflict` when another version was saved in between.
    */
   save(data: AgentData, expectedVersion: number): Promise<AgentInfo>;
   /** Removes all versions. */
   remove(name: string, expectedVersion: number): Promise<void>;
 }
 
-/** The agents of the server at the other end. */
-export function agentsClient({ ask }: Connection): AgentsClient {
-  const pathOf = (name: string) => `/api/agents/${encodeURIComponent(name)}`;
+export function createAgentsClient({ request }: Connection): AgentsClient {
+  const getAgentPath = (name: string) => `/api/agents/${encodeURIComponent(name)}`;
   return {
     list: async () =>
-      (await ask<{ agents: readonly AgentInfo[] }>({ method: "GET", path: "/api/agents" })).agents,
-    get: (name, version) => ask({ method: "GET", path: pathOf(name), query: { version } }),
+      (await request<{ agents: readonly AgentInfo[] }>({ method: "GET", path: "/api/agents" })).agents,
+    get: (name, version) => request({ method: "GET", path: getAgentPath(name), query: { version } }),
     save: (data, expectedVersion) =>
-      ask({ method: "PUT", path: pathOf(data.name), body: { data, expectedVersion } }),
+      request({ method: "PUT", path: getAgentPath(data.name), body: { data, expectedVersion } }),
     async remove(name, expectedVersion) {
       const query = { expectedVersion };
-      await ask({ method: "DELETE", path: pathOf(name), query, isRepeatable: true });
+      await request({ method: "DELETE", path: getAgentPath(name), query, isIdempotent: true });
     },
   };
 }

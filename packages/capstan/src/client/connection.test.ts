@@ -6,7 +6,7 @@ type Sent = { readonly method: string; readonly url: string; readonly key: strin
 type Answers = readonly (Response | Error | "never")[];
 
 /** A client whose requests are answered in turn; the last answer is for all that follow. */
-function asking(
+function createTestConnection(
   answers: Answers,
   options: ClientOptions = {},
 ): { client: Client; sent: Sent[]; clock: ReturnType<typeof fakeClock> } {
@@ -29,14 +29,14 @@ function asking(
 
 const cut = new TypeError("fetch failed");
 const started = Response.json({ runId: "r", sessionId: "s" }, { status: 201 });
-const problem = (status: number, error: object, headers = {}) =>
+const createErrorResponse = (status: number, error: object, headers = {}) =>
   Response.json({ error }, { status, headers });
-const busy = problem(503, { code: "overloaded", message: "No room.", retryable: true });
+const busy = createErrorResponse(503, { code: "overloaded", message: "No room.", retryable: true });
 const gateway = new Response("<h1>Bad gateway</h1>", { status: 502 });
 
 describe("a request", () => {
   it("that starts a run is sent again with the same key when its answer was lost (F84, C43)", async () => {
-    const { client, sent } = asking([cut, gateway, busy, started]);
+    const { client, sent } = createTestConnection([cut, gateway, busy, started]);
     expect(await client.runs.start({ input: "Hi" })).toEqual({ runId: "r", sessionId: "s" });
     expect(sent).toHaveLength(4);
     expect(new Set(sent.map(({ key }) => key)).size).toBe(1);
@@ -49,38 +49,49 @@ describe("a request", () => {
 
   it("that cannot be sent twice is sent again only when it was refused", async () => {
     const data = { format: 1, name: "a" } as const;
-    const lost = asking([cut, started]);
+    const lost = createTestConnection([cut, started]);
     await expect(lost.client.agents.save(data, 0)).rejects.toMatchObject({ code: "server_unreachable" });
     expect(lost.sent).toHaveLength(1);
-    const refused = asking([busy, Response.json({ name: "a" })]);
+    const refused = createTestConnection([busy, Response.json({ name: "a" })]);
     await refused.client.agents.save(data, 0);
     expect(refused.sent).toHaveLength(2);
   });
 
   it("that removes is content when the first try has done it", async () => {
-    const gone = problem(404, { code: "not_found", message: "There is no such session.", retryable: false });
-    await asking([cut, gone]).client.sessions.remove("s");
-    await expect(asking([gone]).client.sessions.remove("s")).rejects.toMatchObject({ code: "not_found" });
+    const gone = createErrorResponse(404, {
+      code: "not_found",
+      message: "Session not found.",
+      retryable: false,
+    });
+    await createTestConnection([cut, gone]).client.sessions.remove("s");
+    await expect(createTestConnection([gone]).client.sessions.remove("s")).rejects.toMatchObject({
+      code: "not_found",
+    });
   });
 
   it("is sent so often and no more, and waits as long as it is asked to, if that is not long", async () => {
-    const away = asking([cut]);
+    const away = createTestConnection([cut]);
     await expect(away.client.runs.list()).rejects.toMatchObject({
       code: "server_unreachable",
       retryable: true,
       message: expect.stringContaining("http://127.0.0.1:1 "),
     });
     expect(away.sent).toHaveLength(5);
-    const once = asking([cut], { retries: 0 });
+    const once = createTestConnection([cut], { retries: 0 });
     await expect(once.client.runs.list()).rejects.toMatchObject({ code: "server_unreachable" });
     expect(once.sent).toHaveLength(1);
 
     const limited = { code: "rate_limited", message: "Too many.", retryable: true };
-    const soon = asking([problem(429, limited, { "retry-after": "7" }), Response.json({ runs: [] })]);
+    const soon = createTestConnection([
+      createErrorResponse(429, limited, { "retry-after": "7" }),
+      Response.json({ runs: [] }),
+    ]);
     const before = soon.clock.now();
     expect(await soon.client.runs.list()).toEqual([]);
     expect(soon.clock.now() - before).toBeGreaterThanOrEqual(7000);
-    const tomorrow = asking([problem(429, { ...limited, retryAfterMs: 3_600_000 })]);
+    const tomorrow = createTestConnection([
+      createErrorResponse(429, { ...limited, retryAfterMs: 3_600_000 }),
+    ]);
     await expect(tomorrow.client.runs.list()).rejects.toMatchObject({
       code: "rate_limited",
       retryAfterMs: 3_600_000,
@@ -89,29 +100,40 @@ describe("a request", () => {
   });
 
   it("fails with the error of the server, and tells what is none", async () => {
-    const refused = problem(409, { code: "session_busy", message: "It is busy.", retryable: true });
-    await expect(asking([refused]).client.runs.start({ input: "Hi" })).rejects.toMatchObject({
+    const refused = createErrorResponse(409, {
+      code: "session_busy",
+      message: "It is busy.",
+      retryable: true,
+    });
+    await expect(createTestConnection([refused]).client.runs.start({ input: "Hi" })).rejects.toMatchObject({
       name: "AgentError",
       code: "session_busy",
       message: "It is busy.",
       retryable: true,
     });
     const inside = { code: "internal", message: "Something went wrong.", retryable: true, id: "err_1" };
-    await expect(asking([problem(500, inside)]).client.runs.get("r")).rejects.toThrow("wrong. (err_1)");
-    const unknown = problem(418, { code: "teapot", message: "Short and stout." });
-    await expect(asking([unknown]).client.runs.get("r")).rejects.toMatchObject({
+    await expect(
+      createTestConnection([createErrorResponse(500, inside)]).client.runs.get("r"),
+    ).rejects.toThrow("wrong. (err_1)");
+    const unknown = createErrorResponse(418, { code: "teapot", message: "Short and stout." });
+    await expect(createTestConnection([unknown]).client.runs.get("r")).rejects.toMatchObject({
       code: "server_unreachable",
       retryable: false,
     });
-    await expect(asking([new Response("<html>")]).client.runs.get("r")).rejects.toThrow("in JSON");
+    await expect(createTestConnection([new Response("<html>")]).client.runs.get("r")).rejects.toThrow(
+      "with JSON",
+    );
   });
 
   it("ends when it takes too long or is aborted", async () => {
-    const late = asking(["never"], { timeoutMs: 1000, retries: 1 });
+    const late = createTestConnection(["never"], { timeoutMs: 1000, retries: 1 });
     await expect(late.client.runs.list()).rejects.toMatchObject({ code: "server_unreachable" });
     expect(late.sent).toHaveLength(2);
     const stop = new AbortController();
-    const aborted = asking(["never"]).client.runs.start({ input: "Hi" }, { signal: stop.signal });
+    const aborted = createTestConnection(["never"]).client.runs.start(
+      { input: "Hi" },
+      { signal: stop.signal },
+    );
     stop.abort();
     await expect(aborted).rejects.toMatchObject({ code: "aborted" });
   });
@@ -135,6 +157,6 @@ describe("a request", () => {
 
   it("tells that a server is about to leave", async () => {
     const leaving = Response.json({ status: "draining" }, { status: 503 });
-    expect(await asking([leaving]).client.health()).toEqual({ status: "draining" });
+    expect(await createTestConnection([leaving]).client.health()).toEqual({ status: "draining" });
   });
 });

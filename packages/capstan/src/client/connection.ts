@@ -1,126 +1,138 @@
 import { sleep } from "../clock.ts";
 import { AgentError, type ErrorCode, errorCodes } from "../errors.ts";
 import { isRecord } from "../json.ts";
-import { inTime } from "./with-timeout.ts";
-import type { World } from "./world.ts";
+import type { ClientEnvironment } from "./environment.ts";
+import { withTimeout } from "./with-timeout.ts";
 
-/** One thing to ask of a server. */
-export type Asking = {
+/** A request to a Capstan server. */
+export type ApiRequest = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   /** Sent as `Idempotency-Key`. */
   readonly key?: string;
-  /** To ask it twice is the same as to ask it once: it is asked again when the answer was lost. */
-  readonly isRepeatable?: boolean;
-  /** Statuses that are no failure here. */
-  readonly alsoAnswers?: readonly number[];
+  /** Safe to send again when the response is lost. */
+  readonly isIdempotent?: boolean;
+  /** Error statuses whose body counts as a regular response. */
+  readonly acceptedStatuses?: readonly number[];
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The way to one server. */
+/** A connection to one server. */
 export interface Connection {
-  /** The answer as JSON. Rejects with the `AgentError` that the server tells, or with `server_unreachable`. */
-  ask<Answer>(asking: Asking): Promise<Answer>;
-  /** The answer as a text. */
-  read(asking: Asking): Promise<string>;
-  /** The bytes of a stream of events behind a position. Tries once. */
-  open(path: string, after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Returns the JSON response. Rejects with the server's `AgentError` or with `server_unreachable`. */
+  request<Answer>(request: ApiRequest): Promise<Answer>;
+  /** Returns the response as text. */
+  requestText(request: ApiRequest): Promise<string>;
+  /** Opens the event stream after a position. Does not retry. */
+  openEventStream(path: string, after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
 export type ConnectionOptions = {
   readonly baseURL: string;
   readonly key: string | undefined;
-  readonly world: World;
+  readonly environment: ClientEnvironment;
   readonly timeoutMs: number;
   readonly retries: number;
 };
 
-/** What came of one try. `status` is 0 when there was no answer. */
-type Tried = { readonly text: string } | { readonly status: number; readonly error: AgentError };
+/** Outcome of one attempt. `status` is 0 when there was no response. */
+type AttemptResult = { readonly text: string } | { readonly status: number; readonly error: AgentError };
 
 const firstWaitMs = 250;
-/** Who is to wait for longer is told, and decides. */
-const longestWaitMs = 10_000;
+/** Longer waits are left to the caller. */
+const maxWaitMs = 10_000;
 
-/** To the server at an address. */
-export function connection({ baseURL, key, world, timeoutMs, retries }: ConnectionOptions): Connection {
-  const { clock, random } = world;
+export function createConnection({
+  baseURL,
+  key,
+  environment,
+  timeoutMs,
+  retries,
+}: ConnectionOptions): Connection {
+  const { clock, random } = environment;
   const server = baseURL.replace(/\/+$/, "");
   const credentials: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
 
-  async function tried(asking: Asking): Promise<Tried> {
-    const end = new AbortController();
-    const { signal = never } = asking;
-    const url = `${server}${asking.path}${queryOf(asking.query)}`;
+  async function attemptRequest(request: ApiRequest): Promise<AttemptResult> {
+    const abortController = new AbortController();
+    const { signal = neverSignal } = request;
+    const url = `${server}${request.path}${formatQuery(request.query)}`;
     try {
-      const work = whole(world.fetch(url, { ...requestOf(asking, credentials), signal: end.signal }));
-      const { response, text } = await inTime(work, { clock, ms: timeoutMs, signal });
-      if (response.ok || asking.alsoAnswers?.includes(response.status)) return { text };
-      return { status: response.status, error: problemIn(text, response) };
+      const work = readResponse(
+        environment.fetch(url, { ...buildRequestInit(request, credentials), signal: abortController.signal }),
+      );
+      const { response, text } = await withTimeout(work, { clock, ms: timeoutMs, signal });
+      if (response.ok || request.acceptedStatuses?.includes(response.status)) return { text };
+      return { status: response.status, error: parseErrorResponse(text, response) };
     } catch (cause) {
-      end.abort();
+      abortController.abort();
       if (signal.aborted) throw new AgentError("aborted", "The request was aborted.", { cause });
-      return { status: 0, error: unreachable(server, cause) };
+      return { status: 0, error: createUnreachableError(server, cause) };
     }
   }
 
-  async function answer(asking: Asking): Promise<string> {
+  async function requestWithRetry(request: ApiRequest): Promise<string> {
     for (let failures = 0; ; failures++) {
-      const outcome = await tried(asking);
+      const outcome = await attemptRequest(request);
       if ("text" in outcome) return outcome.text;
       const { status, error } = outcome;
-      // What an earlier try of ours has removed is gone, as it should be.
-      if (asking.method === "DELETE" && failures > 0 && status === 404) return "";
+      // An earlier attempt whose response was lost has already deleted it.
+      if (request.method === "DELETE" && failures > 0 && status === 404) return "";
       const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** failures;
-      if (failures >= retries || waitMs > longestWaitMs || !mayAskAgain(status, asking)) throw error;
-      await sleep(clock, waitMs * (1 + random() / 2), asking.signal ?? never).catch((cause) => {
+      if (failures >= retries || waitMs > maxWaitMs || !canRetry(status, request)) throw error;
+      await sleep(clock, waitMs * (1 + random() / 2), request.signal ?? neverSignal).catch((cause) => {
         throw new AgentError("aborted", "The request was aborted.", { cause });
       });
     }
   }
 
   return {
-    async ask<Answer>(asking: Asking) {
-      const text = await answer(asking);
+    async request<Answer>(request: ApiRequest) {
+      const text = await requestWithRetry(request);
       try {
         return (text === "" ? undefined : JSON.parse(text)) as Answer;
       } catch (cause) {
-        const message = `The server at ${nameOf(server)} did not answer in JSON: is it a Capstan server?`;
+        const message = `The server at ${formatServerName(server)} did not respond with JSON. Check that it is a Capstan server.`;
         throw new AgentError("server_unreachable", message, { cause, retryable: false });
       }
     },
-    read: answer,
-    async open(path, after, signal) {
-      const headers = { ...credentials, accept: "text/event-stream", ...lastEvent(after) };
-      const response = await world
+    requestText: requestWithRetry,
+    async openEventStream(path, after, signal) {
+      const headers = { ...credentials, accept: "text/event-stream", ...buildLastEventHeader(after) };
+      const response = await environment
         .fetch(`${server}${path}`, { headers, signal, cache: "no-store" })
-        .catch((cause) => Promise.reject(unreachable(server, cause)));
-      if (!response.ok) throw problemIn(await response.text(), response);
+        .catch((cause) => Promise.reject(createUnreachableError(server, cause)));
+      if (!response.ok) throw parseErrorResponse(await response.text(), response);
       if (response.body && response.headers.get("content-type")?.startsWith("text/event-stream"))
         return response.body;
-      const message = `The server at ${nameOf(server)} did not answer with events: is it a Capstan server?`;
+      const message = `The server at ${formatServerName(server)} did not respond with an event stream. Check that it is a Capstan server.`;
       throw new AgentError("server_unreachable", message, { retryable: false });
     },
   };
 }
 
-const never: AbortSignal = new AbortController().signal;
+const neverSignal: AbortSignal = new AbortController().signal;
 
-async function whole(answered: Promise<Response>): Promise<{ response: Response; text: string }> {
-  const response = await answered;
+async function readResponse(
+  pendingResponse: Promise<Response>,
+): Promise<{ response: Response; text: string }> {
+  const response = await pendingResponse;
   return { response, text: await response.text() };
 }
 
-/** A refusal has done nothing. When the answer was lost, only what can be asked twice is. */
-function mayAskAgain(status: number, { method, key, isRepeatable = method === "GET" }: Asking): boolean {
+/** A refused request had no effect. After a lost response, only idempotent requests are sent again. */
+function canRetry(status: number, { method, key, isIdempotent = method === "GET" }: ApiRequest): boolean {
   if (status === 429 || status === 503) return true;
   const isLost = status === 0 || status === 502 || status === 504;
-  return isLost && (isRepeatable || key !== undefined);
+  return isLost && (isIdempotent || key !== undefined);
 }
 
-function requestOf({ method, body, key }: Asking, credentials: Record<string, string>): RequestInit {
+function buildRequestInit(
+  { method, body, key }: ApiRequest,
+  credentials: Record<string, string>,
+): RequestInit {
   return {
     method,
     headers: {
@@ -132,48 +144,49 @@ function requestOf({ method, body, key }: Asking, credentials: Record<string, st
   };
 }
 
-const lastEvent = (after: number): Record<string, string> =>
+const buildLastEventHeader = (after: number): Record<string, string> =>
   after > 0 ? { "last-event-id": String(after) } : {};
 
-function queryOf(query: Asking["query"] = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+function formatQuery(query: ApiRequest["query"] = {}): string {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
-  return given.length > 0 ? `?${new URLSearchParams(given)}` : "";
+  return entries.length > 0 ? `?${new URLSearchParams(entries)}` : "";
 }
 
-const nameOf = (server: string): string => (server === "" ? "this page's address" : server);
+const formatServerName = (server: string): string => (server === "" ? "this page's origin" : server);
 
-function unreachable(server: string, cause: unknown): AgentError {
-  const message = `The server at ${nameOf(server)} cannot be reached: is it running, and is this its address?`;
+function createUnreachableError(server: string, cause: unknown): AgentError {
+  const message = `The server at ${formatServerName(server)} cannot be reached. Check that it is running and that the address is correct.`;
   return new AgentError("server_unreachable", message, { cause });
 }
 
-/** The error that an answer tells; one that does not speak as our servers do is from something in between. */
-function problemIn(body: string, { status, url, headers }: Response): AgentError {
-  const told = errorIn(body);
+/** Returns the server's error. A body in another format comes from a proxy in between. */
+function parseErrorResponse(body: string, { status, url, headers }: Response): AgentError {
+  const errorData = parseErrorBody(body);
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-  if (!told) {
-    const message = `${url || "The server"} answered ${status}, and not as a Capstan server does.`;
+  if (!errorData) {
+    const message = `${url || "The server"} answered ${status} with an unexpected body. Check that it is a Capstan server.`;
     const retryable = status >= 500 || status === 429 || status === 408;
-    return new AgentError("server_unreachable", message, { retryable, ...inMs(seconds * 1000) });
+    return new AgentError("server_unreachable", message, { retryable, ...toRetryAfter(seconds * 1000) });
   }
-  const { code, message, retryable, retryAfterMs, id } = told;
+  const { code, message, retryable, retryAfterMs, id } = errorData;
   const where = typeof id === "string" ? ` (${id})` : "";
   return new AgentError(code as ErrorCode, `${message}${where}`, {
     retryable: retryable === true,
-    ...inMs(typeof retryAfterMs === "number" ? retryAfterMs : seconds * 1000),
+    ...toRetryAfter(typeof retryAfterMs === "number" ? retryAfterMs : seconds * 1000),
   });
 }
 
-const inMs = (ms: number): { retryAfterMs?: number } => (Number.isFinite(ms) ? { retryAfterMs: ms } : {});
+const toRetryAfter = (ms: number): { retryAfterMs?: number } =>
+  Number.isFinite(ms) ? { retryAfterMs: ms } : {};
 
-function errorIn(body: string): Readonly<Record<string, unknown>> | undefined {
+function parseErrorBody(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
     const error = isRecord(value) ? value.error : undefined;
     return isRecord(error) && Object.hasOwn(errorCodes, String(error.code)) ? error : undefined;
   } catch {
-    return undefined; // a page of a proxy, say
+    return undefined; // for example, a proxy's HTML page
   }
 }

@@ -1,61 +1,61 @@
 import type { Clock } from "../clock.ts";
-import { type AgentsClient, agentsClient } from "./agents-client.ts";
-import { connection } from "./connection.ts";
-import { type RunsClient, runsClient } from "./runs-client.ts";
-import { type ServerClient, serverClient } from "./server-client.ts";
-import { type SessionsClient, sessionsClient } from "./sessions-client.ts";
+import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
+import { createConnection } from "./connection.ts";
+import { createEnvironment, type Fetch } from "./environment.ts";
+import { createRunsClient, type RunsClient } from "./runs-client.ts";
+import { createServerClient, type ServerClient } from "./server-client.ts";
+import { createSessionsClient, type SessionsClient } from "./sessions-client.ts";
 import { type SessionWatch, watchSession } from "./watch-session.ts";
-import { type Fetch, worldOf } from "./world.ts";
 
-/** Where the server is, and how to talk to it. */
+/** Options for `createClient`. */
 export type ClientOptions = {
-  /** Such as `http://127.0.0.1:4680`; on a page that the server itself serves it can be left out. */
+  /** For example `http://127.0.0.1:4680`. Optional on a page served by the server itself. */
   readonly baseURL?: string;
-  /** Sent as `Authorization: Bearer`. A page signs in instead. */
+  /** Sent as `Authorization: Bearer`. Browser pages sign in instead. */
   readonly key?: string;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
-  /** For one try of a request; 30,000 when left out. Streams of events have no end. */
+  /** Timeout for one attempt, 30,000 by default. Does not apply to event streams. */
   readonly timeoutMs?: number;
-  /** How often a request is sent again, when that cannot do it twice; 4 when left out. */
+  /** How often a request is retried when that is safe, 4 by default. */
   readonly retries?: number;
 };
 
-/** What a server says of itself. */
+/** Health of a server. */
 export type Health = { readonly status: "ok" | "draining" };
 
-/** A server. What fails rejects with an `AgentError`: the server's own, or `server_unreachable`. */
+/** Client of a server. Failures reject with an `AgentError`: the server's own, or `server_unreachable`. */
 export interface Client extends ServerClient {
   readonly agents: AgentsClient;
   readonly sessions: SessionsClient;
   readonly runs: RunsClient;
-  /** A session as it is at this moment, for a user interface. Close it when it is not shown any more. */
+  /** Keeps a live view of a session for a user interface. Close it when the session is no longer shown. */
   watch(sessionId: string): SessionWatch;
   health(): Promise<Health>;
-  /** Gives this browser a cookie for a key or a one-time code, so that no page has to keep it. */
-  signIn(by: { readonly key: string } | { readonly code: string }): Promise<void>;
+  /** Exchanges a key or a one-time code for a session cookie, so that no page has to store it. */
+  signIn(credentials: { readonly key: string } | { readonly code: string }): Promise<void>;
   signOut(): Promise<void>;
 }
 
-/** A client of the server at an address. Nothing is sent before it is asked. */
+/** Creates a client. Sends nothing until a method is called. */
 export function createClient(options: ClientOptions = {}): Client {
   const { baseURL = "", key, timeoutMs = 30_000, retries = 4 } = options;
-  const world = worldOf(options);
-  const server = connection({ baseURL, key, world, timeoutMs, retries });
-  const sessions = sessionsClient(server, world);
-  const runs = runsClient(server, world);
+  const environment = createEnvironment(options);
+  const server = createConnection({ baseURL, key, environment, timeoutMs, retries });
+  const sessions = createSessionsClient(server, environment);
+  const runs = createRunsClient(server, environment);
   return {
-    ...serverClient(server),
-    agents: agentsClient(server),
+    ...createServerClient(server),
+    agents: createAgentsClient(server),
     sessions,
     runs,
-    watch: (sessionId) => watchSession({ sessionId, runs, sessions, world }),
-    health: () => server.ask({ method: "GET", path: "/api/health", alsoAnswers: [503] }),
-    async signIn(by) {
-      await server.ask({ method: "POST", path: "/api/sign-in", body: by });
+    watch: (sessionId) => watchSession({ sessionId, runs, sessions, environment }),
+    health: () => server.request({ method: "GET", path: "/api/health", acceptedStatuses: [503] }),
+    async signIn(credentials) {
+      await server.request({ method: "POST", path: "/api/sign-in", body: credentials });
     },
     async signOut() {
-      await server.ask({ method: "POST", path: "/api/sign-out", body: {}, isRepeatable: true });
+      await server.request({ method: "POST", path: "/api/sign-out", body: {}, isIdempotent: true });
     },
   };
 }

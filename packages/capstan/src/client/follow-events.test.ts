@@ -10,10 +10,10 @@ import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { type ClientOptions, createClient } from "./create-client.ts";
+import type { Fetch } from "./environment.ts";
 import type { ConnectionState } from "./follow-events.ts";
 import { buildView, reduce } from "./reduce.ts";
 import { emptyView } from "./session-view.ts";
-import type { Fetch } from "./world.ts";
 
 const look = defineTool({
   name: "look",
@@ -38,24 +38,24 @@ beforeAll(async () => {
   );
 });
 
-function frame(event: Event): string {
+function formatFrame(event: Event): string {
   const id = isFact(event) ? `id: ${event.seq}\n` : "";
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 /** What a server has to say to one who knows all facts up to `after`, with what was said so far of a message. */
-function bodyBehind(after: number, from: readonly Event[] = events): Uint8Array {
+function buildBody(after: number, from: readonly Event[] = events): Uint8Array {
   const start = from.findLastIndex((event) => isFact(event) && event.seq <= after) + 1;
-  return new TextEncoder().encode(`: hello\n\n${from.slice(start).map(frame).join("")}`);
+  return new TextEncoder().encode(`: hello\n\n${from.slice(start).map(formatFrame).join("")}`);
 }
 
 /** The length of the first events. */
-const firstFrames = () => bodyBehind(0, events.slice(0, 3)).length;
+const measureFirstFrames = () => buildBody(0, events.slice(0, 3)).length;
 
 /** One connection: its bytes in pieces, up to a cut, and how it ends. */
 type Plan = { readonly cut: number; readonly piece: number; readonly how: "cut" | "closed" | "hangs" };
 
-function streamOf(bytes: Uint8Array, { cut, piece, how }: Plan): ReadableStream<Uint8Array> {
+function createByteStream(bytes: Uint8Array, { cut, piece, how }: Plan): ReadableStream<Uint8Array> {
   let at = 0;
   const end = Math.min(cut, bytes.length);
   return new ReadableStream({
@@ -73,12 +73,12 @@ function streamOf(bytes: Uint8Array, { cut, piece, how }: Plan): ReadableStream<
 }
 
 const whole: Plan = { cut: Number.POSITIVE_INFINITY, piece: 1000, how: "closed" };
-const stream = (body: ReadableStream<Uint8Array> | string, status = 200) =>
+const createStreamResponse = (body: ReadableStream<Uint8Array> | string, status = 200) =>
   new Response(body, { status, headers: { "content-type": "text/event-stream; charset=utf-8" } });
 
 /** A server whose connections go as planned; behind the plans all is well. */
-function served(...plans: readonly (Plan | Response | Error)[]): Served {
-  return servedOf(events, plans);
+function serve(...plans: readonly (Plan | Response | Error)[]): Served {
+  return serveEvents(events, plans);
 }
 
 type Served = {
@@ -86,7 +86,7 @@ type Served = {
   readonly asked: readonly (number | string)[];
 };
 
-function servedOf(all: readonly Event[], plans: readonly (Plan | Response | Error)[]): Served {
+function serveEvents(all: readonly Event[], plans: readonly (Plan | Response | Error)[]): Served {
   const asked: (number | string)[] = [];
   return {
     asked,
@@ -100,27 +100,29 @@ function servedOf(all: readonly Event[], plans: readonly (Plan | Response | Erro
       const plan = plans[asked.filter((ask) => typeof ask === "number").length] ?? whole;
       asked.push(after);
       if (plan instanceof Error) throw plan;
-      return plan instanceof Response ? plan : stream(streamOf(bodyBehind(after, all), plan));
+      return plan instanceof Response
+        ? plan
+        : createStreamResponse(createByteStream(buildBody(after, all), plan));
     },
   };
 }
 
-const client = (options: ClientOptions) =>
+const createTestClient = (options: ClientOptions) =>
   createClient({ baseURL: "http://127.0.0.1:1", clock: fakeClock({ skipUpToMs: 10_000 }), ...options });
 
-async function heardFrom(fetch: Fetch): Promise<Event[]> {
-  const heard: Event[] = [];
-  for await (const event of client({ fetch }).runs.events("r")) heard.push(event);
-  return heard;
+async function collectEvents(fetch: Fetch): Promise<Event[]> {
+  const received: Event[] = [];
+  for await (const event of createTestClient({ fetch }).runs.events("r")) received.push(event);
+  return received;
 }
 
 /** Every fact once and in order, and never a word twice in what is shown. */
-function expectWhole(heard: readonly Event[], all = events): void {
-  const facts = heard.filter(isFact);
+function expectComplete(received: readonly Event[], all = events): void {
+  const facts = received.filter(isFact);
   // Compared as text first: it is done thousands of times.
   if (JSON.stringify(facts) !== JSON.stringify(all.filter(isFact))) expect(facts).toEqual(all.filter(isFact));
   let view = emptyView;
-  for (const event of heard) {
+  for (const event of received) {
     view = reduce(view, event);
     const { text } = view.live;
     if (!said.some((words) => words.startsWith(text))) expect(text).toBe("the beginning of a message");
@@ -132,10 +134,10 @@ describe("a listener", () => {
   it("hears the same when its connection is cut at any byte (F81)", async () => {
     const firstMessage = events.findIndex(({ type }) => type === "message");
     const short = [...events.slice(0, firstMessage + 1), ...events.slice(-1)];
-    const { length } = bodyBehind(0, short);
+    const { length } = buildBody(0, short);
     async function hearWithCut(cut: number): Promise<void> {
-      const server = servedOf(short, [{ cut, piece: 10_000, how: "cut" }]);
-      expectWhole(await heardFrom(server.fetch), short);
+      const server = serveEvents(short, [{ cut, piece: 10_000, how: "cut" }]);
+      expectComplete(await collectEvents(server.fetch), short);
       expect(server.asked.length, `cut at ${cut}`).toBe(cut === length ? 1 : 2);
     }
     const together = 250;
@@ -146,7 +148,7 @@ describe("a listener", () => {
   });
 
   it("hears the same through any connections, whatever they are cut into (F81)", async () => {
-    const { length } = bodyBehind(0);
+    const { length } = buildBody(0);
     const plans = array(
       tuple(integer({ min: 0, max: length }), integer({ min: 1, max: 300 }), boolean()).map(
         ([cut, piece, isClosed]): Plan => ({ cut, piece, how: isClosed ? "closed" : "cut" }),
@@ -154,7 +156,7 @@ describe("a listener", () => {
       { maxLength: 8 },
     );
     const property = asyncProperty(plans, async (given) => {
-      expectWhole(await heardFrom(served(...given).fetch));
+      expectComplete(await collectEvents(serve(...given).fetch));
     });
     await assert(property, { numRuns: 150 });
   });
@@ -163,39 +165,40 @@ describe("a listener", () => {
     let connections = 0;
     const fetch: Fetch = async () => {
       const cut = connections++ < 3 ? connections * 1000 : Number.POSITIVE_INFINITY;
-      return stream(streamOf(bodyBehind(0), { cut, piece: 700, how: "cut" }));
+      return createStreamResponse(createByteStream(buildBody(0), { cut, piece: 700, how: "cut" }));
     };
-    const heard = await heardFrom(fetch);
-    expect(heard.filter(isFact)).toEqual(events.filter(isFact));
+    const received = await collectEvents(fetch);
+    expect(received.filter(isFact)).toEqual(events.filter(isFact));
     expect(connections).toBe(4);
   });
 
   it("takes back what was said of a message, once, before it is said again", async () => {
-    const text = new TextDecoder().decode(bodyBehind(0));
+    const text = new TextDecoder().decode(buildBody(0));
     const cut = text.indexOf("content_delta", text.indexOf("content_delta") + 1) + 400;
-    const heard = await heardFrom(served({ cut, piece: 50, how: "cut" }).fetch);
-    const at = heard.findIndex(({ type }) => type === "message_restart");
-    expect(heard.filter(({ type }) => type === "message_restart")).toEqual([
+    const received = await collectEvents(serve({ cut, piece: 50, how: "cut" }).fetch);
+    const at = received.findIndex(({ type }) => type === "message_restart");
+    expect(received.filter(({ type }) => type === "message_restart")).toEqual([
       { type: "message_restart", reason: "reconnected", runId: "r", sessionId: "s", agent: "a", turn: 1 },
     ]);
-    expect(heard[at + 1]?.type).toBe("content_delta");
+    expect(received[at + 1]?.type).toBe("content_delta");
   });
 
   it("comes back when the server leaves, has no room, is away, or sends what cannot be read", async () => {
-    const draining = `${frame(events[0] as Event)}event: server_draining\ndata: {"retryMs":1000}\n\n`;
-    const server = served(
-      stream(draining),
+    const draining = `${formatFrame(events[0] as Event)}event: server_draining\ndata: {"retryMs":1000}\n\n`;
+    const server = serve(
+      createStreamResponse(draining),
       new Response("<h1>Bad gateway</h1>", { status: 502 }),
       Response.json({ error: { code: "draining", message: "Leaving.", retryable: true } }, { status: 503 }),
       new TypeError("fetch failed"),
-      stream('event: stream_error\ndata: {"code":"aborted"}\n\n'),
-      stream("id: 2\nevent: message\ndata: {not json\n\n"),
+      createStreamResponse('event: stream_error\ndata: {"code":"aborted"}\n\n'),
+      createStreamResponse("id: 2\nevent: message\ndata: {not json\n\n"),
     );
     const states: ConnectionState[] = [];
-    const heard: Event[] = [];
-    const { runs } = client({ fetch: server.fetch });
-    for await (const event of runs.events("r", { onState: (state) => states.push(state) })) heard.push(event);
-    expectWhole(heard);
+    const received: Event[] = [];
+    const { runs } = createTestClient({ fetch: server.fetch });
+    for await (const event of runs.events("r", { onState: (state) => states.push(state) }))
+      received.push(event);
+    expectComplete(received);
     expect(server.asked).toEqual([0, 1, 1, 1, 1, 1, 1]);
     const lost = states.filter((state) => state.type === "lost");
     expect(lost.map(({ error }) => error.code)).toEqual([
@@ -215,10 +218,9 @@ describe("a listener", () => {
 
   it("waits longer each time, up to five seconds, until it is told to give up", async () => {
     const states: ConnectionState[] = [];
-    const iteration = client({ fetch: () => Promise.reject(new TypeError("fetch failed")) }).runs.events(
-      "r",
-      { onState: (state) => states.push(state), giveUpAfterMs: 60_000 },
-    );
+    const iteration = createTestClient({
+      fetch: () => Promise.reject(new TypeError("fetch failed")),
+    }).runs.events("r", { onState: (state) => states.push(state), giveUpAfterMs: 60_000 });
     await expect(iteration.next()).rejects.toMatchObject({ code: "server_unreachable" });
     const waits = states.flatMap((state) => (state.type === "lost" ? state.retryInMs : []));
     expect(waits.length).toBeGreaterThan(12);
@@ -231,9 +233,9 @@ describe("a listener", () => {
 
   it("ends with what the server refuses for good", async () => {
     const error = { code: "unknown_run", message: 'There is no run "r".', retryable: false };
-    const { fetch, asked } = served(Response.json({ error }, { status: 404 }));
-    await expect(heardFrom(fetch)).rejects.toMatchObject({ code: "unknown_run", message: error.message });
-    await expect(heardFrom(served(new Response("<html>")).fetch)).rejects.toMatchObject({
+    const { fetch, asked } = serve(Response.json({ error }, { status: 404 }));
+    await expect(collectEvents(fetch)).rejects.toMatchObject({ code: "unknown_run", message: error.message });
+    await expect(collectEvents(serve(new Response("<html>")).fetch)).rejects.toMatchObject({
       code: "server_unreachable",
       retryable: false,
     });
@@ -242,13 +244,13 @@ describe("a listener", () => {
 
   it("gives a silent connection up after 45 seconds, but not while nobody asks it for more", async () => {
     const clock = fakeClock();
-    const server = served({ cut: firstFrames(), piece: 10_000, how: "hangs" });
+    const server = serve({ cut: measureFirstFrames(), piece: 10_000, how: "hangs" });
     const iteration = createClient({ baseURL: "http://127.0.0.1:1", fetch: server.fetch, clock }).runs.events(
       "r",
     );
     const first = (await iteration.next()).value as Fact;
     await clock.advance(600_000); // a reader that takes its time
-    const heard: Event[] = [first];
+    const received: Event[] = [first];
     let step = iteration.next();
     for (let waited = 0; ; ) {
       const next = await Promise.race([step, new Promise<undefined>((resolve) => setTimeout(resolve, 5))]);
@@ -259,10 +261,10 @@ describe("a listener", () => {
         continue;
       }
       if (next.done) break;
-      heard.push(next.value);
+      received.push(next.value);
       step = iteration.next();
     }
-    expectWhole(heard);
+    expectComplete(received);
     expect(server.asked).toHaveLength(2);
   });
 
@@ -270,18 +272,20 @@ describe("a listener", () => {
     const signals: AbortSignal[] = [];
     const fetch: Fetch = async (_, init) => {
       signals.push(init.signal as AbortSignal);
-      return stream(streamOf(bodyBehind(0), { cut: firstFrames(), piece: 10_000, how: "hangs" }));
+      return createStreamResponse(
+        createByteStream(buildBody(0), { cut: measureFirstFrames(), piece: 10_000, how: "hangs" }),
+      );
     };
     const stop = new AbortController();
-    const aborted = client({ fetch }).runs.events("r", { signal: stop.signal });
+    const aborted = createTestClient({ fetch }).runs.events("r", { signal: stop.signal });
     await aborted.next();
     const rest = (async () => {
       for await (const _ of aborted);
     })();
     stop.abort();
     await rest;
-    for await (const _ of client({ fetch }).runs.events("r")) break;
-    const left = client({ fetch }).runs.events("r");
+    for await (const _ of createTestClient({ fetch }).runs.events("r")) break;
+    const left = createTestClient({ fetch }).runs.events("r");
     const pending = (async () => {
       for await (const _ of left);
     })();
@@ -289,14 +293,14 @@ describe("a listener", () => {
     await left.return?.();
     await pending;
     expect(signals.map((signal) => signal.aborted)).toEqual([true, true, true]);
-    const never = client({ fetch }).runs.events("r", { signal: AbortSignal.abort() });
+    const never = createTestClient({ fetch }).runs.events("r", { signal: AbortSignal.abort() });
     expect(await never.next()).toEqual({ done: true, value: undefined });
   });
 
   it("ends behind the end of a run that it knows already", async () => {
     const seq = events.findLast(isFact)?.seq ?? 0;
-    const server = served();
-    const iteration = client({ fetch: server.fetch }).runs.events("r", { after: seq });
+    const server = serve();
+    const iteration = createTestClient({ fetch: server.fetch }).runs.events("r", { after: seq });
     expect(await iteration.next()).toEqual({ done: true, value: undefined });
     expect(server.asked).toEqual([seq, seq, "/api/runs/r"]);
   });

@@ -3,76 +3,75 @@ import { sleep } from "../clock.ts";
 import { AgentError, describeThrown, type ErrorCode, type ErrorData, errorCodes } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
 import type { Connection } from "./connection.ts";
+import type { ClientEnvironment } from "./environment.ts";
 import type { StreamMode } from "./stream-view.ts";
-import { hearing } from "./track-position.ts";
-import { inTime } from "./with-timeout.ts";
-import type { World } from "./world.ts";
+import { trackPosition } from "./track-position.ts";
+import { withTimeout } from "./with-timeout.ts";
 
-/** How it stands with the connection of a listener. */
+/** Connection status of an event subscription. */
 export type ConnectionState =
   | { readonly type: "connecting" }
   | { readonly type: "open" }
-  /** It tries again by itself. */
+  /** Reconnects automatically. */
   | { readonly type: "lost"; readonly error: ErrorData; readonly retryInMs: number };
 
-/** Settings of a listener. */
+/** Options of an event subscription. */
 export type FollowOptions = {
-  /** The `seq` of the last fact that is known already; from the first when left out. */
+  /** The `seq` of the last known fact. Starts from the first fact by default. */
   readonly after?: number;
-  /** How much of the text while it is being written; all when left out. */
+  /** Which deltas to receive, all by default. */
   readonly stream?: StreamMode;
-  /** Aborting it ends the iteration. */
+  /** Ends the iteration when aborted. */
   readonly signal?: AbortSignal;
   readonly onState?: (state: ConnectionState) => void;
-  /** Throws when the connection has been lost for so long; left out, it goes on trying. */
+  /** Throws when the connection has been lost for this long. Retries forever by default. */
   readonly giveUpAfterMs?: number;
 };
 
-/** What to follow. */
-export type Source = {
+/** An event stream to follow. */
+export type EventStreamSource = {
   readonly path: string;
   readonly connection: Connection;
-  readonly world: World;
-  /** Nothing comes after this fact. */
-  isEnd(fact: Fact): boolean | Promise<boolean>;
-  /** The stream behind a given position was closed without a word, twice: whether nothing more is to come. */
-  isOver(): Promise<boolean>;
+  readonly environment: ClientEnvironment;
+  /** Returns true for the last fact of the stream. */
+  isLastFact(fact: Fact): boolean | Promise<boolean>;
+  /** Called when the stream after a position was closed twice without an event. Returns true when no more events will come. */
+  hasEnded(): Promise<boolean>;
 };
 
 const firstWaitMs = 250;
-const longestWaitMs = 5_000;
-/** The server gives a sign of life every 15 seconds. */
+const maxWaitMs = 5_000;
+/** The server sends a heartbeat every 15 seconds. */
 const stallMs = 45_000;
-/** Larger events are refused before they fill the memory. */
-const mostCharactersPerEvent = 64_000_000;
+/** Larger events are rejected before they exhaust memory. */
+const maxEventCharacters = 64_000_000;
 
 /**
- * The events of a stream, however often its connection is lost: it comes back by itself behind the last fact it has.
- * Every fact once, in order, without a gap. Deltas may be missing around a loss; before they begin again, a
- * `message_restart` takes back what they had said.
+ * Follows an event stream and reconnects after the last received fact. Yields every fact exactly once, in order and
+ * without gaps. Deltas may be missing around a reconnect; a `message_restart` precedes the deltas that are sent again.
  */
 export function followEvents(
-  source: Source,
+  source: EventStreamSource,
   options: FollowOptions,
 ): AsyncIterableIterator<Event, void, undefined> {
   const stop = new AbortController();
-  const end = () => stop.abort();
-  const events = follow(source, options, stop.signal);
-  options.signal?.addEventListener("abort", end, { once: true });
-  if (options.signal?.aborted) end();
-  const forget = () => options.signal?.removeEventListener("abort", end);
+  const abort = () => stop.abort();
+  const events = followWithRetry(source, options, stop.signal);
+  options.signal?.addEventListener("abort", abort, { once: true });
+  if (options.signal?.aborted) abort();
+  const removeAbortListener = () => options.signal?.removeEventListener("abort", abort);
   return {
     async next() {
       const step = await events.next().catch((error) => {
-        forget();
+        removeAbortListener();
         throw error;
       });
-      if (step.done) forget();
+      if (step.done) removeAbortListener();
       return step;
     },
     return() {
-      forget();
-      end();
+      removeAbortListener();
+      abort();
       return events.return();
     },
     [Symbol.asyncIterator]() {
@@ -81,44 +80,48 @@ export function followEvents(
   };
 }
 
-async function* follow(
-  source: Source,
+async function* followWithRetry(
+  source: EventStreamSource,
   { after = 0, stream = "all", onState, giveUpAfterMs = Number.POSITIVE_INFINITY }: FollowOptions,
   stop: AbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
-  const { clock, random } = source.world;
-  const heard = hearing(after);
+  const { clock, random } = source.environment;
+  const tracker = trackPosition(after);
   let failures = 0;
-  let silences = 0;
+  let silentConnections = 0;
   let lostAt: number | undefined;
   while (!stop.aborted) {
     let failure = new AgentError("server_unreachable", "The connection to the server was cut.");
     onState?.({ type: "connecting" });
     try {
-      const last = heard.lastFact();
-      if (last && (await source.isEnd(last))) return;
-      silences++;
-      for await (const messages of listen(source, { after: heard.begin(), stream }, { stop, onState })) {
+      const last = tracker.getLastFact();
+      if (last && (await source.isLastFact(last))) return;
+      silentConnections++;
+      for await (const messages of readEvents(
+        source,
+        { after: tracker.beginConnection(), stream },
+        { stop, onState },
+      )) {
         for (const message of messages) {
-          silences = 0;
-          for (const event of heard.take(eventIn(message))) {
+          silentConnections = 0;
+          for (const event of tracker.accept(parseEvent(message))) {
             yield event;
             if (stop.aborted) return;
-            if (isFact(event) && (await source.isEnd(event))) return;
+            if (isFact(event) && (await source.isLastFact(event))) return;
           }
         }
         failures = 0;
         lostAt = undefined;
       }
-      // Behind the end there is nothing to say. Where a fact has been heard, the end is still to come.
-      if (silences > 1 && !heard.lastFact() && after > 0 && (await source.isOver())) return;
+      // A stream opened after the last fact stays silent. If a fact has been received, the end is still to come.
+      if (silentConnections > 1 && !tracker.getLastFact() && after > 0 && (await source.hasEnded())) return;
     } catch (thrown) {
       if (stop.aborted) return;
-      failure = asFailure(thrown);
+      failure = toAgentError(thrown);
       if (!failure.retryable) throw failure;
     }
     lostAt ??= clock.now();
-    const waitMs = waitBefore(failure, failures++, random());
+    const waitMs = computeRetryDelay(failure, failures++, random());
     if (clock.now() + waitMs - lostAt > giveUpAfterMs) throw failure;
     const { code, message, retryable } = failure;
     onState?.({ type: "lost", error: { code, message, retryable }, retryInMs: waitMs });
@@ -126,74 +129,77 @@ async function* follow(
   }
 }
 
-/** Never all at the same moment: the others who listen have lost the server too. */
-function waitBefore({ retryAfterMs }: AgentError, failures: number, chance: number): number {
-  if (retryAfterMs !== undefined) return Math.round(retryAfterMs * (1 + chance / 4));
-  return Math.round(Math.min(longestWaitMs, firstWaitMs * 2 ** failures) * (1 - chance / 2));
+/** Adds jitter: all other clients lost the server at the same moment. */
+function computeRetryDelay({ retryAfterMs }: AgentError, failures: number, randomValue: number): number {
+  if (retryAfterMs !== undefined) return Math.round(retryAfterMs * (1 + randomValue / 4));
+  return Math.round(Math.min(maxWaitMs, firstWaitMs * 2 ** failures) * (1 - randomValue / 2));
 }
 
-type Listening = {
+type ConnectOptions = {
   readonly stop: AbortSignal;
   readonly onState: FollowOptions["onState"];
 };
 
-/** What one connection says, by reads of the network; none of its last event when it is cut in the middle of it. */
-async function* listen(
-  { path, connection, world: { clock } }: Source,
+/** Yields the events of one connection, one batch per network read. Drops an event that is cut off. */
+async function* readEvents(
+  { path, connection, environment: { clock } }: EventStreamSource,
   { after, stream }: Required<Pick<FollowOptions, "after" | "stream">>,
-  { stop, onState }: Listening,
+  { stop, onState }: ConnectOptions,
 ): AsyncGenerator<readonly EventSourceMessage[], void, undefined> {
-  const connected = new AbortController();
+  const connectionAbort = new AbortController();
   const address = stream === "all" ? path : `${path}?stream=${stream}`;
   const limits = { clock, ms: stallMs, signal: stop };
   const decoder = new TextDecoder();
   let batch: EventSourceMessage[] = [];
-  let isAlive = false;
+  let isHeartbeat = false;
   const parser = createParser({
     onEvent: (message) => void batch.push(message),
     onComment() {
-      isAlive = true;
+      isHeartbeat = true;
     },
-    maxBufferSize: mostCharactersPerEvent,
+    maxBufferSize: maxEventCharacters,
     onError(cause) {
       if (cause.type === "max-buffer-size-exceeded")
         throw new AgentError("chunk_too_large", "One event is larger than 64 MB.", { cause });
     },
   });
   try {
-    const body = await inTime(connection.open(address, after, connected.signal), limits);
+    const body = await withTimeout(
+      connection.openEventStream(address, after, connectionAbort.signal),
+      limits,
+    );
     onState?.({ type: "open" });
     const reader = body.getReader();
     for (;;) {
-      const { done, value } = await inTime(reader.read(), limits);
+      const { done, value } = await withTimeout(reader.read(), limits);
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
-      if (batch.length === 0 && !isAlive) continue;
+      if (batch.length === 0 && !isHeartbeat) continue;
       const messages = batch;
       batch = [];
-      isAlive = false;
+      isHeartbeat = false;
       yield messages;
     }
   } finally {
-    connected.abort();
+    connectionAbort.abort();
   }
 }
 
-/** Throws what the server says about the stream itself. */
-function eventIn({ event, data }: EventSourceMessage): Event {
+/** Parses an event. Throws when the server reports a problem with the stream itself. */
+function parseEvent({ event, data }: EventSourceMessage): Event {
   const value = JSON.parse(data);
   if (event === "server_draining")
-    throw new AgentError("draining", "The server is about to leave.", { retryAfterMs: value.retryMs });
+    throw new AgentError("draining", "The server is shutting down.", { retryAfterMs: value.retryMs });
   if (event === "stream_error") {
     const code: ErrorCode = Object.hasOwn(errorCodes, value.code) ? value.code : "internal";
-    const retryable = code === "aborted" || errorCodes[code].retryable; // aborted: it was too slow a reader
-    throw new AgentError(code, `The server has ended the stream: ${code}.`, { retryable });
+    const retryable = code === "aborted" || errorCodes[code].retryable; // aborted: this reader was too slow
+    throw new AgentError(code, `The server ended the stream: ${code}.`, { retryable });
   }
   return value;
 }
 
-/** A network that fails in the middle, or a byte that was changed on the way, is a lost connection. */
-function asFailure(thrown: unknown): AgentError {
+/** Treats network failures and corrupted data as a lost connection. */
+function toAgentError(thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown;
   const { message } = describeThrown(thrown, "server_unreachable");
   return new AgentError("server_unreachable", `The connection to the server was lost: ${message}`, {

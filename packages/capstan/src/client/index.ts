@@ -1,5 +1,6 @@
 export type { AgentInfo, AgentsClient, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
+export type { Fetch } from "./environment.ts";
 export type { ConnectionState, FollowOptions } from "./follow-events.ts";
 export { getReasoningSteps, type ReasoningStep, reasoningSteps } from "./reasoning-steps.ts";
 export { buildView, reduce, reduceAll } from "./reduce.ts";
@@ -43,4 +44,3 @@ export type {
 export { nextStage, type Stage, stageOf } from "./stage.ts";
 export { filterEvent, type StreamMode, streamView } from "./stream-view.ts";
 export type { SessionWatch, WatchState } from "./watch-session.ts";
-export type { Fetch } from "./world.ts";

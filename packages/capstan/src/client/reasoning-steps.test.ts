@@ -18,7 +18,7 @@ const look = defineTool({
     n === 2 ? { error: "Too\ndark.", retryable: false } : { content: "seen", message: "1 thing seen" },
 });
 
-async function events() {
+async function runScript() {
   const model = scriptedModel([
     {
       reasoning: "I should look.",
@@ -36,7 +36,7 @@ async function events() {
 
 describe("reasoningSteps", () => {
   it("tells what was done turn by turn, with thoughts, calls, results and the synthesis (S3-46, S4-62)", async () => {
-    const told = reasoningSteps(await events()).map(({ agent: _, ...step }) => step);
+    const told = reasoningSteps(await runScript()).map(({ agent: _, ...step }) => step);
     expect(told).toEqual([
       { type: "iteration", iteration: 1, summary: "Turn 1 of 5" },
       { type: "thinking", iteration: 1, details: "I should look." },
@@ -52,7 +52,7 @@ describe("reasoningSteps", () => {
   });
 
   it("are the same live and from what is stored, at once or one by one (S3-46, S4-62)", async () => {
-    const live = await events();
+    const live = await runScript();
     const steps = reasoningSteps(live);
     expect(reasoningSteps(live.filter(isFact))).toEqual(steps);
     expect(live.flatMap(getReasoningSteps)).toEqual(steps);

@@ -1,7 +1,7 @@
 import type { Event } from "../event.ts";
 import { type AssistantPart, toPlainText } from "../history.ts";
 
-/** What was done and why, for people to read. It drives nothing and never goes back to a model. */
+/** A human-readable step of a run: an action or a reason. Never sent to a model. */
 export type ReasoningStep = {
   readonly type:
     | "iteration"
@@ -13,66 +13,70 @@ export type ReasoningStep = {
     | "waiting"
     | "trouble"
     | "limit";
-  /** The turn, from 1. */
+  /** Turn number, starting at 1. */
   readonly iteration: number;
   readonly agent: string;
-  /** What happened, in a line or a text. */
+  /** One line or a longer text. */
   readonly details?: string;
-  /** What it comes to, in one line. */
+  /** One-line summary. */
   readonly summary?: string;
-  /** Of a tool. */
+  /** Set for tool steps. */
   readonly callId?: string;
-  /** What was done in the turn, in the words of a model. */
+  /** Summary of the turn, written by a model. */
   readonly aiGenerated?: true;
 };
 
-/** The steps of these events, live or stored: deltas add none. */
+/** Lists the steps of live or stored events. Deltas add none. */
 export function reasoningSteps(events: Iterable<Event>): ReasoningStep[] {
   const steps: ReasoningStep[] = [];
   for (const event of events) steps.push(...getReasoningSteps(event));
   return steps;
 }
 
-/** The steps that one more event adds. */
+/** Returns the steps that one event adds. */
 export function getReasoningSteps(event: Event): readonly ReasoningStep[] {
   const { agent, turn: iteration } = event;
-  const step = (type: ReasoningStep["type"], about: Partial<ReasoningStep>): ReasoningStep[] => [
+  const createStep = (type: ReasoningStep["type"], about: Partial<ReasoningStep>): ReasoningStep[] => [
     { type, iteration, agent, ...about },
   ];
   switch (event.type) {
     case "turn_start": {
-      const most = event.maxTurns === "unlimited" ? "" : ` of ${event.maxTurns}`;
-      return step("iteration", { summary: `Turn ${event.turn}${most}` });
+      const limit = event.maxTurns === "unlimited" ? "" : ` of ${event.maxTurns}`;
+      return createStep("iteration", { summary: `Turn ${event.turn}${limit}` });
     }
     case "message":
-      return said(event.entry.parts).flatMap(([type, details]) => step(type, { details }));
+      return classifyParts(event.entry.parts).flatMap(([type, details]) => createStep(type, { details }));
     case "tool_call_start": {
-      const again = event.attempt > 1 ? ` (begun again, ${event.attempt})` : "";
+      const attemptNote = event.attempt > 1 ? ` (attempt ${event.attempt})` : "";
       const about = { callId: event.id, details: JSON.stringify(event.arguments) };
-      return step("tool-executing", { ...about, summary: `${event.name}${again}` });
+      return createStep("tool-executing", { ...about, summary: `${event.name}${attemptNote}` });
     }
     case "tool_call_result": {
       const { id: callId, name, status, result, message, error } = event;
       const summary = `${name}: ${error?.message ?? message ?? status}`;
-      return step("tool-result", { callId, details: toPlainText(result), summary: inOneLine(summary) });
+      return createStep("tool-result", {
+        callId,
+        details: toPlainText(result),
+        summary: formatLine(summary),
+      });
     }
     case "approval_required":
-      return step("waiting", { callId: event.callId, summary: inOneLine(event.reason) });
+      return createStep("waiting", { callId: event.callId, summary: formatLine(event.reason) });
     case "turn_summary":
-      return event.text ? step("iteration", { summary: event.text, aiGenerated: true }) : [];
+      return event.text ? createStep("iteration", { summary: event.text, aiGenerated: true }) : [];
     case "model_failed":
-      return step("trouble", { summary: inOneLine(`${event.model}: ${event.error.message}`) });
+      return createStep("trouble", { summary: formatLine(`${event.model}: ${event.error.message}`) });
     case "warning":
-      return step("trouble", { summary: inOneLine(event.message) });
+      return createStep("trouble", { summary: formatLine(event.message) });
     case "limit_reached":
-      return step("limit", { summary: inOneLine(event.message) });
+      return createStep("limit", { summary: formatLine(event.message) });
     default:
       return [];
   }
 }
 
-/** Words beside calls are a note on the way; words without calls are the answer. */
-function said(parts: readonly AssistantPart[]): (readonly [ReasoningStep["type"], string])[] {
+/** Text next to calls is a note; text without calls is the answer. */
+function classifyParts(parts: readonly AssistantPart[]): (readonly [ReasoningStep["type"], string])[] {
   const textType = parts.some(({ type }) => type === "call") ? "note" : "synthesis";
   return parts.flatMap((part) => {
     if (part.type !== "text" && part.type !== "reasoning") return [];
@@ -81,9 +85,9 @@ function said(parts: readonly AssistantPart[]): (readonly [ReasoningStep["type"]
   });
 }
 
-const longestLine = 200;
+const maxLineLength = 200;
 
-function inOneLine(text: string): string {
+function formatLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length > longestLine ? `${line.slice(0, longestLine - 1).toWellFormed()}…` : line;
+  return line.length > maxLineLength ? `${line.slice(0, maxLineLength - 1).toWellFormed()}…` : line;
 }

@@ -32,14 +32,14 @@ const ask = defineTool({
 });
 const client = defineTool({ name: "client", description: "The client's", input: { type: "object" } });
 
-async function eventsOf(...steps: ScriptedStep[]): Promise<Event[]> {
+async function collectRunEvents(...steps: ScriptedStep[]): Promise<Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look, ask, client] });
   const options = { store: memory(), session: "s", runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
   return (await collect(run(agent, "Go", options))).events;
 }
 
 /** The views after each event, beginning with the empty one. */
-function viewsOf(events: readonly Event[]): SessionView[] {
+function reduceEach(events: readonly Event[]): SessionView[] {
   const views = [emptyView];
   for (const event of events) views.push(reduce(views.at(-1) ?? emptyView, event));
   return views;
@@ -47,7 +47,7 @@ function viewsOf(events: readonly Event[]): SessionView[] {
 
 describe("reduce", () => {
   it("makes a session of what was asked, said, called and cited", async () => {
-    const events = await eventsOf(
+    const events = await collectRunEvents(
       { reasoning: "Hm.", text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }] },
       { text: "Seen [1], not [2]." },
     );
@@ -80,12 +80,12 @@ describe("reduce", () => {
   });
 
   it("shows what is being said, called and found while it happens", async () => {
-    const events = await eventsOf(
+    const events = await collectRunEvents(
       { text: "Half", error: "model_failed" },
       { text: "Wait.", calls: [{ id: "c", name: "look", input: { n: 1 } }], split: 4 },
       { text: "Seen [1].", split: 4 },
     );
-    const lives = viewsOf(events).map(({ live }) => live);
+    const lives = reduceEach(events).map(({ live }) => live);
     expect(new Set(lives.map(({ text }) => text))).toEqual(
       new Set(["", "Half", "Wait", "Wait.", "Seen", "Seen [1]."]),
     );
@@ -93,7 +93,7 @@ describe("reduce", () => {
     expect(lives.some(({ calls }) => calls[0]?.arguments === '{"n":1}')).toBe(true);
     expect(lives.some(({ progress }) => progress[0]?.callId === "c")).toBe(true);
     expect(lives.some(({ citations }) => citations[0]?.title === "Doc")).toBe(true);
-    const states = viewsOf(events).flatMap(({ entries }) =>
+    const states = reduceEach(events).flatMap(({ entries }) =>
       entries.flatMap((entry) => (entry.type === "assistant" ? entry.calls.map(({ state }) => state) : [])),
     );
     expect([...new Set(states)]).toEqual(["said", "running", "ok"]);
@@ -120,7 +120,7 @@ describe("reduce", () => {
   });
 
   it("tells an answer that is not the model's, and why the run did not end well", async () => {
-    const view = buildView(await eventsOf({ error: "content_filter" }));
+    const view = buildView(await collectRunEvents({ error: "content_filter" }));
     expect(view.status).toBe("failed");
     expect(view.error?.code).toBe("content_filter");
     expect(view.entries.at(-1)).toMatchObject({ type: "assistant", text: expect.stringMatching(/filter/) });

@@ -1,52 +1,61 @@
 import { type Delta, type Event, type Fact, isFact } from "../event.ts";
 import { addUsage } from "../state/state.ts";
 import { type CallView, type EntryView, emptyView, nothingLive, type SessionView } from "./session-view.ts";
-import { type AssistantView, assistantView, entriesOf, heardView, pendingOf } from "./view-entries.ts";
+import {
+  type AssistantView,
+  buildInputEntries,
+  createAssistantView,
+  toAssistantView,
+  toPendingView,
+} from "./view-entries.ts";
 
-/** The view after these events. */
+/** Builds the view after these events. */
 export function buildView(events: Iterable<Event>): SessionView {
   return reduceAll(emptyView, events);
 }
 
 /**
- * One event further. Facts alone give the same view as facts and deltas, once the run rests or ends. A fact that was seen
- * before changes nothing, so a stream may begin again anywhere. Of nested runs it shows what they ask and what they cost.
+ * Applies one event. Facts alone give the same view as facts and deltas once the run waits or ends. A fact that was
+ * already applied changes nothing, so a stream may restart anywhere.
  */
 export function reduce(view: SessionView, event: Event): SessionView {
-  return step(view, event, (entries) => [...entries]);
+  return applyEvent(view, event, (entries) => [...entries]);
 }
 
-/** Many events further: as one by one, but the list of entries is copied once, not for each. */
+/** Applies many events with the same result as `reduce`, but copies the list of entries only once. */
 export function reduceAll(view: SessionView, events: Iterable<Event>): SessionView {
-  let own: EntryView[] | undefined;
-  const writable: Writable = (entries) => {
-    if (own !== entries) own = [...entries];
-    return own as EntryView[];
+  let ownEntries: EntryView[] | undefined;
+  const copyEntries: CopyEntries = (entries) => {
+    if (ownEntries !== entries) ownEntries = [...entries];
+    return ownEntries as EntryView[];
   };
   let next = view;
-  for (const event of events) next = step(next, event, writable);
+  for (const event of events) next = applyEvent(next, event, copyEntries);
   return next;
 }
 
-/** Gives entries that nobody else has seen, to be changed. */
-type Writable = (entries: readonly EntryView[]) => EntryView[];
+/** Returns a copy of the entries that may be mutated. */
+type CopyEntries = (entries: readonly EntryView[]) => EntryView[];
 
-function step(view: SessionView, event: Event, writable: Writable): SessionView {
+function applyEvent(view: SessionView, event: Event, copyEntries: CopyEntries): SessionView {
   const isNested = event.parentRunId !== undefined;
-  // A newer server may say what is not known here.
-  if (!isFact(event)) return isNested ? view : (hearDelta(view, event) ?? view);
+  // A newer server may send unknown events.
+  if (!isFact(event)) return isNested ? view : (applyDelta(view, event) ?? view);
   if (event.seq <= view.seq) return view;
-  return { ...(isNested ? applyNested(view, event) : applyFact(view, event, writable)), seq: event.seq };
+  return {
+    ...(isNested ? applyNestedFact(view, event) : applyFact(view, event, copyEntries)),
+    seq: event.seq,
+  };
 }
 
-function applyNested(view: SessionView, fact: Fact): SessionView {
+function applyNestedFact(view: SessionView, fact: Fact): SessionView {
   switch (fact.type) {
     case "approval_required":
-      return { ...view, pending: [...without(view, fact.callId), pendingOf(fact)] };
+      return { ...view, pending: [...removePending(view, fact.callId), toPendingView(fact)] };
     case "approval_resolved":
-      return { ...view, pending: without(view, fact.callId) };
+      return { ...view, pending: removePending(view, fact.callId) };
     case "tool_call_result":
-      return { ...view, pending: without(view, fact.id) };
+      return { ...view, pending: removePending(view, fact.id) };
     case "message":
     case "compacted":
     case "turn_summary":
@@ -56,7 +65,7 @@ function applyNested(view: SessionView, fact: Fact): SessionView {
   }
 }
 
-function hearDelta(view: SessionView, event: Delta): SessionView {
+function applyDelta(view: SessionView, event: Delta): SessionView {
   if (view.status !== "running" || event.runId !== view.runId) return view;
   const { retry: _, ...live } = view.live;
   switch (event.type) {
@@ -83,7 +92,7 @@ function hearDelta(view: SessionView, event: Delta): SessionView {
       return { ...view, live: { ...live, progress: [...others, { callId: event.id, data: event.data }] } };
     }
     case "message_restart":
-      // To one who has come back, all that is live is said again.
+      // After a reconnect, all live deltas are sent again.
       if (event.reason === "reconnected") return { ...view, live: nothingLive };
       return { ...view, live: { ...live, text: "", reasoning: "", citations: [], calls: [] } };
     case "retry":
@@ -94,122 +103,125 @@ function hearDelta(view: SessionView, event: Delta): SessionView {
   }
 }
 
-function applyFact(view: SessionView, fact: Fact, writable: Writable): SessionView {
-  if (fact.type === "run_start") return startRun(view, fact, writable);
-  const add = (to: SessionView, entry: EntryView) => added(to, entry, writable);
+function applyFact(view: SessionView, fact: Fact, copyEntries: CopyEntries): SessionView {
+  if (fact.type === "run_start") return applyRunStart(view, fact, copyEntries);
+  const add = (to: SessionView, entry: EntryView) => addEntry(to, entry, copyEntries);
   if (fact.runId !== view.runId) return view;
   const { runId } = fact;
-  const awake: SessionView = view.status === "waiting" ? { ...view, status: "running" } : view;
+  const running: SessionView = view.status === "waiting" ? { ...view, status: "running" } : view;
   switch (fact.type) {
     case "turn_start":
-      return { ...awake, turn: fact.turn, live: nothingLive };
+      return { ...running, turn: fact.turn, live: nothingLive };
     case "message":
       return {
-        ...add(awake, assistantView(fact)),
+        ...add(running, toAssistantView(fact)),
         live: nothingLive,
         usage: addUsage(view.usage, fact.usage),
       };
     case "model_failed":
     case "recovered":
-      return { ...awake, live: nothingLive };
+      return { ...running, live: nothingLive };
     case "compacted":
       return {
-        ...add(awake, { type: "notice", runId, code: "compacted", message: fact.text ?? "" }),
+        ...add(running, { type: "notice", runId, code: "compacted", message: fact.text ?? "" }),
         ...(fact.usage && { usage: addUsage(view.usage, fact.usage) }),
       };
     case "tool_call_start":
-      return startCall(awake, fact, writable);
+      return applyCallStart(running, fact, copyEntries);
     case "tool_call_result":
-      return settleCall(awake, fact, writable);
+      return applyCallResult(running, fact, copyEntries);
     case "approval_required": {
-      const asking = withCall(awake, { id: fact.callId, state: "asking" }, writable);
-      return { ...asking, pending: [...without(awake, fact.callId), pendingOf(fact)] };
+      const approving = updateCall(running, { id: fact.callId, state: "asking" }, copyEntries);
+      return { ...approving, pending: [...removePending(running, fact.callId), toPendingView(fact)] };
     }
     case "approval_resolved":
       return {
-        ...withCall(awake, { id: fact.callId, state: "said" }, writable),
-        pending: without(awake, fact.callId),
+        ...updateCall(running, { id: fact.callId, state: "said" }, copyEntries),
+        pending: removePending(running, fact.callId),
       };
     case "waiting":
-      return rest(view, fact.callIds);
+      return applyWaiting(view, fact.callIds);
     case "steered":
-      return add(awake, { type: "user", runId, content: fact.entry.content });
+      return add(running, { type: "user", runId, content: fact.entry.content });
     case "turn_summary":
-      return summarise(awake, fact, writable);
+      return applyTurnSummary(running, fact, copyEntries);
     case "warning":
     case "limit_reached":
-      return add(awake, { type: "notice", runId, code: fact.code, message: fact.message });
+      return add(running, { type: "notice", runId, code: fact.code, message: fact.message });
     case "done":
-      return end(view, fact, writable);
+      return applyDone(view, fact, copyEntries);
     default:
-      return awake;
+      return running;
   }
 }
 
-function startRun(
+function applyRunStart(
   view: SessionView,
   fact: Extract<Fact, { type: "run_start" }>,
-  writable: Writable,
+  copyEntries: CopyEntries,
 ): SessionView {
   const { error: _, ...rest } = view;
-  const said = entriesOf(fact);
-  // A client that keeps the history itself sends all of it each time.
-  const entries = fact.policy.memory === "client" ? said : writable(view.entries);
+  const said = buildInputEntries(fact);
+  // A client that keeps the history sends all of it with each run.
+  const entries = fact.policy.memory === "client" ? said : copyEntries(view.entries);
   if (entries !== said) entries.push(...said);
   const { runId } = fact;
   return { ...rest, status: "running", runId, turn: 0, entries, live: nothingLive, pending: [] };
 }
 
-function added(view: SessionView, entry: EntryView, writable: Writable): SessionView {
-  const entries = writable(view.entries);
+function addEntry(view: SessionView, entry: EntryView, copyEntries: CopyEntries): SessionView {
+  const entries = copyEntries(view.entries);
   entries.push(entry);
   return { ...view, entries };
 }
 
-function without({ pending }: SessionView, callId: string): SessionView["pending"] {
+function removePending({ pending }: SessionView, callId: string): SessionView["pending"] {
   return pending.filter((waiting) => waiting.callId !== callId);
 }
 
-/** The place of the last entry of this kind that the newest run has said; no further back is looked. */
-function lastHeard({ entries, runId }: SessionView, isIt: (entry: AssistantView) => boolean): number {
+/** Returns the index of the last matching assistant entry of the newest run, or -1. */
+function findLastAssistant(
+  { entries, runId }: SessionView,
+  predicate: (entry: AssistantView) => boolean,
+): number {
   for (let at = entries.length - 1; entries[at]?.runId === runId; at--) {
     const entry = entries[at];
-    if (entry?.type === "assistant" && isIt(entry)) return at;
+    if (entry?.type === "assistant" && predicate(entry)) return at;
   }
   return -1;
 }
 
-/** The view with a change to the newest call of this id. */
-function withCall(
+/** Applies a change to the newest call with this id. */
+function updateCall(
   view: SessionView,
   change: Partial<CallView> & Pick<CallView, "id">,
-  writable: Writable,
+  copyEntries: CopyEntries,
 ): SessionView {
-  const at = lastHeard(view, (entry) => entry.calls.some(({ id }) => id === change.id));
+  const at = findLastAssistant(view, (entry) => entry.calls.some(({ id }) => id === change.id));
   const entry = view.entries[at];
   if (entry?.type !== "assistant") return view;
   const calls = entry.calls.map((call) => (call.id === change.id ? { ...call, ...change } : call));
-  const entries = writable(view.entries);
+  const entries = copyEntries(view.entries);
   entries[at] = { ...entry, calls };
   return { ...view, entries };
 }
 
-function startCall(
+function applyCallStart(
   view: SessionView,
   fact: Extract<Fact, { type: "tool_call_start" }>,
-  writable: Writable,
+  copyEntries: CopyEntries,
 ): SessionView {
-  const started = withCall(view, { id: fact.id, state: "running" }, writable);
+  const started = updateCall(view, { id: fact.id, state: "running" }, copyEntries);
   if (started !== view) return started;
-  // Not asked for by the model: the fallback tool of a limit.
+  // Not requested by the model: the fallback tool of a limit.
   const call: CallView = { id: fact.id, name: fact.name, input: fact.arguments, state: "running" };
-  return added(view, heardView(fact, { calls: [call] }), writable);
+  return addEntry(view, createAssistantView(fact, { calls: [call] }), copyEntries);
 }
 
-function settleCall(
+function applyCallResult(
   view: SessionView,
   fact: Extract<Fact, { type: "tool_call_result" }>,
-  writable: Writable,
+  copyEntries: CopyEntries,
 ): SessionView {
   const { id, status, result, data, message, ui, error, ms } = fact;
   const change = {
@@ -222,49 +234,55 @@ function settleCall(
     ...(ui && { ui }),
     ...(error && { error }),
   };
-  const settled = withCall(view, change, writable);
+  const settled = updateCall(view, change, copyEntries);
   const progress = view.live.progress.filter(({ callId }) => callId !== id);
-  return { ...settled, live: { ...view.live, progress }, pending: without(view, id) };
+  return { ...settled, live: { ...view.live, progress }, pending: removePending(view, id) };
 }
 
-/** What a run waits for and nobody was asked to approve is with the client. */
-function rest(view: SessionView, callIds: readonly string[]): SessionView {
-  const withClient = callIds
+/** Calls that the run waits for and that need no approval are answered by the client. */
+function applyWaiting(view: SessionView, callIds: readonly string[]): SessionView {
+  const clientCalls = callIds
     .filter(
       (callId) => !view.pending.some((asked) => asked.callId === callId || asked.parentCallId === callId),
     )
     .map((callId) => {
-      return { callId, name: callNamed(view, callId)?.name ?? "", needs: "answer" as const };
+      return { callId, name: findCall(view, callId)?.name ?? "", needs: "answer" as const };
     });
-  return { ...view, status: "waiting", live: nothingLive, pending: [...view.pending, ...withClient] };
+  return { ...view, status: "waiting", live: nothingLive, pending: [...view.pending, ...clientCalls] };
 }
 
-/** The newest call of this id. */
-function callNamed(view: SessionView, callId: string): CallView | undefined {
+/** Finds the newest call with this id. */
+function findCall(view: SessionView, callId: string): CallView | undefined {
   const isIt = ({ id }: CallView) => id === callId;
-  const entry = view.entries[lastHeard(view, ({ calls }) => calls.some(isIt))];
+  const entry = view.entries[findLastAssistant(view, ({ calls }) => calls.some(isIt))];
   return entry?.type === "assistant" ? entry.calls.findLast(isIt) : undefined;
 }
 
-function summarise(
+function applyTurnSummary(
   view: SessionView,
   fact: Extract<Fact, { type: "turn_summary" }>,
-  writable: Writable,
+  copyEntries: CopyEntries,
 ): SessionView {
   const { turn, text, usage } = fact;
-  const at = lastHeard(view, (entry) => entry.turn === turn);
+  const at = findLastAssistant(view, (entry) => entry.turn === turn);
   const entry = view.entries[at];
-  const entries = entry && text ? writable(view.entries) : view.entries;
+  const entries = entry && text ? copyEntries(view.entries) : view.entries;
   if (entry && text) (entries as EntryView[])[at] = { ...entry, summary: text } as EntryView;
   const live = { ...view.live, summary: "" };
   return { ...view, entries, live, ...(usage && { usage: addUsage(view.usage, usage) }) };
 }
 
-function end(view: SessionView, fact: Extract<Fact, { type: "done" }>, writable: Writable): SessionView {
-  const last = view.entries[lastHeard(view, (entry) => entry.text.trim() !== "")];
-  // An answer that is not the model's is said here for the first time.
+function applyDone(
+  view: SessionView,
+  fact: Extract<Fact, { type: "done" }>,
+  copyEntries: CopyEntries,
+): SessionView {
+  const last = view.entries[findLastAssistant(view, (entry) => entry.text.trim() !== "")];
+  // An answer that no model wrote appears here for the first time.
   const isSaid = last?.type === "assistant" && last.text.trim() === fact.text;
-  const told = isSaid ? view : added(view, heardView(fact, { text: fact.text }), writable);
+  const answered = isSaid
+    ? view
+    : addEntry(view, createAssistantView(fact, { text: fact.text }), copyEntries);
   const { error } = fact;
-  return { ...told, status: fact.status, live: nothingLive, pending: [], ...(error && { error }) };
+  return { ...answered, status: fact.status, live: nothingLive, pending: [], ...(error && { error }) };
 }

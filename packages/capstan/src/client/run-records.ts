@@ -4,61 +4,65 @@ import type { ToolSpec } from "../model.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { Difference } from "../sessions/difference.ts";
 import type { Connection } from "./connection.ts";
+import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";
-import type { World } from "./world.ts";
 
 export type { Difference };
 
-/** The formats that providers are spoken to in. */
+/** Wire formats of the providers. */
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
-/** What a model was sent in a turn, made again. */
+/** A model request of a turn, rebuilt from the log. */
 export type SentTurn = {
   readonly turn: number;
   readonly agent: string;
   readonly model: string;
-  /** Without the notes, which come at their end. */
+  /** Without the notes, which are appended. */
   readonly instructions: string;
-  /** Added for this turn alone, such as that few turns are left. */
+  /** Added for this turn only, for example that few turns are left. */
   readonly notes: readonly string[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: "auto" | "required" | "none";
   readonly history: readonly Entry[];
-  /** A function has made them, which was asked again and may say something else by now. */
+  /** Built by a function that was called again and may return something else now. */
   readonly instructionsAreRebuilt: boolean;
-  /** The tools come and go: these are those of now. */
+  /** The tools are dynamic: these are the current ones. */
   readonly toolsAreRebuilt: boolean;
-  /** The request as a provider is written to, when a format was asked for. */
+  /** The request in the wire format, if one was requested. */
   readonly body?: Json;
 };
 
-type InFormat = { readonly wire?: WireName };
+type WireOptions = { readonly wire?: WireName };
 
-/** Looking at what a run was made of, and doing it again. */
+/** Inspects, compares and repeats runs. */
 export interface RunRecords {
-  /** What the model was sent in a turn. */
-  turn(runId: string, turn: number, options?: InFormat): Promise<SentTurn>;
-  /** The history at the end of a run: entries, or messages of a provider. */
-  messages(runId: string, options?: InFormat): Promise<readonly Json[]>;
-  /** Runs again what a run was asked, in a fork of its session. */
+  /** Returns the request that the model received in a turn. */
+  turn(runId: string, turn: number, options?: WireOptions): Promise<SentTurn>;
+  /** Returns the history at the end of a run, as entries or in a wire format. */
+  messages(runId: string, options?: WireOptions): Promise<readonly Json[]>;
+  /** Repeats a run in a fork of its session. */
   rerun(runId: string, options?: { readonly policy?: PolicyOverrides }): Promise<StartedRun>;
-  /** How two runs differ. */
+  /** Compares two runs. */
   difference(left: string, right: string): Promise<Difference>;
 }
 
-/** Of the server at the other end. */
-export function runRecords({ ask }: Connection, world: World): RunRecords {
-  const pathOf = (runId: string) => `/api/runs/${encodeURIComponent(runId)}`;
+export function createRunRecords({ request }: Connection, environment: ClientEnvironment): RunRecords {
+  const getRunPath = (runId: string) => `/api/runs/${encodeURIComponent(runId)}`;
   return {
     turn: (runId, turn, { wire } = {}) =>
-      ask({ method: "GET", path: `${pathOf(runId)}/turns/${turn}`, query: { wire } }),
+      request({ method: "GET", path: `${getRunPath(runId)}/turns/${turn}`, query: { wire } }),
     messages: async (runId, { wire } = {}) => {
-      const asking = { method: "GET", path: `${pathOf(runId)}/messages`, query: { wire } } as const;
-      return (await ask<{ messages: readonly Json[] }>(asking)).messages;
+      const apiRequest = { method: "GET", path: `${getRunPath(runId)}/messages`, query: { wire } } as const;
+      return (await request<{ messages: readonly Json[] }>(apiRequest)).messages;
     },
     rerun: (runId, options = {}) =>
-      ask({ method: "POST", path: `${pathOf(runId)}/rerun`, body: options, key: world.newKey() }),
+      request({
+        method: "POST",
+        path: `${getRunPath(runId)}/rerun`,
+        body: options,
+        key: environment.createKey(),
+      }),
     difference: (left, right) =>
-      ask({ method: "GET", path: `${pathOf(left)}/difference/${encodeURIComponent(right)}` }),
+      request({ method: "GET", path: `${getRunPath(left)}/difference/${encodeURIComponent(right)}` }),
   };
 }

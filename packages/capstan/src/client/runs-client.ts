@@ -6,119 +6,121 @@ import type { PendingCall } from "../rules/pending-calls.ts";
 import type { Result } from "../run/result.ts";
 import type { RunInfo } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import type { ClientEnvironment } from "./environment.ts";
 import { type FollowOptions, followEvents } from "./follow-events.ts";
-import { type RunRecords, runRecords } from "./run-records.ts";
-import type { World } from "./world.ts";
+import { createRunRecords, type RunRecords } from "./run-records.ts";
 
-/** What a run is asked for. */
+/** Options of a new run. */
 export type RunRequest = {
   readonly input: string | readonly Part[];
-  /** By name; the server's first one when left out. */
+  /** Agent name. Defaults to the server's first agent. */
   readonly agent?: string;
-  /** One of those that the server offers; the agent's own when left out. */
+  /** One of the models that the server offers. Defaults to the agent's model. */
   readonly model?: string;
-  /** The conversation it belongs to; a new one when left out. */
+  /** Session of the run. Defaults to a new one. */
   readonly sessionId?: string;
-  /** Stricter than the server's own. */
+  /** Must be stricter than the server's policy. */
   readonly policy?: PolicyOverrides;
-  /** In which the run tells dates, such as `Europe/Oslo`; that of this machine when left out. */
+  /** Time zone for dates, such as `Europe/Oslo`. Defaults to this machine's. */
   readonly timeZone?: string;
-  /** The same key starts one run, however often it is asked for; one of its own when left out. */
+  /** Idempotency key: the same key starts one run. Random by default. */
   readonly key?: string;
 };
 
-/** A run that has begun, and ends whether or not anybody listens. */
+/** A started run. It continues whether or not a client listens. */
 export type StartedRun = { readonly runId: string; readonly sessionId: string };
 
-/** A run, the calls of it that only a person or a client can move, and, when it has ended or waits, what came of it. */
+/** A run with its pending calls and, once it waits or has ended, its result. */
 export type RunDetails = RunInfo & {
   readonly pending: readonly PendingCall[];
   readonly result?: Omit<Result, "orThrow">;
 };
 
-/** Settings of one who listens to a run. */
+/** Options of `runs.events`. */
 export type RunEventsOptions = FollowOptions & {
-  /** Ends also when the run waits for an answer from outside. */
+  /** Also ends when the run waits for an answer. */
   readonly untilRest?: boolean;
 };
 
-/** What a person says to a call that waits for it. */
+/** Approval of a pending call. */
 export type Approval = {
-  /** Of what they were shown: when the call asks for something else, it is refused. */
+  /** Digest of the arguments that the user saw. A call with other arguments is refused. */
   readonly digest?: string;
-  /** The answer to the question of a tool. */
+  /** Answer to a tool's question. */
   readonly value?: Json;
 };
 
 type Abortable = { readonly signal?: AbortSignal };
 
-/** The runs of a server. */
+/** Starts and controls the runs of a server. */
 export interface RunsClient extends RunRecords {
-  /** Starts a run; once, also when the answer is lost and the request is sent again. */
+  /** Starts a run exactly once, even if the request has to be sent again. */
   start(request: RunRequest, options?: Abortable): Promise<StartedRun>;
   get(runId: string): Promise<RunDetails>;
-  /** The newest first: of a session, or of the newest ones. */
+  /** Lists the runs of a session or of all sessions, newest first. */
   list(options?: { readonly sessionId?: string; readonly most?: number }): Promise<readonly RunInfo[]>;
-  /** The events of a run, over lost connections and restarts of the server; ends after `done`. */
+  /** Follows the events of a run across reconnects and server restarts. Ends after `done`. */
   events(runId: string, options?: RunEventsOptions): AsyncIterableIterator<Event, void, undefined>;
-  /** What has been said is kept. */
+  /** Cancels a run. Its output so far is kept. */
   cancel(runId: string, reason?: string): Promise<void>;
-  /** Says something to a run before its next turn. */
+  /** Sends a message to a run before its next turn. */
   steer(runId: string, text: string): Promise<void>;
   approve(runId: string, callId: string, approval?: Approval): Promise<void>;
   deny(runId: string, callId: string, reason?: string): Promise<void>;
-  /** The result of a call that the client runs. */
+  /** Answers a call that the client executes. */
   answer(runId: string, callId: string, value: Json): Promise<void>;
 }
 
-/** The runs of the server at the other end. */
-export function runsClient(connection: Connection, world: World): RunsClient {
-  const { ask } = connection;
-  const pathOf = (runId: string) => `/api/runs/${encodeURIComponent(runId)}`;
+export function createRunsClient(connection: Connection, environment: ClientEnvironment): RunsClient {
+  const { request } = connection;
+  const getRunPath = (runId: string) => `/api/runs/${encodeURIComponent(runId)}`;
 
-  async function tell(path: string, body: object): Promise<void> {
-    await ask({ method: "POST", path, body, key: world.newKey() });
+  async function post(path: string, body: object): Promise<void> {
+    await request({ method: "POST", path, body, key: environment.createKey() });
   }
   const list: RunsClient["list"] = async (query = {}) =>
-    (await ask<{ runs: readonly RunInfo[] }>({ method: "GET", path: "/api/runs", query })).runs;
-  const get: RunsClient["get"] = (runId) => ask({ method: "GET", path: pathOf(runId) });
+    (await request<{ runs: readonly RunInfo[] }>({ method: "GET", path: "/api/runs", query })).runs;
+  const get: RunsClient["get"] = (runId) => request({ method: "GET", path: getRunPath(runId) });
 
-  async function isAtRest({ sessionId, runId }: Fact): Promise<boolean> {
+  async function isStillWaiting({ sessionId, runId }: Fact): Promise<boolean> {
     const run = (await list({ sessionId })).find((info) => info.runId === runId);
     return run?.state === "waiting";
   }
 
   return {
-    ...runRecords(connection, world),
-    start: ({ key = world.newKey(), timeZone = world.timeZone(), ...asked }, { signal } = {}) =>
-      ask({ method: "POST", path: "/api/runs", body: { ...asked, timeZone }, key, signal }),
+    ...createRunRecords(connection, environment),
+    start: (
+      { key = environment.createKey(), timeZone = environment.getTimeZone(), ...body },
+      { signal } = {},
+    ) => request({ method: "POST", path: "/api/runs", body: { ...body, timeZone }, key, signal }),
     get,
     list,
     events: (runId, { untilRest = false, ...options } = {}) =>
       followEvents(
         {
-          path: `${pathOf(runId)}/events`,
+          path: `${getRunPath(runId)}/events`,
           connection,
-          world,
-          isEnd(fact) {
+          environment,
+          isLastFact(fact) {
             if (fact.runId !== runId) return false;
-            // An old rest is over by now.
-            return fact.type === "done" || (untilRest && fact.type === "waiting" && isAtRest(fact));
+            // The run may have continued since this `waiting` fact.
+            return fact.type === "done" || (untilRest && fact.type === "waiting" && isStillWaiting(fact));
           },
-          isOver: async () => (await get(runId)).state === "ended",
+          hasEnded: async () => (await get(runId)).state === "ended",
         },
         options,
       ),
-    cancel: (runId, reason) => tell(`${pathOf(runId)}/cancel`, { ...(reason !== undefined && { reason }) }),
-    steer: (runId, text) => tell(`${pathOf(runId)}/steer`, { text }),
+    cancel: (runId, reason) =>
+      post(`${getRunPath(runId)}/cancel`, { ...(reason !== undefined && { reason }) }),
+    steer: (runId, text) => post(`${getRunPath(runId)}/steer`, { text }),
     approve: (runId, callId, approval = {}) =>
-      tell(`${pathOf(runId)}/approvals/${encodeURIComponent(callId)}`, { approved: true, ...approval }),
+      post(`${getRunPath(runId)}/approvals/${encodeURIComponent(callId)}`, { approved: true, ...approval }),
     deny: (runId, callId, reason) =>
-      tell(`${pathOf(runId)}/approvals/${encodeURIComponent(callId)}`, {
+      post(`${getRunPath(runId)}/approvals/${encodeURIComponent(callId)}`, {
         approved: false,
         ...(reason !== undefined && { reason }),
       }),
     answer: (runId, callId, value) =>
-      tell(`${pathOf(runId)}/results/${encodeURIComponent(callId)}`, { value }),
+      post(`${getRunPath(runId)}/results/${encodeURIComponent(callId)}`, { value }),
   };
 }

@@ -6,7 +6,7 @@ import type { Usage } from "../model.ts";
 import { noUsage } from "../state/state.ts";
 import type { Question } from "../tool.ts";
 
-/** A tool call as a card: said and not begun, waiting for a person, running, or with its end. */
+/** A tool call: requested (`said`), waiting for approval (`asking`), running, or finished. */
 export type CallView = {
   readonly id: string;
   readonly name: string;
@@ -31,17 +31,17 @@ export type EntryView =
       readonly reasoning: string;
       readonly citations: readonly Citation[];
       readonly calls: readonly CallView[];
-      /** What was done in the turn, in the words of a model. */
+      /** Summary of the turn, written by a model. */
       readonly summary?: string;
     }
-  /** Something people should know: a warning, a limit, a compaction. */
+  /** A warning, a limit or a compaction. */
   | { readonly type: "notice"; readonly runId: string; readonly code: string; readonly message: string };
 
 export type PendingView = {
   readonly callId: string;
   readonly name: string;
   readonly needs: "approval" | "answer";
-  /** Asked inside this call, by a nested run. */
+  /** Set when a nested run inside this call asks. */
   readonly parentCallId?: string;
   readonly reason?: string;
   readonly shown?: string;
@@ -50,7 +50,7 @@ export type PendingView = {
   readonly number?: number;
 };
 
-/** What is being said at this moment and is in no fact yet. */
+/** Streamed output that is not in a fact yet. */
 export type LiveView = {
   readonly text: string;
   readonly reasoning: string;
@@ -61,20 +61,20 @@ export type LiveView = {
   readonly retry?: { readonly attempt: number; readonly code: string; readonly waitMs: number };
 };
 
-/** A session as people see it. */
+/** A session, as a user interface shows it. */
 export type SessionView = {
-  /** The position of the last fact in it. */
+  /** Position of the last applied fact. */
   readonly seq: number;
   readonly status: "idle" | "running" | "waiting" | RunStatus;
-  /** Of the newest run. */
+  /** The newest run. */
   readonly runId?: string;
   readonly turn: number;
   readonly entries: readonly EntryView[];
   readonly live: LiveView;
   readonly pending: readonly PendingView[];
-  /** Of the whole session. */
+  /** Usage of the whole session. */
   readonly usage: Usage;
-  /** Why the newest run did not end as it should. */
+  /** Set when the newest run failed. */
   readonly error?: ErrorData;
 };
 
@@ -87,7 +87,7 @@ export const nothingLive: LiveView = {
   summary: "",
 };
 
-/** The view of a session in which nothing has happened. */
+/** The view of an empty session. */
 export const emptyView: SessionView = {
   seq: 0,
   status: "idle",

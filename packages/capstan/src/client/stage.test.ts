@@ -15,13 +15,13 @@ const look = defineTool({
   execute: () => "seen",
 });
 
-async function eventsOf(...steps: ScriptedStep[]): Promise<Event[]> {
+async function collectRunEvents(...steps: ScriptedStep[]): Promise<Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look] });
   return (await collect(run(agent, "Go", { clock: fakeClock({ skipUpToMs: 30_000 }) }))).events;
 }
 
 /** The stages a viewer sees, each once per stay. */
-function stagesOf(events: readonly Event[]): Stage[] {
+function listStages(events: readonly Event[]): Stage[] {
   const stages: Stage[] = ["idle"];
   for (const event of events) {
     const stage = nextStage(stages.at(-1) ?? "idle", event);
@@ -43,8 +43,8 @@ describe("stageOf", () => {
   });
 
   it("passes through all stages of a run with tools; `processing` is the digesting of results (S2-18, S2-19)", async () => {
-    const events = await eventsOf({ calls: [{ name: "look" }] }, { text: "Done." });
-    expect(stagesOf(events)).toEqual([
+    const events = await collectRunEvents({ calls: [{ name: "look" }] }, { text: "Done." });
+    expect(listStages(events)).toEqual([
       "idle",
       "submitted",
       "streaming",
@@ -57,7 +57,7 @@ describe("stageOf", () => {
   });
 
   it("streams while the model thinks, speaks or writes a call, and executes while tools run (S2-19)", async () => {
-    const events = await eventsOf(
+    const events = await collectRunEvents(
       { reasoning: "Hm.", text: "Wait.", calls: [{ name: "look" }] },
       { text: "Done." },
     );
@@ -71,12 +71,14 @@ describe("stageOf", () => {
   });
 
   it("ends in error when the run fails, and only then (S2-18)", async () => {
-    expect(stageOf(await eventsOf({ error: "content_filter" }))).toBe("error");
-    expect(stageOf(await eventsOf({ calls: [{ name: "nothing" }] }, { text: "Done." }))).toBe("complete");
+    expect(stageOf(await collectRunEvents({ error: "content_filter" }))).toBe("error");
+    expect(stageOf(await collectRunEvents({ calls: [{ name: "nothing" }] }, { text: "Done." }))).toBe(
+      "complete",
+    );
   });
 
   it("begins anew with the next run of a session", async () => {
-    const events = await eventsOf({ text: "Done." });
+    const events = await collectRunEvents({ text: "Done." });
     expect(stageOf([...events, ...events.slice(0, 1)])).toBe("submitted");
   });
 

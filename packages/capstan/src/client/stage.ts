@@ -1,9 +1,9 @@
 import type { Event } from "../event.ts";
 
-/** Where a run is, in the words a person would use. */
+/** Progress of a run, as shown to users. */
 export type Stage = "idle" | "submitted" | "streaming" | "executing" | "processing" | "complete" | "error";
 
-/** The stage after these events. */
+/** Returns the stage after these events. */
 export function stageOf(events: Iterable<Event>): Stage {
   let stage: Stage = "idle";
   for (const event of events) stage = nextStage(stage, event);
@@ -19,9 +19,9 @@ const stages: { readonly [Type in Event["type"]]?: Stage } = {
   tool_call_start: "executing",
 };
 
-/** One event further. `processing`: the model digests what the tools gave it and has not begun to speak. */
+/** Returns the stage after one more event. `processing`: the model has the tool results and has not produced output yet. */
 export function nextStage(stage: Stage, event: Event): Stage {
-  if (event.parentRunId !== undefined) return stage; // of a nested run: the call it answers is still on
+  if (event.parentRunId !== undefined) return stage; // nested run: the outer call is still running
   if (event.type === "turn_start") return event.turn === 1 ? "submitted" : "processing";
   if (event.type === "done") return event.status === "failed" ? "error" : "complete";
   return stages[event.type] ?? stage;

@@ -20,7 +20,7 @@ const noting: ScriptedStep[] = [
   { text: "I have seen it.", split: 4 },
 ];
 
-async function view(mode: StreamMode, steps: readonly ScriptedStep[] = noting): Promise<Event[]> {
+async function collectFiltered(mode: StreamMode, steps: readonly ScriptedStep[] = noting): Promise<Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel(steps), tools: [look] });
   const options = { store: memory(), runId: "r", clock: fakeClock({ skipUpToMs: 30_000 }) };
   const events: Event[] = [];
@@ -29,35 +29,35 @@ async function view(mode: StreamMode, steps: readonly ScriptedStep[] = noting): 
   return events;
 }
 
-const texts = (events: readonly Event[]) =>
+const getTexts = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === "content_delta" ? [`${event.turn}: ${event.delta}`] : []));
 
 describe("streamView", () => {
   it("`all` shows every piece of text of every turn, between the markers of the turns (C-17, S2-50)", async () => {
-    const events = await view("all");
-    expect(texts(events)).toEqual([
+    const events = await collectFiltered("all");
+    expect(getTexts(events)).toEqual([
       ...["1: Let ", "1: me l", "1: ook."],
       ...["2: I ha", "2: ve s", "2: een ", "2: it."],
     ]);
     const second = events.findIndex((event) => event.type === "turn_start" && event.turn === 2);
-    expect(texts(events.slice(0, second))).toHaveLength(3);
+    expect(getTexts(events.slice(0, second))).toHaveLength(3);
   });
 
   it("`per-turn` shows the text of a turn at once, when it is complete (C-17, S2-50)", async () => {
-    const events = await view("per-turn");
-    expect(texts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
+    const events = await collectFiltered("per-turn");
+    expect(getTexts(events)).toEqual(["1: Let me look.", "2: I have seen it."]);
     const first = events.findIndex((event) => event.type === "content_delta");
     expect(events[first + 1]?.type).toBe("message");
   });
 
   it("`final` shows only the answer (C-17, S2-50)", async () => {
-    expect(texts(await view("final"))).toEqual(["2: I have seen it."]);
+    expect(getTexts(await collectFiltered("final"))).toEqual(["2: I have seen it."]);
   });
 
   it("facts are the same in every view (C-17)", async () => {
     const facts = await Promise.all(
       (["all", "per-turn", "final"] as const).map(async (mode) =>
-        (await view(mode)).filter(isFact).map((fact) => [fact.type, fact.seq]),
+        (await collectFiltered(mode)).filter(isFact).map((fact) => [fact.type, fact.seq]),
       ),
     );
     expect(facts[1]).toEqual(facts[0]);
@@ -67,10 +67,10 @@ describe("streamView", () => {
 
   it("text that is said again after a failure is shown once where it is shown whole", async () => {
     const failing: ScriptedStep[] = [{ text: "Hel", error: "model_failed" }, { text: "Hello." }];
-    expect(texts(await view("final", failing))).toEqual(["1: Hello."]);
-    expect(texts(await view("per-turn", failing))).toEqual(["1: Hello."]);
-    const all = await view("all", failing);
+    expect(getTexts(await collectFiltered("final", failing))).toEqual(["1: Hello."]);
+    expect(getTexts(await collectFiltered("per-turn", failing))).toEqual(["1: Hello."]);
+    const all = await collectFiltered("all", failing);
     const restart = all.findIndex((event) => event.type === "message_restart");
-    expect(texts(all.slice(restart))).toEqual(["1: Hello."]);
+    expect(getTexts(all.slice(restart))).toEqual(["1: Hello."]);
   });
 });

@@ -1,14 +1,14 @@
 import type { Event } from "../event.ts";
 
-/** `all`: everything as it comes. `per-turn`: a turn's text at once. `final`: only the text of the answer. */
+/** `all`: every delta. `per-turn`: the text of a turn at once. `final`: only the text of the answer. */
 export type StreamMode = "all" | "per-turn" | "final";
 
-/** The same events for a viewer that wants less of the text while it is being written. Facts always pass. */
+/** Reduces the text deltas of a stream to the mode. Facts always pass. */
 export async function* streamView(events: AsyncIterable<Event>, mode: StreamMode): AsyncGenerator<Event> {
   for await (const event of events) yield* filterEvent(event, mode);
 }
 
-/** What a viewer is shown for one event. */
+/** Returns the events to emit for one event in a mode. */
 export function filterEvent(event: Event, mode: StreamMode): readonly Event[] {
   if (mode === "all") return [event];
   if (event.type === "content_delta" || event.type === "message_restart") return [];

@@ -12,13 +12,13 @@ import { emptyView } from "./session-view.ts";
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-async function eventsOf(text: string): Promise<readonly Event[]> {
+async function collectRunEvents(text: string): Promise<readonly Event[]> {
   const agent = defineAgent({ name: "a", model: scriptedModel([{ text, split: 3 }]) });
   return (await collect(run(agent, "Go", { store: memory(), session: "s", runId: "r" }))).events;
 }
 
 /** A server of one session, whose answers to what it is told are given. */
-function serving(answers: Readonly<Record<string, () => Response>>) {
+function createFetch(answers: Readonly<Record<string, () => Response>>) {
   const told: string[] = [];
   let writer: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -48,17 +48,17 @@ function serving(answers: Readonly<Record<string, () => Response>>) {
   };
 }
 
-const soon = () => new Promise((resolve) => setTimeout(resolve, 60));
+const waitForFrame = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 describe("a watched session", () => {
   it("shows what happens, and tells of many events at once", async () => {
-    const server = serving({});
+    const server = createFetch({});
     const watch = server.client.watch("s");
     expect([watch.view(), watch.state()]).toEqual([emptyView, { type: "connecting" }]);
     let calls = 0;
     const leave = watch.subscribe(() => calls++);
-    await soon();
-    const events = await eventsOf("It is there, and has always been there.");
+    await waitForFrame();
+    const events = await collectRunEvents("It is there, and has always been there.");
     const before = calls;
     server.say(events);
     await expect.poll(() => watch.view()).toEqual(buildView(events));
@@ -75,9 +75,9 @@ describe("a watched session", () => {
   });
 
   it("steers the run that is on, and starts one when there is none", async () => {
-    const server = serving({});
+    const server = createFetch({});
     const watch = server.client.watch("s");
-    const events = await eventsOf("Done.");
+    const events = await collectRunEvents("Done.");
     server.say(events.slice(0, 3));
     await expect.poll(() => watch.view()).toEqual(buildView(events.slice(0, 3)));
     await watch.send("Faster!");
@@ -94,9 +94,9 @@ describe("a watched session", () => {
 
   it("sends a message the other way when a run has ended or begun in between", async () => {
     const ended = { error: { code: "run_ended", message: "It has ended.", retryable: false } };
-    const server = serving({ "POST /api/runs/r/steer": () => Response.json(ended, { status: 409 }) });
+    const server = createFetch({ "POST /api/runs/r/steer": () => Response.json(ended, { status: 409 }) });
     const watch = server.client.watch("s");
-    const events = await eventsOf("Done.");
+    const events = await collectRunEvents("Done.");
     server.say(events.slice(0, 3));
     await expect.poll(() => watch.view()).toEqual(buildView(events.slice(0, 3)));
     await watch.send("Faster!");
@@ -108,7 +108,7 @@ describe("a watched session", () => {
     const busy = { error: { code: "session_busy", message: "It is busy.", retryable: true } };
     const isOn = { runs: [{ runId: "r9", sessionId: "s", state: "active" }] };
     let looks = 0;
-    const other = serving({
+    const other = createFetch({
       "POST /api/runs": () => Response.json(busy, { status: 409 }),
       "GET /api/runs": () => Response.json(looks++ === 0 ? { runs: [] } : isOn),
     });
@@ -130,10 +130,10 @@ describe("a watched session", () => {
 
 describe("reduce", () => {
   it("folds ten thousand events in a blink, of one long answer and of many short ones", async () => {
-    const [start, turn, delta] = (await eventsOf("abc")).filter(
+    const [start, turn, delta] = (await collectRunEvents("abc")).filter(
       ({ type }) => type === "run_start" || type === "turn_start" || type === "content_delta",
     );
-    const message = (await eventsOf("abc")).find(({ type }) => type === "message");
+    const message = (await collectRunEvents("abc")).find(({ type }) => type === "message");
     if (!start || !turn || !delta || !message) throw new Error("The run has said nothing.");
     const long = [start, turn, ...Array.from({ length: 10_000 }, () => delta)];
     const many = Array.from({ length: 10_000 }, (_, n) => ({
@@ -151,7 +151,7 @@ describe("reduce", () => {
   });
 
   it("changes no view that it has given, one by one or many at once", async () => {
-    const events = await eventsOf("It is there.");
+    const events = await collectRunEvents("It is there.");
     for (let cut = 0; cut <= events.length; cut++) {
       const before = buildView(events.slice(0, cut));
       const copy = structuredClone(before);
@@ -161,7 +161,7 @@ describe("reduce", () => {
   });
 
   it("says nothing about what it does not know", async () => {
-    const events = await eventsOf("abc");
+    const events = await collectRunEvents("abc");
     const news = { type: "smell", runId: "r", sessionId: "s", agent: "a", turn: 1 } as unknown as Event;
     const view = buildView(events.slice(0, 3));
     expect(reduce(view, news)).toBe(view);
@@ -170,7 +170,7 @@ describe("reduce", () => {
   });
 
   it("drops what was being said when the process that said it is gone, and to one who has come back", async () => {
-    const events = await eventsOf("Hello there");
+    const events = await collectRunEvents("Hello there");
     const at = events.findIndex(({ type }) => type === "content_delta") + 2;
     const half = buildView(events.slice(0, at));
     expect(half.live.text).toBe("Hello ");

@@ -1,70 +1,69 @@
 import { type AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import { type Event, type Fact, isFact } from "../event.ts";
+import type { ClientEnvironment } from "./environment.ts";
 import type { ConnectionState } from "./follow-events.ts";
 import { reduceAll } from "./reduce.ts";
 import type { RunRequest, RunsClient } from "./runs-client.ts";
 import { emptyView, type SessionView } from "./session-view.ts";
 import type { SessionsClient } from "./sessions-client.ts";
-import type { World } from "./world.ts";
 
-/** How a watch stands with the server; `ended`: it was closed, or will not come back by itself. */
+/** Connection status of a watch. `ended`: closed, or failed and not reconnecting. */
 export type WatchState = ConnectionState | { readonly type: "ended"; readonly error?: ErrorData };
 
-/** A session as it is at this moment, for a user interface. */
+/** A live view of a session for a user interface. */
 export interface SessionWatch {
-  /** The same object until something has changed. */
+  /** Returns the same object until something changes. */
   readonly view: () => SessionView;
-  /** The stored events behind the view, in order. The list grows: `view().seq` says when. */
+  /** The facts behind the view, in order. The list is mutated as it grows; compare `view().seq`. */
   readonly facts: () => readonly Fact[];
   readonly state: () => WatchState;
-  /** Calls `listener` after changes, at most once for each picture that is drawn. */
+  /** Calls `listener` after changes, at most once per animation frame. */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Says something: to the run that is on, otherwise by starting one. */
+  /** Sends a message to the active run, or starts a run. */
   send(input: RunRequest["input"], options?: Omit<RunRequest, "input" | "sessionId">): Promise<void>;
   close(): void;
 }
 
-type Watched = {
+type WatchOptions = {
   readonly sessionId: string;
   readonly runs: RunsClient;
   readonly sessions: SessionsClient;
-  readonly world: World;
+  readonly environment: ClientEnvironment;
 };
 
-/** Follows a session until it is closed. */
-export function watchSession({ sessionId, runs, sessions, world }: Watched): SessionWatch {
+export function watchSession({ sessionId, runs, sessions, environment }: WatchOptions): SessionWatch {
   const stop = new AbortController();
   const listeners = new Set<() => void>();
   const facts: Fact[] = [];
-  let folded = emptyView;
-  let unfolded: Event[] = [];
+  let currentView = emptyView;
+  let queuedEvents: Event[] = [];
   let state: WatchState = { type: "connecting" };
-  let isDue = false;
+  let isScheduled = false;
 
-  /** Folds what has come since it was asked for last, all at once. */
+  /** Applies all events received since the last call. */
   function view(): SessionView {
-    if (unfolded.length > 0) folded = reduceAll(folded, unfolded);
-    unfolded = [];
-    return folded;
+    if (queuedEvents.length > 0) currentView = reduceAll(currentView, queuedEvents);
+    queuedEvents = [];
+    return currentView;
   }
-  function changed(): void {
-    if (isDue) return;
-    isDue = true;
-    world.nextFrame(() => {
-      isDue = false;
+  function scheduleNotify(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    environment.onNextFrame(() => {
+      isScheduled = false;
       for (const listener of [...listeners]) listener();
     });
   }
   function onState(next: WatchState): void {
     state = next;
-    changed();
+    scheduleNotify();
   }
   async function follow(): Promise<void> {
     try {
       for await (const event of sessions.events(sessionId, { signal: stop.signal, onState })) {
-        unfolded.push(event);
+        queuedEvents.push(event);
         if (isFact(event)) facts.push(event);
-        changed();
+        scheduleNotify();
       }
       onState({ type: "ended" });
     } catch (thrown) {
@@ -73,9 +72,9 @@ export function watchSession({ sessionId, runs, sessions, world }: Watched): Ses
   }
   void follow();
 
-  async function runThatIsOn(isViewLate: boolean): Promise<string | undefined> {
+  async function findActiveRun(isViewStale: boolean): Promise<string | undefined> {
     const { status, runId } = view();
-    if ((status === "running" || status === "waiting") && runId !== undefined && !isViewLate) return runId;
+    if ((status === "running" || status === "waiting") && runId !== undefined && !isViewStale) return runId;
     return (await runs.list({ sessionId })).find((run) => run.state !== "ended")?.runId;
   }
 
@@ -84,22 +83,22 @@ export function watchSession({ sessionId, runs, sessions, world }: Watched): Ses
     facts: () => facts,
     state: () => state,
     subscribe(listener) {
-      const own = () => listener(); // the same function may subscribe twice
-      listeners.add(own);
-      return () => void listeners.delete(own);
+      const notify = () => listener(); // lets the same function subscribe twice
+      listeners.add(notify);
+      return () => void listeners.delete(notify);
     },
     async send(input, options = {}) {
-      // Between a look and a word a run may begin or end: then it is the other way round.
+      // A run may start or end between the check and the send: then try the other way.
       for (let tries = 0; ; tries++) {
-        const runId = typeof input === "string" ? await runThatIsOn(tries > 0) : undefined;
+        const runId = typeof input === "string" ? await findActiveRun(tries > 0) : undefined;
         try {
           if (runId === undefined) await runs.start({ ...options, input, sessionId });
           else await runs.steer(runId, input as string);
           return;
         } catch (thrown) {
           const { code } = thrown as AgentError;
-          const isLate = code === (runId === undefined ? "session_busy" : "run_ended");
-          if (!isLate || typeof input !== "string" || tries >= 2) throw thrown;
+          const isStale = code === (runId === undefined ? "session_busy" : "run_ended");
+          if (!isStale || typeof input !== "string" || tries >= 2) throw thrown;
         }
       }
     },

@@ -1,10 +1,13 @@
 import type { Clock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 
-type Limits = { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal };
+type TimeoutOptions = { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal };
 
-/** The work, unless it takes too long or is aborted. Whoever began it must end it then. */
-export function inTime<Value>(work: Promise<Value>, { clock, ms, signal }: Limits): Promise<Value> {
+/** Rejects when the work takes too long or is aborted. The caller must then stop the work. */
+export function withTimeout<Value>(
+  work: Promise<Value>,
+  { clock, ms, signal }: TimeoutOptions,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
     const settle = () => {
       cancel();
@@ -16,7 +19,7 @@ export function inTime<Value>(work: Promise<Value>, { clock, ms, signal }: Limit
     };
     const cancel = clock.after(ms, () => {
       settle();
-      reject(new AgentError("server_unreachable", `Nothing has come from the server for ${ms} ms.`));
+      reject(new AgentError("server_unreachable", `No data from the server for ${ms} ms.`));
     });
     signal.addEventListener("abort", abort);
     work.then(resolve, reject).finally(settle);

@@ -1,7 +1,7 @@
 import type { AboutAgent } from "capstan/client";
 import type { ReactNode } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
 
 type AgentCardsProps = {
   readonly agents: readonly AboutAgent[];
@@ -10,9 +10,9 @@ type AgentCardsProps = {
   readonly onSuggestion: (agent: string, text: string) => void;
 };
 
-/** Who can be asked, and what to begin with. */
+/** Agents to choose from, with suggestions. */
 export function AgentCards({ agents, chosen, onChoose, onSuggestion }: AgentCardsProps): ReactNode {
-  // One that there is nothing to say about is no choice.
+  // A single agent without a description or suggestions needs no card.
   if (!agents.some(({ description, suggestions }) => agents.length > 1 || description || suggestions?.length))
     return null;
   return (
@@ -44,9 +44,9 @@ function AgentCard({ agent, isChosen, onChoose, onSuggestion }: AgentCardProps):
       className={classNames("flex flex-col rounded-xl border bg-raised p-4", isChosen && "border-accent/60")}
     >
       <button type="button" aria-pressed={isChosen} onClick={onChoose} className="text-left">
-        <span className="block font-medium">{steadyText(title)}</span>
+        <span className="block font-medium">{escapeBidi(title)}</span>
         {description !== undefined && (
-          <span className="mt-0.5 line-clamp-3 block text-sm text-quiet">{steadyText(description)}</span>
+          <span className="mt-0.5 line-clamp-3 block text-sm text-quiet">{escapeBidi(description)}</span>
         )}
       </button>
       {suggestions.length > 0 && (
@@ -58,7 +58,7 @@ function AgentCard({ agent, isChosen, onChoose, onSuggestion }: AgentCardProps):
                 onClick={() => onSuggestion(text)}
                 className="-mx-2 w-[calc(100%+1rem)] rounded-md px-2 py-1 text-left text-sm text-quiet hover:bg-sunken hover:text-ink"
               >
-                {steadyText(text)}
+                {escapeBidi(text)}
               </button>
             </li>
           ))}

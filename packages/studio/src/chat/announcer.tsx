@@ -1,40 +1,42 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { repliesOf } from "./messages/get-replies.ts";
+import { getReplies } from "./messages/get-replies.ts";
 
-/** Tells those who listen what has ended or waits; never what is half said. */
+/** Announces finished answers and pending calls to screen readers, never partial output. */
 export function Announcer({ view }: { readonly view: SessionView }): ReactNode {
-  const [words, setWords] = useState("");
-  const before = useRef<SessionView>(undefined);
+  const [announcement, setAnnouncement] = useState("");
+  const previousView = useRef<SessionView>(undefined);
   useEffect(() => {
-    const earlier = before.current;
-    before.current = view;
-    // What had happened before the page was opened is there to be read.
-    if (!earlier || earlier.seq === 0 || earlier.seq === view.seq) return;
-    const said = announcementOf(earlier, view);
-    if (said !== undefined) setWords(said);
+    const previous = previousView.current;
+    previousView.current = view;
+    // Do not announce what happened before the page was opened.
+    if (!previous || previous.seq === 0 || previous.seq === view.seq) return;
+    const answer = buildAnnouncement(previous, view);
+    if (answer !== undefined) setAnnouncement(answer);
   }, [view]);
   return (
     <div aria-live="polite" className="sr-only">
-      {words}
+      {announcement}
     </div>
   );
 }
 
-const most = 400;
+const maxAnswerLength = 400;
 
-function announcementOf(before: SessionView, view: SessionView): string | undefined {
-  const asked = view.pending.find(({ callId }) => !before.pending.some((one) => one.callId === callId));
-  if (asked)
-    return asked.question
-      ? `A question: ${asked.question.message}`
-      : `${asked.name} waits for your approval.`;
-  if (view.status === before.status) return undefined;
+function buildAnnouncement(previousView: SessionView, view: SessionView): string | undefined {
+  const newCall = view.pending.find(
+    ({ callId }) => !previousView.pending.some((earlierCall) => earlierCall.callId === callId),
+  );
+  if (newCall)
+    return newCall.question
+      ? `Question: ${newCall.question.message}`
+      : `${newCall.name} needs your approval.`;
+  if (view.status === previousView.status) return undefined;
   if (view.status === "failed") return `The run failed. ${view.error?.message ?? ""}`;
   if (view.status === "cancelled") return "Stopped.";
   if (view.status !== "done" && view.status !== "limit") return undefined;
   const last = view.entries.findLast((entry) => entry.type === "assistant");
-  const said = last ? `Answer: ${last.text.slice(0, most)}` : "Finished.";
-  const replies = repliesOf(view);
-  return replies.length === 0 ? said : `${said} Replies to choose from: ${replies.join(", ")}.`;
+  const answer = last ? `Answer: ${last.text.slice(0, maxAnswerLength)}` : "Finished.";
+  const replies = getReplies(view);
+  return replies.length === 0 ? answer : `${answer} Suggested replies: ${replies.join(", ")}.`;
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from "react";
 
 type ConnectionBarProps = { readonly state: WatchState; readonly onReopen: () => void };
 
-/** Says when the server cannot be heard, and that it is tried again. */
+/** Shows a lost connection and the time until the next attempt. */
 export function ConnectionBar({ state, onReopen }: ConnectionBarProps): ReactNode {
   if (state.type === "ended" && state.error)
     return (
@@ -23,13 +23,13 @@ export function ConnectionBar({ state, onReopen }: ConnectionBarProps): ReactNod
 }
 
 function Countdown({ state }: { readonly state: Extract<WatchState, { readonly type: "lost" }> }): ReactNode {
-  const [leftMs, setLeftMs] = useState(state.retryInMs);
+  const [remainingMs, setRemainingMs] = useState(state.retryInMs);
   useEffect(() => {
-    const until = performance.now() + state.retryInMs;
-    setLeftMs(state.retryInMs);
-    const timer = setInterval(() => setLeftMs(until - performance.now()), 250);
+    const endsAt = performance.now() + state.retryInMs;
+    setRemainingMs(state.retryInMs);
+    const timer = setInterval(() => setRemainingMs(endsAt - performance.now()), 250);
     return () => clearInterval(timer);
   }, [state]);
-  const seconds = Math.ceil(leftMs / 1000);
-  return <span aria-hidden="true">{seconds > 0 ? `Trying again in ${seconds} s` : "Trying again…"}</span>;
+  const seconds = Math.ceil(remainingMs / 1000);
+  return <span aria-hidden="true">{seconds > 0 ? `Reconnecting in ${seconds} s` : "Reconnecting…"}</span>;
 }

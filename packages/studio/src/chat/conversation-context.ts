@@ -2,15 +2,15 @@ import type { UiHint } from "capstan";
 import { type Context, createContext, useContext } from "react";
 import type { FactIndex } from "../data/fact-index.ts";
 
-/** What the parts of a conversation can do. It stays the same object, so that finished parts are not drawn again. */
+/** Actions available to the parts of a conversation. The object is stable, so finished parts do not re-render. */
 export type ConversationActions = {
   readonly sessionId: string;
   readonly index: () => FactIndex;
-  /** Shows what stands behind `[n]`. */
+  /** Shows the source of a citation. */
   openSource(citation: { readonly n: number; readonly id: string; readonly title: string }): void;
   /** Opens the timeline at a fact. */
   showFact(seq: number): void;
-  /** Shows a map or a graph beside the conversation. */
+  /** Shows a map or graph in the side panel. */
   showView(hint: UiHint): void;
 };
 
@@ -18,9 +18,8 @@ export const ConversationContext: Context<ConversationActions | undefined> = cre
   ConversationActions | undefined
 >(undefined);
 
-/** For parts of a conversation. */
 export function useConversation(): ConversationActions {
   const actions = useContext(ConversationContext);
-  if (!actions) throw new Error("This is shown outside of a conversation.");
+  if (!actions) throw new Error("useConversation must be used inside a conversation.");
   return actions;
 }

@@ -2,10 +2,10 @@ import type { WatchState } from "capstan/client";
 import { Download, EllipsisVertical, History, PanelLeft, PanelRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
-import { steadyText } from "../markdown/visible-text.ts";
 import { useLayout } from "../shell/layout-state.ts";
 import { IconButton } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
 import { Menu } from "../ui/menu.tsx";
 
 type ConversationHeaderProps = {
@@ -15,35 +15,35 @@ type ConversationHeaderProps = {
   readonly state: WatchState;
 };
 
-/** What this is, who answers, and what can be done with the whole of it. */
+/** Title, agent, connection status and session actions. */
 export function ConversationHeader({ sessionId, title, agent, state }: ConversationHeaderProps): ReactNode {
   const { isInspectorOpen, set } = useLayout();
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const path = `/sessions/${encodeURIComponent(sessionId)}`;
-  const save = (format: string) => open(`/api${path}/export?format=${format}`, "_self");
+  const exportAs = (format: string) => open(`/api${path}/export?format=${format}`, "_self");
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-b px-2 sm:px-3">
-      <ListToggle />
+      <SidebarToggle />
       <div className="flex min-w-0 flex-1 items-baseline gap-2 px-1">
-        <h1 className="truncate text-sm font-medium">{steadyText(title)}</h1>
-        {agent !== undefined && <span className="shrink-0 text-xs text-faint">{steadyText(agent)}</span>}
+        <h1 className="truncate text-sm font-medium">{escapeBidi(title)}</h1>
+        {agent !== undefined && <span className="shrink-0 text-xs text-faint">{escapeBidi(agent)}</span>}
       </div>
       <ConnectionDot state={state} />
       <Menu
         trigger={
-          <IconButton label="More about this session">
+          <IconButton label="Session actions">
             <EllipsisVertical size={16} />
           </IconButton>
         }
         items={[
-          { label: "Replay", icon: <History size={14} />, onSelect: () => go(`${path}/replay`) },
-          { label: "Export as Markdown", icon: <Download size={14} />, onSelect: () => save("markdown") },
-          { label: "Export as HTML", icon: <Download size={14} />, onSelect: () => save("html") },
-          { label: "Export as JSON", icon: <Download size={14} />, onSelect: () => save("json") },
+          { label: "Replay", icon: <History size={14} />, onSelect: () => navigate(`${path}/replay`) },
+          { label: "Export as Markdown", icon: <Download size={14} />, onSelect: () => exportAs("markdown") },
+          { label: "Export as HTML", icon: <Download size={14} />, onSelect: () => exportAs("html") },
+          { label: "Export as JSON", icon: <Download size={14} />, onSelect: () => exportAs("json") },
         ]}
       />
       <IconButton
-        label={isInspectorOpen ? "Hide the inspector" : "Show the inspector"}
+        label={isInspectorOpen ? "Hide inspector" : "Show inspector"}
         isOn={isInspectorOpen}
         onClick={() => set({ isInspectorOpen: !isInspectorOpen })}
       >
@@ -53,12 +53,12 @@ export function ConversationHeader({ sessionId, title, agent, state }: Conversat
   );
 }
 
-/** Shows or hides the sessions. */
-export function ListToggle(): ReactNode {
+/** Shows or hides the sidebar. */
+export function SidebarToggle(): ReactNode {
   const { isListOpen, set } = useLayout();
   return (
     <IconButton
-      label={isListOpen ? "Hide the sessions" : "Show the sessions"}
+      label={isListOpen ? "Hide sidebar" : "Show sidebar"}
       onClick={() => set({ isListOpen: !isListOpen })}
     >
       <PanelLeft size={16} />
@@ -66,15 +66,15 @@ export function ListToggle(): ReactNode {
   );
 }
 
-const words = {
+const stateLabels = {
   connecting: "Connecting",
   open: "Connected",
   lost: "Connection lost",
-  ended: "Not connected",
+  ended: "Disconnected",
 };
 
 function ConnectionDot({ state }: { readonly state: WatchState }): ReactNode {
-  const label = words[state.type];
+  const label = stateLabels[state.type];
   return (
     <span role="img" aria-label={label} title={label} className="flex size-8 items-center justify-center">
       <span

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { FactIndex } from "../data/fact-index.ts";
-import { passageText } from "../markdown/passage-text.ts";
-import { safeLink } from "../markdown/safe-link.ts";
-import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { parseSafeLink } from "../markdown/safe-link.ts";
+import { stripCodeMarks } from "../markdown/strip-code-marks.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { OutsideLink } from "../ui/outside-link.tsx";
+import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { ExternalLink } from "../ui/external-link.tsx";
 
-/** A source that was asked for. */
+/** A source to show. */
 export type OpenedSource = { readonly n: number; readonly id: string; readonly title: string };
 
 type SourcePanelProps = {
@@ -15,31 +15,33 @@ type SourcePanelProps = {
   readonly onClose: () => void;
 };
 
-/** The passage behind a number. */
+/** Shows the cited passage. */
 export function SourcePanel({ source, index, onClose }: SourcePanelProps): ReactNode {
   const fragment = source && index.fragments.get(source.id);
   const url = fragment?.source.url;
-  const link = url === undefined ? undefined : safeLink(url, url);
+  const link = url === undefined ? undefined : parseSafeLink(url, url);
   return (
     <Dialog
-      place="side"
-      title={source ? `${source.n}. ${steadyText(source.title)}` : "Source"}
+      placement="side"
+      title={source ? `${source.n}. ${escapeBidi(source.title)}` : "Source"}
       isOpen={source !== undefined}
       onClose={onClose}
     >
       {url !== undefined && (
         <p className="mb-3 text-sm">
           {link ? (
-            <OutsideLink {...link} className="text-accent underline [overflow-wrap:anywhere]">
+            <ExternalLink {...link} className="text-accent underline [overflow-wrap:anywhere]">
               {link.address}
-            </OutsideLink>
+            </ExternalLink>
           ) : (
-            <span className="font-mono text-xs text-quiet">{visibleText(url)}</span>
+            <span className="font-mono text-xs text-quiet">{escapeInvisible(url)}</span>
           )}
         </p>
       )}
       <blockquote className="whitespace-pre-wrap border-l-2 border-accent bg-accent-soft px-4 py-3 text-sm [overflow-wrap:anywhere]">
-        {fragment ? steadyText(passageText(fragment.content)) : "The passage is not in this session."}
+        {fragment
+          ? escapeBidi(stripCodeMarks(fragment.content))
+          : "This passage is not available in this session."}
       </blockquote>
     </Dialog>
   );

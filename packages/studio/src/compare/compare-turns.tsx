@@ -1,11 +1,11 @@
 import type { Difference } from "capstan/client";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
-import { prettyText } from "../ui/json-text.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { formatJson } from "../ui/json-text.tsx";
 import { MarkedText } from "./marked-text.tsx";
-import { linesOf, linesUnlike, type SideCall, type SideTurn } from "./run-sides.ts";
+import { getSideLines, markChangedLines, type SideCall, type SideTurn } from "./run-sides.ts";
 
 type TurnDifference = Difference["turns"][number];
 type CallDifference = TurnDifference["calls"][number];
@@ -19,14 +19,14 @@ type CompareTurnsProps = {
 
 const sides = ["left", "right"] as const;
 
-/** The turns of two runs beside each other. */
+/** The turns of two runs, side by side. */
 export function CompareTurns({ difference, turns }: CompareTurnsProps): ReactNode {
   const { question } = difference;
   return (
     <div className="grid gap-3">
       {question && (
         <Pair title="Question" type="changed">
-          {(side) => <MarkedText lines={linesOf(question, side)} side={side} />}
+          {(side) => <MarkedText lines={getSideLines(question, side)} side={side} />}
         </Pair>
       )}
       {difference.turns.map((turn) => (
@@ -45,11 +45,11 @@ export function CompareTurns({ difference, turns }: CompareTurnsProps): ReactNod
   );
 }
 
-const states = {
-  same: "the same",
+const typeLabels = {
+  same: "same",
   changed: "different",
-  left: "only on the left",
-  right: "only on the right",
+  left: "left only",
+  right: "right only",
 } as const;
 
 type PairProps = {
@@ -58,7 +58,7 @@ type PairProps = {
   readonly children: (side: Side) => ReactNode;
 };
 
-/** What is the same is folded. */
+/** Collapsed when both sides are the same. */
 function Pair({ title, type, children }: PairProps): ReactNode {
   return (
     <details open={type !== "same"} className="group rounded-lg border bg-raised" data-difference={type}>
@@ -70,7 +70,7 @@ function Pair({ title, type, children }: PairProps): ReactNode {
         />
         <span className="font-medium">{title}</span>
         <span className={classNames("text-xs", type === "same" ? "text-faint" : "text-warn")}>
-          {states[type]}
+          {typeLabels[type]}
         </span>
       </summary>
       <div className="grid grid-cols-2 divide-x border-t max-sm:grid-cols-1 max-sm:divide-x-0 max-sm:divide-y">
@@ -100,19 +100,19 @@ function TurnSide({ turn, side, own, other }: TurnSideProps): ReactNode {
   if (!own)
     return (
       <p className="text-xs text-faint">
-        {turn.type === side ? "Not told yet" : "This run has no such turn"}
+        {turn.type === side ? "Not available yet" : "This run does not have this turn"}
       </p>
     );
-  const lines = turn.text ? linesOf(turn.text, side) : linesUnlike(own.text, undefined);
+  const lines = turn.text ? getSideLines(turn.text, side) : markChangedLines(own.text, undefined);
   return (
     <>
       {(own.text !== "" || own.calls.length === 0) && <MarkedText lines={lines} side={side} />}
-      {own.calls.map((call, at) => (
+      {own.calls.map((call, index) => (
         <CallSide
           key={call.id}
           call={call}
-          other={other?.calls[at]}
-          difference={turn.calls[at]}
+          other={other?.calls[index]}
+          difference={turn.calls[index]}
           side={side}
         />
       ))}
@@ -129,9 +129,11 @@ type CallSideProps = {
 
 function CallSide({ call, other, difference, side }: CallSideProps): ReactNode {
   const isAlone = difference?.type === side;
-  const input = prettyText(call.input);
-  const otherInput = difference?.input && other ? prettyText(other.input) : undefined;
-  const result = difference?.result ? linesOf(difference.result, side) : linesUnlike(call.result, undefined);
+  const input = formatJson(call.input);
+  const otherInput = difference?.input && other ? formatJson(other.input) : undefined;
+  const result = difference?.result
+    ? getSideLines(difference.result, side)
+    : markChangedLines(call.result, undefined);
   return (
     <div
       data-call-difference={difference?.type}
@@ -139,15 +141,15 @@ function CallSide({ call, other, difference, side }: CallSideProps): ReactNode {
     >
       <p className="flex items-baseline gap-2 text-[0.8125rem]">
         <span className={classNames("truncate font-medium", difference?.names && "text-warn")}>
-          {steadyText(call.name)}
+          {escapeBidi(call.name)}
         </span>
         <span className={classNames("text-xs", difference?.status ? "text-warn" : "text-quiet")}>
-          {call.status || "without a result"}
+          {call.status || "no result"}
         </span>
         {isAlone && <span className="text-xs text-warn">only here</span>}
       </p>
       <p className="text-xs text-quiet">Arguments</p>
-      <MarkedText lines={linesUnlike(input, otherInput)} side={side} isCode />
+      <MarkedText lines={markChangedLines(input, otherInput)} side={side} isCode />
       <p className="text-xs text-quiet">Result</p>
       <div className="max-h-60 overflow-y-auto">
         <MarkedText lines={result} side={side} isCode />

@@ -3,36 +3,36 @@ import type { Difference } from "capstan/client";
 import { ArrowLeftRight } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { Link, useLocation } from "wouter";
-import { ListToggle } from "../chat/conversation-header.tsx";
+import { SidebarToggle } from "../chat/conversation-header.tsx";
 import { client } from "../data/client.ts";
 import { useOpenSession } from "../data/open-session.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { ScrollRegion } from "../markdown/scroll-region.tsx";
+import { useRequest } from "../data/use-request.ts";
 import { IconButton } from "../ui/button.tsx";
-import { Failure, Loading } from "../ui/state.tsx";
-import { CompareFigures } from "./compare-figures.tsx";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { ErrorMessage, Loading } from "../ui/state.tsx";
+import { CompareStats } from "./compare-stats.tsx";
 import { CompareTurns } from "./compare-turns.tsx";
 import { RunChooser } from "./run-chooser.tsx";
-import { sideTurns } from "./run-sides.ts";
+import { collectTurns } from "./run-sides.ts";
 
 type CompareProps = { readonly left: string; readonly right: string };
 
-/** Two runs beside each other, with what differs marked. */
+/** Two runs side by side, with the differences highlighted. */
 export function Compare({ left, right }: CompareProps): ReactNode {
-  const [, go] = useLocation();
-  const found = useAnswer(`${left} ${right}`, async () => {
+  const [, navigate] = useLocation();
+  const sessionIds = useRequest(`${left} ${right}`, async () => {
     const [first, second] = await Promise.all([client.runs.get(left), client.runs.get(right)]);
     return { left: first.sessionId, right: second.sessionId };
   });
   const choose = (first: string, second: string) =>
-    go(`/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}`);
-  const ids = found.value;
+    navigate(`/compare/${encodeURIComponent(first)}/${encodeURIComponent(second)}`);
+  const ids = sessionIds.value;
   return (
     <>
       <header className="flex h-12 shrink-0 items-center gap-1 border-b px-2 sm:px-3">
-        <ListToggle />
-        <h1 className="flex-1 truncate px-1 text-sm font-medium">Compare two runs</h1>
-        <IconButton label="Swap the sides" onClick={() => choose(right, left)}>
+        <SidebarToggle />
+        <h1 className="flex-1 truncate px-1 text-sm font-medium">Compare runs</h1>
+        <IconButton label="Swap sides" onClick={() => choose(right, left)}>
           <ArrowLeftRight size={16} />
         </IconButton>
       </header>
@@ -52,75 +52,76 @@ export function Compare({ left, right }: CompareProps): ReactNode {
               onChoose={(runId) => choose(left, runId)}
             />
           </div>
-          {found.error !== undefined && <Failure message={found.error} onRetry={found.again} />}
-          {!ids && found.error === undefined && <Loading />}
-          {ids && <Compared left={left} right={right} ids={ids} />}
+          {sessionIds.error !== undefined && (
+            <ErrorMessage message={sessionIds.error} onRetry={sessionIds.retry} />
+          )}
+          {!ids && sessionIds.error === undefined && <Loading />}
+          {ids && <Comparison left={left} right={right} ids={ids} />}
         </div>
       </ScrollRegion>
     </>
   );
 }
 
-type ComparedProps = CompareProps & { readonly ids: { readonly left: string; readonly right: string } };
+type ComparisonProps = CompareProps & { readonly ids: { readonly left: string; readonly right: string } };
 
-function Compared({ left, right, ids }: ComparedProps): ReactNode {
+function Comparison({ left, right, ids }: ComparisonProps): ReactNode {
   const [first, second] = [useOpenSession(ids.left), useOpenSession(ids.right)];
-  const [before, after] = [first?.facts ?? none, second?.facts ?? none];
+  const [before, after] = [first?.facts ?? noFacts, second?.facts ?? noFacts];
   const [beforeSeq, afterSeq] = [first?.view.seq ?? 0, second?.view.seq ?? 0];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the lists grow; the positions say when
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lists grow; the positions tell when
   const turns = useMemo(
-    () => ({ left: sideTurns(before, left), right: sideTurns(after, right) }),
+    () => ({ left: collectTurns(before, left), right: collectTurns(after, right) }),
     [before, after, left, right, beforeSeq, afterSeq],
   );
-  // While a run is on, it is compared again after each of its turns.
-  const stage = `${stageOf(before, left)} ${stageOf(after, right)}`;
-  const { value, error, again } = useAnswer(`${left} ${right} ${stage}`, async () => ({
-    of: `${left} ${right}`,
+  // An active run is compared again after each turn.
+  const progressKey = `${countEndedTurns(before, left)} ${countEndedTurns(after, right)}`;
+  const { value, error, retry } = useRequest(`${left} ${right} ${progressKey}`, async () => ({
+    runIds: `${left} ${right}`,
     difference: await client.runs.difference(left, right),
   }));
-  if (error !== undefined) return <Failure message={error} onRetry={again} />;
-  if (value?.of !== `${left} ${right}`) return <Loading label="Comparing" />;
+  if (error !== undefined) return <ErrorMessage message={error} onRetry={retry} />;
+  if (value?.runIds !== `${left} ${right}`) return <Loading label="Comparing" />;
   const { difference } = value;
   return (
     <>
       <p role="status" className="text-sm">
         {left === right
-          ? "This is the same run on both sides. Choose another one above."
-          : verdict(difference)}{" "}
+          ? "Both sides show the same run. Choose another one above."
+          : formatVerdict(difference)}{" "}
         <SessionLinks ids={ids} />
       </p>
-      <CompareFigures difference={difference} turns={{ left: turns.left.size, right: turns.right.size }} />
+      <CompareStats difference={difference} turns={{ left: turns.left.size, right: turns.right.size }} />
       <CompareTurns difference={difference} turns={turns} />
     </>
   );
 }
 
-/** How two runs compare, in a sentence. */
-function verdict({ isSame, question, turns }: Difference): string {
-  if (isSame) return "Both runs did and said the same.";
+function formatVerdict({ isSame, question, turns }: Difference): string {
+  if (isSame) return "Both runs are identical.";
   const changed = turns.filter(({ type }) => type !== "same").length;
-  const asked = question ? "They were asked different things; " : "";
-  if (changed === 0) return `${asked || "They ended differently; "}all turns are the same.`;
-  return `${asked}${changed} of ${turns.length} turns differ.`;
+  const questionNote = question ? "The inputs differ; " : "";
+  if (changed === 0) return `${questionNote || "The outcomes differ; "}all turns are the same.`;
+  return `${questionNote}${changed} of ${turns.length} turns differ.`;
 }
 
-const none: readonly Fact[] = [];
+const noFacts: readonly Fact[] = [];
 
-function stageOf(facts: readonly Fact[], runId: string): number {
+function countEndedTurns(facts: readonly Fact[], runId: string): number {
   return facts.filter((fact) => fact.runId === runId && (fact.type === "turn_end" || fact.type === "done"))
     .length;
 }
 
-function SessionLinks({ ids }: Pick<ComparedProps, "ids">): ReactNode {
-  const look = "text-accent underline underline-offset-2";
+function SessionLinks({ ids }: Pick<ComparisonProps, "ids">): ReactNode {
+  const linkStyle = "text-accent underline underline-offset-2";
   return (
     <span className="text-quiet">
       Open the session{" "}
-      <Link href={`/sessions/${encodeURIComponent(ids.left)}`} className={look}>
+      <Link href={`/sessions/${encodeURIComponent(ids.left)}`} className={linkStyle}>
         on the left
       </Link>{" "}
       or{" "}
-      <Link href={`/sessions/${encodeURIComponent(ids.right)}`} className={look}>
+      <Link href={`/sessions/${encodeURIComponent(ids.right)}`} className={linkStyle}>
         on the right
       </Link>
       .

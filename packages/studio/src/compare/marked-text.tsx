@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { visibleText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
+import { escapeInvisible } from "../ui/escape-text.ts";
 import type { MarkedLine } from "./run-sides.ts";
 
 type MarkedTextProps = {
@@ -9,9 +9,9 @@ type MarkedTextProps = {
   readonly isCode?: boolean;
 };
 
-const most = 400;
+const maxLines = 400;
 
-/** A text with what differs marked: by colour, by a sign, and for those who listen by its element. */
+/** A text with changed lines marked by color and by `ins` or `del`. */
 export function MarkedText({ lines, side, isCode = false }: MarkedTextProps): ReactNode {
   if (lines.length === 0 || lines.every(({ line }) => line === ""))
     return <p className="text-xs text-faint">Nothing</p>;
@@ -24,27 +24,27 @@ export function MarkedText({ lines, side, isCode = false }: MarkedTextProps): Re
         isCode ? "font-mono text-xs leading-relaxed" : "text-[0.8125rem]",
       )}
     >
-      {lines.slice(0, most).map(({ line, isChanged }, at) => {
-        const words = visibleText(line) || " ";
+      {lines.slice(0, maxLines).map(({ line, isChanged }, index) => {
+        const text = escapeInvisible(line) || " ";
         return isChanged ? (
           <Changed
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines keep their place
-            key={at}
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines have a fixed order
+            key={index}
             className={classNames(
               "-mx-1.5 block rounded-sm border-l-2 px-1.5 no-underline",
               side === "left" ? "border-bad bg-bad-soft" : "border-good bg-accent-soft",
             )}
           >
-            {words}
+            {text}
           </Changed>
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines keep their place
-          <span key={at} className="block">
-            {words}
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have a fixed order
+          <span key={index} className="block">
+            {text}
           </span>
         );
       })}
-      {lines.length > most && <span className="text-faint">{lines.length - most} more lines</span>}
+      {lines.length > maxLines && <span className="text-faint">{lines.length - maxLines} more lines</span>}
     </div>
   );
 }

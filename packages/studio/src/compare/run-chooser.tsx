@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { client } from "../data/client.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { runLabel } from "../inspector/run-picker.tsx";
-import { attempt } from "../shell/toasts.tsx";
+import { useRequest } from "../data/use-request.ts";
+import { formatRunLabel } from "../inspector/run-picker.tsx";
+import { runWithToast } from "../shell/toasts.tsx";
 import { SelectField } from "../ui/select-field.tsx";
 
 type RunChooserProps = {
@@ -13,23 +13,23 @@ type RunChooserProps = {
   readonly onChoose: (runId: string) => void;
 };
 
-/** Which run stands on a side: of this session or of another one. */
+/** Selects the run for one side, from any session. */
 export function RunChooser({ side, runId, sessionId, onChoose }: RunChooserProps): ReactNode {
   const sessions = useSessionList((list) => list.sessions) ?? [];
-  const { value } = useAnswer(sessionId && `${sessionId} ${runId}`, () =>
+  const { value } = useRequest(sessionId && `${sessionId} ${runId}`, () =>
     client.sessions.get(sessionId ?? ""),
   );
-  const known = sessions.map(({ id, title }) => ({ value: id, label: title || "Without a title" }));
-  if (sessionId !== undefined && !known.some((one) => one.value === sessionId))
-    known.unshift({ value: sessionId, label: value?.title ?? "This session" });
-  const runs = (value?.runs ?? []).map((run, at) => {
-    return { value: run.runId, label: runLabel({ question: run.words }, at) };
+  const sessionChoices = sessions.map(({ id, title }) => ({ value: id, label: title || "Untitled" }));
+  if (sessionId !== undefined && !sessionChoices.some((choice) => choice.value === sessionId))
+    sessionChoices.unshift({ value: sessionId, label: value?.title ?? "This session" });
+  const runs = (value?.runs ?? []).map((run, index) => {
+    return { value: run.runId, label: formatRunLabel({ question: run.words }, index) };
   });
   if (!runs.some((run) => run.value === runId)) runs.unshift({ value: runId, label: "This run" });
   async function chooseSession(id: string): Promise<void> {
-    const last = (await client.sessions.get(id)).runs.at(-1);
-    if (last) onChoose(last.runId);
-    else throw new Error("Nothing was asked in that session yet.");
+    const lastRun = (await client.sessions.get(id)).runs.at(-1);
+    if (lastRun) onChoose(lastRun.runId);
+    else throw new Error("That session has no runs yet.");
   }
   const name = side === "left" ? "Left" : "Right";
   return (
@@ -38,8 +38,8 @@ export function RunChooser({ side, runId, sessionId, onChoose }: RunChooserProps
       <SelectField
         label={`${name}: session`}
         value={sessionId ?? ""}
-        choices={known}
-        onChange={(id) => attempt(() => chooseSession(id))}
+        choices={sessionChoices}
+        onChange={(id) => runWithToast(() => chooseSession(id))}
       />
       <SelectField label={`${name}: run`} value={runId} choices={runs} onChange={onChoose} />
     </fieldset>

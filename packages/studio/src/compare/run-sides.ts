@@ -1,5 +1,5 @@
 import type { Fact, Json } from "capstan";
-import { contentLine } from "../inspector/fact-text.ts";
+import { flattenContent } from "../inspector/format-facts.ts";
 
 export type SideCall = {
   readonly id: string;
@@ -9,11 +9,11 @@ export type SideCall = {
   readonly result: string;
 };
 
-/** What was said and called in a turn. */
+/** Text and calls of a turn. */
 export type SideTurn = { readonly text: string; readonly calls: readonly SideCall[] };
 
-/** The turns of one run, by their numbers. */
-export function sideTurns(facts: readonly Fact[], runId: string): ReadonlyMap<number, SideTurn> {
+/** Returns the turns of a run by number. */
+export function collectTurns(facts: readonly Fact[], runId: string): ReadonlyMap<number, SideTurn> {
   const turns = new Map<number, { text: string; calls: SideCall[] }>();
   for (const fact of facts) {
     if (fact.runId !== runId) continue;
@@ -28,28 +28,30 @@ export function sideTurns(facts: readonly Fact[], runId: string): ReadonlyMap<nu
       turns.set(fact.turn, { text, calls });
     } else if (fact.type === "tool_call_result") {
       const calls = turns.get(fact.turn)?.calls ?? [];
-      const at = calls.findIndex(({ id }) => id === fact.id);
-      const call = calls[at];
-      if (call) calls[at] = { ...call, status: fact.status, result: contentLine(fact.result) };
+      const index = calls.findIndex(({ id }) => id === fact.id);
+      const call = calls[index];
+      if (call) calls[index] = { ...call, status: fact.status, result: flattenContent(fact.result) };
     }
   }
   return turns;
 }
 
-/** A line of a text, and whether the other text has another one in its place. */
+/** A line, and whether it differs from the other side. */
 export type MarkedLine = { readonly line: string; readonly isChanged: boolean };
 
 type Change = { readonly type: "same" | "left" | "right"; readonly line: string };
 
-/** The lines of one side of a comparison. */
-export function linesOf(changes: readonly Change[], side: "left" | "right"): readonly MarkedLine[] {
+/** Returns the lines of one side of a comparison. */
+export function getSideLines(changes: readonly Change[], side: "left" | "right"): readonly MarkedLine[] {
   return changes
     .filter(({ type }) => type === "same" || type === side)
     .map(({ type, line }) => ({ line, isChanged: type === side }));
 }
 
-/** The lines of a text, those marked that the other one does not have. */
-export function linesUnlike(text: string, other: string | undefined): readonly MarkedLine[] {
-  const known = other === undefined ? undefined : new Set(other.split("\n"));
-  return text.split("\n").map((line) => ({ line, isChanged: known !== undefined && !known.has(line) }));
+/** Marks the lines that the other text does not contain. */
+export function markChangedLines(text: string, other: string | undefined): readonly MarkedLine[] {
+  const otherLines = other === undefined ? undefined : new Set(other.split("\n"));
+  return text
+    .split("\n")
+    .map((line) => ({ line, isChanged: otherLines !== undefined && !otherLines.has(line) }));
 }

@@ -9,7 +9,7 @@ type AboutState = {
   readonly refresh: () => Promise<void>;
 };
 
-/** The server, as far as it is known. */
+/** Server information, loaded on demand. */
 export const useAbout: UseBoundStore<StoreApi<AboutState>> = create<AboutState>()((set) => ({
   about: undefined,
   models: [],
@@ -17,14 +17,13 @@ export const useAbout: UseBoundStore<StoreApi<AboutState>> = create<AboutState>(
   async refresh() {
     try {
       const [about, models] = await Promise.all([client.about(), client.models.list()]);
-      set({ about, models: offered(models), error: undefined });
-    } catch (thrown) {
-      set({ error: thrown instanceof Error ? thrown.message : String(thrown) });
+      set({ about, models: getSelectableModels(models), error: undefined });
+    } catch (error) {
+      set({ error: error instanceof Error ? error.message : String(error) });
     }
   },
 }));
 
-/** The names of those that a request may choose. */
-function offered(models: readonly ModelInfo[]): readonly string[] {
+function getSelectableModels(models: readonly ModelInfo[]): readonly string[] {
   return models.flatMap(({ model, isOffered }) => (isOffered && model !== undefined ? [model] : []));
 }

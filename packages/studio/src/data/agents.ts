@@ -1,17 +1,17 @@
 import type { AboutAgent } from "capstan/client";
 
-/** Agents that present themselves to people. Where some do, the others are specialists whom those call. */
-export function introduced(agents: readonly AboutAgent[]): readonly AboutAgent[] {
+/** Returns the agents with a profile. If there are any, the others are specialists that they call. */
+export function filterProfiled(agents: readonly AboutAgent[]): readonly AboutAgent[] {
   return agents.filter(({ title, suggestions = [] }) => title !== undefined || suggestions.length > 0);
 }
 
-/** Whom a person may begin with: those that are introduced, or all where none is. */
-export function beginners(agents: readonly AboutAgent[]): readonly AboutAgent[] {
-  const some = introduced(agents);
-  return some.length > 0 ? some : agents;
+/** Returns the agents a user can start a chat with: those with a profile, or all if none has one. */
+export function getStartableAgents(agents: readonly AboutAgent[]): readonly AboutAgent[] {
+  const profiled = filterProfiled(agents);
+  return profiled.length > 0 ? profiled : agents;
 }
 
-/** Where a new chat with this agent begins. */
-export function newChatPath(agent: string): string {
+/** Returns the path of a new chat with this agent. */
+export function getNewChatPath(agent: string): string {
   return `/?agent=${encodeURIComponent(agent)}`;
 }

@@ -3,91 +3,91 @@ import type { SessionSummary } from "capstan/client";
 import { useEffect, useState } from "react";
 import { client } from "./client.ts";
 
-/** A session at a place of another one: what comes up to and with the fact at `at` they have in common. */
+/** A related session; the facts up to position `at` are shared. */
 export type Branch = { readonly sessionId: string; readonly at: number };
 
 type BranchedSummary = SessionSummary & { readonly origin?: Branch; readonly forks?: readonly Branch[] };
 
-/** A session, the one that it was forked from, and so on. */
-export type Lineage = readonly BranchedSummary[];
+/** A session, the session it was forked from, and so on. */
+export type Ancestry = readonly BranchedSummary[];
 
-const longestLineage = 30;
+const maxAncestors = 30;
 
-/** Reads where a session comes from; again when `version` is another one. */
-export function useLineage(sessionId: string, version: unknown): Lineage {
-  const [lineage, setLineage] = useState<Lineage>([]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says that it has changed
+/** Loads the ancestors of a session, and again when `version` changes. */
+export function useAncestry(sessionId: string, version: unknown): Ancestry {
+  const [ancestry, setAncestry] = useState<Ancestry>([]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version triggers it
   useEffect(() => {
     let isCurrent = true;
-    readLineage(sessionId).then(
-      (read) => isCurrent && setLineage(read),
-      () => undefined, // the session itself says what is wrong
+    loadAncestry(sessionId).then(
+      (loaded) => isCurrent && setAncestry(loaded),
+      () => undefined, // the session view shows the error
     );
     return () => {
       isCurrent = false;
     };
   }, [sessionId, version]);
-  return lineage;
+  return ancestry;
 }
 
-async function readLineage(sessionId: string): Promise<Lineage> {
-  const lineage: BranchedSummary[] = [];
-  for (let id: string | undefined = sessionId; id !== undefined && lineage.length < longestLineage; ) {
+async function loadAncestry(sessionId: string): Promise<Ancestry> {
+  const ancestry: BranchedSummary[] = [];
+  for (let id: string | undefined = sessionId; id !== undefined && ancestry.length < maxAncestors; ) {
     const summary: BranchedSummary | undefined = await client.sessions
       .get(id)
-      .catch((thrown) => (lineage.length === 0 ? Promise.reject(thrown) : undefined));
+      .catch((thrown) => (ancestry.length === 0 ? Promise.reject(thrown) : undefined));
     if (!summary) break;
-    lineage.push(summary);
+    ancestry.push(summary);
     id = summary.origin?.sessionId;
   }
-  return lineage;
+  return ancestry;
 }
 
-/** How many of a lineage, from its beginning, have been made behind the fact at `at` or just there. */
-function homeIndex(lineage: Lineage, at: number): number {
-  const index = lineage.findIndex(({ origin }) => !origin || origin.at < at);
-  return index === -1 ? Math.max(0, lineage.length - 1) : index;
+/** Returns the index of the ancestor that first stored the fact at position `at`. */
+function findOwnerIndex(ancestry: Ancestry, at: number): number {
+  const index = ancestry.findIndex(({ origin }) => !origin || origin.at < at);
+  return index === -1 ? Math.max(0, ancestry.length - 1) : index;
 }
 
-/** The sessions that go on differently behind the fact at `at`, and which of them is shown. */
-export function alternativesAt(
-  lineage: Lineage,
+/** Returns the sessions that branch after position `at`, and the index of the one that is shown. */
+export function getBranchesAt(
+  ancestry: Ancestry,
   at: number,
 ): { readonly ids: readonly string[]; readonly index: number } {
-  const homeAt = homeIndex(lineage, at);
-  const home = lineage[homeAt];
-  if (!home) return { ids: [], index: 0 };
-  const forks = (home.forks ?? []).filter((fork) => fork.at === at).map(({ sessionId }) => sessionId);
-  const below = lineage[homeAt - 1];
-  const shown = below?.origin?.at === at ? below.id : home.id;
-  const ids = [home.id, ...forks.filter((id) => id !== home.id)];
+  const ownerIndex = findOwnerIndex(ancestry, at);
+  const owner = ancestry[ownerIndex];
+  if (!owner) return { ids: [], index: 0 };
+  const forks = (owner.forks ?? []).filter((fork) => fork.at === at).map(({ sessionId }) => sessionId);
+  const child = ancestry[ownerIndex - 1];
+  const shown = child?.origin?.at === at ? child.id : owner.id;
+  const ids = [owner.id, ...forks.filter((id) => id !== owner.id)];
   return { ids, index: Math.max(0, ids.indexOf(shown)) };
 }
 
 export type BranchRequest = {
-  readonly lineage: Lineage;
+  readonly ancestry: Ancestry;
   readonly sessionId: string;
-  /** The last fact that is kept; 0 keeps none. */
+  /** Position of the last fact to keep, 0 for none. */
   readonly at: number;
   readonly input: string | readonly Part[];
   readonly agent?: string;
   readonly model?: string;
 };
 
-/** Says something at an earlier place, in a new session, and gives its id. What came after that place stays as it was. */
+/** Starts a run from an earlier position in a new session and returns its id. The original session stays unchanged. */
 export async function startBranch({
-  lineage,
+  ancestry,
   sessionId,
   at,
   input,
   ...rest
 }: BranchRequest): Promise<string> {
-  // Of the one that had it first, so that all that go on from there are found at one place.
-  const home = lineage[homeIndex(lineage, at)];
-  const made = await client.sessions.fork(home?.id ?? sessionId, at, {
-    // Without a beginning it is called by its own first words.
-    ...(home && { title: at === 0 ? "" : home.title }),
+  // Fork the session that owns the position, so that all its branches are listed in one place.
+  const owner = ancestry[findOwnerIndex(ancestry, at)];
+  const fork = await client.sessions.fork(owner?.id ?? sessionId, at, {
+    // Without shared facts, the title comes from its own first message.
+    ...(owner && { title: at === 0 ? "" : owner.title }),
   });
-  await client.runs.start({ ...rest, input, sessionId: made.id });
-  return made.id;
+  await client.runs.start({ ...rest, input, sessionId: fork.id });
+  return fork.id;
 }

@@ -1,5 +1,5 @@
 import { type Client, createClient } from "capstan/client";
-import { noticingFetch } from "./sign-in.ts";
+import { fetchDetectingSignIn } from "./sign-in.ts";
 
-/** The server that has served this page. */
-export const client: Client = createClient({ baseURL: location.origin, fetch: noticingFetch });
+/** Client of the server that served this page. */
+export const client: Client = createClient({ baseURL: location.origin, fetch: fetchDetectingSignIn });

@@ -1,38 +1,36 @@
 import type { Fact, Fragment, Json } from "capstan";
 import { emptyView, nextStage, reduce, type SessionView, type Stage } from "capstan/client";
-import { isView, type ViewHint } from "../panel/view-hints.ts";
+import { isPanelView, type PanelView } from "../panel/panel-views.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** What is found in the facts of a session without looking through all of them. It grows with them. */
+/** Lookups into the facts of a session. It grows with them. */
 export type FactIndex = {
   readonly runStarts: ReadonlyMap<string, FactOf<"run_start">>;
   readonly runEnds: ReadonlyMap<string, FactOf<"done">>;
-  /** The newest rest of a run. */
-  readonly rests: ReadonlyMap<string, FactOf<"waiting">>;
-  /** By run and turn: see `turnKey`. */
+  /** The newest `waiting` fact of a run. */
+  readonly waits: ReadonlyMap<string, FactOf<"waiting">>;
+  /** By run and turn, see `getTurnKey`. */
   readonly messages: ReadonlyMap<string, FactOf<"message">>;
-  /** The newest of an id. */
+  /** The newest with this id. */
   readonly callStarts: ReadonlyMap<string, FactOf<"tool_call_start">>;
   readonly approvals: ReadonlyMap<string, FactOf<"approval_required">>;
-  /** Where something was said on the way: see `asideKey`. */
+  /** Positions of steering messages and notices, see `getAsideKey`. */
   readonly asides: ReadonlyMap<string, readonly number[]>;
-  /** What a call of an agent did inside, by the id of the call. */
+  /** Views of nested runs, by call id. */
   readonly nested: ReadonlyMap<string, SessionView>;
   readonly fragments: ReadonlyMap<string, Fragment>;
-  /** What the results of a run say they have changed, with those of the runs inside of it. */
+  /** The `affected` values of a run's results, including nested runs. */
   readonly affected: ReadonlyMap<string, readonly Json[]>;
-  /** The maps and graphs, in order. */
-  readonly views: readonly ViewHint[];
-  /** After the last fact; what is being said at this moment is in no fact. */
+  /** Maps and graphs, in order. */
+  readonly views: readonly PanelView[];
+  /** Stage after the last fact, without live output. */
   readonly stage: Stage;
 };
 
-/** The key of a turn. */
-export const turnKey = (runId: string, turn: number): string => `${runId} ${turn}`;
+export const getTurnKey = (runId: string, turn: number): string => `${runId} ${turn}`;
 
-/** The key of what a run was told on its way, and of its notices. */
-export const asideKey = (runId: string, type: "user" | "notice"): string => `${runId} ${type}`;
+export const getAsideKey = (runId: string, type: "user" | "notice"): string => `${runId} ${type}`;
 
 const asideTypes: { readonly [Type in Fact["type"]]?: "user" | "notice" } = {
   steered: "user",
@@ -41,25 +39,25 @@ const asideTypes: { readonly [Type in Fact["type"]]?: "user" | "notice" } = {
   compacted: "notice",
 };
 
-type Growing = { readonly add: (fact: Fact) => void; readonly index: FactIndex; length: number };
+type IndexBuilder = { readonly add: (fact: Fact) => void; readonly index: FactIndex; length: number };
 
-const indexes = new WeakMap<readonly Fact[], Growing>();
+const indexes = new WeakMap<readonly Fact[], IndexBuilder>();
 
-/** Of a list that only grows; each fact is looked at once. */
-export function factIndex(facts: readonly Fact[]): FactIndex {
-  const growing = indexes.get(facts) ?? emptyIndex();
-  indexes.set(facts, growing);
-  for (; growing.length < facts.length; growing.length++) {
-    const fact = facts[growing.length];
-    if (fact) growing.add(fact);
+/** Returns the index of an append-only list. Each fact is processed once. */
+export function getFactIndex(facts: readonly Fact[]): FactIndex {
+  const builder = indexes.get(facts) ?? createFactIndex();
+  indexes.set(facts, builder);
+  for (; builder.length < facts.length; builder.length++) {
+    const fact = facts[builder.length];
+    if (fact) builder.add(fact);
   }
-  return growing.index;
+  return builder.index;
 }
 
-function emptyIndex(): Growing {
+function createFactIndex(): IndexBuilder {
   const runStarts = new Map<string, FactOf<"run_start">>();
   const runEnds = new Map<string, FactOf<"done">>();
-  const rests = new Map<string, FactOf<"waiting">>();
+  const waits = new Map<string, FactOf<"waiting">>();
   const messages = new Map<string, FactOf<"message">>();
   const callStarts = new Map<string, FactOf<"tool_call_start">>();
   const approvals = new Map<string, FactOf<"approval_required">>();
@@ -67,34 +65,34 @@ function emptyIndex(): Growing {
   const nested = new Map<string, SessionView>();
   const fragments = new Map<string, Fragment>();
   const affected = new Map<string, Json[]>();
-  const views: ViewHint[] = [];
-  const outermost = new Map<string, string>();
+  const views: PanelView[] = [];
+  const rootRuns = new Map<string, string>();
   let stage: Stage = "idle";
 
   function add(fact: Fact): void {
     stage = nextStage(stage, fact);
     const { runId, parentRunId = runId } = fact;
-    const root = outermost.get(parentRunId) ?? parentRunId;
-    outermost.set(runId, root);
+    const root = rootRuns.get(parentRunId) ?? parentRunId;
+    rootRuns.set(runId, root);
     if (fact.parentCallId !== undefined) {
-      const { parentRunId: _, parentCallId, ...own } = fact;
-      nested.set(parentCallId, reduce(nested.get(parentCallId) ?? emptyView, own as Fact));
+      const { parentRunId: _, parentCallId, ...ownFact } = fact;
+      nested.set(parentCallId, reduce(nested.get(parentCallId) ?? emptyView, ownFact as Fact));
     }
     const aside = asideTypes[fact.type];
-    if (aside) grow(asides, asideKey(fact.runId, aside), fact.seq);
+    if (aside) appendTo(asides, getAsideKey(fact.runId, aside), fact.seq);
     if (fact.type === "run_start") runStarts.set(fact.runId, fact);
     else if (fact.type === "done") runEnds.set(fact.runId, fact);
-    else if (fact.type === "waiting") rests.set(fact.runId, fact);
-    else if (fact.type === "message") messages.set(turnKey(fact.runId, fact.turn), fact);
+    else if (fact.type === "waiting") waits.set(fact.runId, fact);
+    else if (fact.type === "message") messages.set(getTurnKey(fact.runId, fact.turn), fact);
     else if (fact.type === "tool_call_start") callStarts.set(fact.id, fact);
     else if (fact.type === "approval_required") approvals.set(fact.callId, fact);
     else if (fact.type === "tool_call_result") {
       for (const fragment of fact.contexts ?? []) fragments.set(fragment.id, fragment);
-      if (fact.affected !== undefined) grow(affected, root, fact.affected);
-      if (fact.ui && isView(fact.ui)) views.push({ seq: fact.seq, hint: fact.ui });
+      if (fact.affected !== undefined) appendTo(affected, root, fact.affected);
+      if (fact.ui && isPanelView(fact.ui)) views.push({ seq: fact.seq, hint: fact.ui });
     }
   }
-  const maps = { runStarts, runEnds, rests, messages, callStarts, approvals, asides, nested, fragments };
+  const maps = { runStarts, runEnds, waits, messages, callStarts, approvals, asides, nested, fragments };
   const index = {
     ...maps,
     affected,
@@ -106,7 +104,7 @@ function emptyIndex(): Growing {
   return { add, index, length: 0 };
 }
 
-function grow<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+function appendTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);

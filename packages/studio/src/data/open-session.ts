@@ -3,102 +3,102 @@ import type { SessionView, SessionWatch, WatchState } from "capstan/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import { client } from "./client.ts";
-import { factIndex } from "./fact-index.ts";
+import { getFactIndex } from "./fact-index.ts";
 
-/** The session that is shown: its view, the facts behind it, and how we stand with the server. */
+/** The session that is shown: view, facts and connection status. */
 export type OpenSession = {
   readonly id: string;
   readonly view: SessionView;
-  /** The list grows: `view.seq` says when. */
+  /** The list is mutated as it grows; compare `view.seq`. */
   readonly facts: readonly Fact[];
   readonly state: WatchState;
   readonly watch: SessionWatch;
 };
 
 type Subscribe = SessionWatch["subscribe"];
-type Held = { readonly watch: SessionWatch; readonly subscribe: Subscribe; users: number };
+type SharedWatch = { readonly watch: SessionWatch; readonly subscribe: Subscribe; users: number };
 
-/** One watch for each session that is shown somewhere: all parts of the page see the same. */
-const watches = new Map<string, Held>();
-/** Whoever shows it next, such as the page after this one, need not read it again. */
-const lingerMs = 2000;
+/** One shared watch per session that is shown. */
+const watches = new Map<string, SharedWatch>();
+/** Keeps a watch open for the next page that shows the same session. */
+const releaseDelayMs = 2000;
 
-/** So many facts at once are history: there is more to come, and nobody reads it on its way. */
-const manyFacts = 150;
-const historyMs = 120;
+/** Larger batches are history that is still loading. */
+const historyBatchSize = 150;
+const historyIntervalMs = 120;
 
-/** Tells of changes as the watch does; while a long session is read, only now and then. */
-function calmly(watch: SessionWatch): Subscribe {
+/** Throttles notifications while a long session is loading. */
+function throttleHistory(watch: SessionWatch): Subscribe {
   return (listener) => {
-    let told = watch.facts().length;
+    let notifiedCount = watch.facts().length;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    function tell(): void {
+    function notify(): void {
       clearTimeout(timer);
       timer = undefined;
-      told = watch.facts().length;
+      notifiedCount = watch.facts().length;
       listener();
     }
-    const leave = watch.subscribe(() => {
-      // Bit by bit, so that there is little left to do when it is drawn.
+    const unsubscribe = watch.subscribe(() => {
+      // Fold incrementally, so that little work is left for rendering.
       watch.view();
-      factIndex(watch.facts());
-      if (watch.facts().length - told < manyFacts) tell();
-      else timer ??= setTimeout(tell, historyMs);
+      getFactIndex(watch.facts());
+      if (watch.facts().length - notifiedCount < historyBatchSize) notify();
+      else timer ??= setTimeout(notify, historyIntervalMs);
     });
     return () => {
       clearTimeout(timer);
-      leave();
+      unsubscribe();
     };
   };
 }
 
-function newlyHeld(id: string): Held {
+function createSharedWatch(id: string): SharedWatch {
   const watch = client.watch(id);
-  return { watch, subscribe: calmly(watch), users: 0 };
+  return { watch, subscribe: throttleHistory(watch), users: 0 };
 }
 
-function hold(id: string): { readonly held: Held; letGo(): void } {
-  const held = watches.get(id) ?? newlyHeld(id);
-  watches.set(id, held);
-  held.users++;
+function acquireWatch(id: string): { readonly shared: SharedWatch; release(): void } {
+  const shared = watches.get(id) ?? createSharedWatch(id);
+  watches.set(id, shared);
+  shared.users++;
   return {
-    held,
-    letGo() {
-      held.users--;
+    shared,
+    release() {
+      shared.users--;
       setTimeout(() => {
-        if (held.users > 0 || watches.get(id) !== held) return;
+        if (shared.users > 0 || watches.get(id) !== shared) return;
         watches.delete(id);
-        held.watch.close();
-      }, lingerMs);
+        shared.watch.close();
+      }, releaseDelayMs);
     },
   };
 }
 
-/** Reads a session anew that will not come back by itself. */
-export function reopen(id: string): void {
+/** Closes the watch, so that the session is loaded again when it is shown next. */
+export function dropWatch(id: string): void {
   watches.get(id)?.watch.close();
   watches.delete(id);
 }
 
-/** Those that were deleted here: an address, or the way back, may still lead to them. */
+/** Sessions deleted on this page. A URL or the browser history may still point to them. */
 export const useDeletedSessions: UseBoundStore<StoreApi<{ readonly ids: readonly string[] }>> = create<{
   readonly ids: readonly string[];
 }>()(() => ({ ids: [] }));
 
-/** Deletes a session, and forgets what was read of it. */
+/** Deletes a session and closes its watch. */
 export async function deleteSession(id: string): Promise<void> {
   await client.sessions.remove(id);
   useDeletedSessions.setState(({ ids }) => ({ ids: [...ids, id] }));
-  reopen(id);
+  dropWatch(id);
 }
 
-/** Follows a session as long as the component is there. */
+/** Follows a session while the component is mounted. */
 export function useOpenSession(id: string): OpenSession | undefined {
-  const [{ watch, subscribe } = nothingHeld, setHeld] = useState<Held>();
+  const [{ watch, subscribe } = noWatch, setShared] = useState<SharedWatch>();
   useEffect(() => {
-    const { held, letGo } = hold(id);
-    setHeld(held);
-    return letGo;
+    const { shared, release } = acquireWatch(id);
+    setShared(shared);
+    return release;
   }, [id]);
   const view = useSyncExternalStore(subscribe, () => watch?.view());
   const state = useSyncExternalStore(subscribe, () => watch?.state());
@@ -106,4 +106,4 @@ export function useOpenSession(id: string): OpenSession | undefined {
   return { id, view, state, watch, facts: watch.facts() };
 }
 
-const nothingHeld = { watch: undefined, subscribe: () => () => undefined };
+const noWatch = { watch: undefined, subscribe: () => () => undefined };

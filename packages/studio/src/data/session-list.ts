@@ -5,24 +5,24 @@ import { client } from "./client.ts";
 type SessionList = {
   readonly sessions: readonly ListedSession[] | undefined;
   readonly error: string | undefined;
-  /** Asks the server again. */
+  /** Reloads the list. */
   readonly refresh: () => Promise<void>;
 };
 
-let asked = 0;
+let requestCount = 0;
 
-/** The sessions of the person, the newest first. */
+/** The user's sessions, newest first. */
 export const useSessionList: UseBoundStore<StoreApi<SessionList>> = create<SessionList>()((set) => ({
   sessions: undefined,
   error: undefined,
   async refresh() {
-    asked += 1;
-    const turn = asked;
-    const answer = await client.sessions.list({ most: 200 }).then(
+    requestCount += 1;
+    const requestNumber = requestCount;
+    const result = await client.sessions.list({ most: 200 }).then(
       (sessions) => ({ sessions, error: undefined }),
-      (thrown: unknown) => ({ error: thrown instanceof Error ? thrown.message : String(thrown) }),
+      (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
     );
-    // An answer that was overtaken knows less than what is shown.
-    if (turn === asked) set(answer);
+    // Ignore responses that arrive out of order.
+    if (requestNumber === requestCount) set(result);
   },
 }));

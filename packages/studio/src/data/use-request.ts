@@ -1,29 +1,30 @@
 import { useCallback, useEffect, useState } from "react";
 
-/** What a question to the server has come to. */
-export type Answer<Value> = {
+/** State of a request. */
+export type RequestState<Value> = {
   readonly value: Value | undefined;
   readonly error: string | undefined;
-  readonly again: () => void;
+  readonly retry: () => void;
 };
 
-/** Asks when the key is another one. The old answer is shown until the new one is there. */
-export function useAnswer<Value>(key: string | undefined, ask: () => Promise<Value>): Answer<Value> {
-  const [answer, setAnswer] = useState<{ key: string; value?: Value; error?: string }>();
-  const [tries, setTries] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is asked
+/** Sends a request when the key changes. The previous value stays until the new one arrives. */
+export function useRequest<Value>(key: string | undefined, send: () => Promise<Value>): RequestState<Value> {
+  const [result, setResult] = useState<{ key: string; value?: Value; error?: string }>();
+  const [attempts, setAttempts] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key identifies the request
   useEffect(() => {
     if (key === undefined) return;
     let isCurrent = true;
-    const tell = (told: { value: Value } | { error: string }) => isCurrent && setAnswer({ key, ...told });
-    ask().then(
-      (value) => tell({ value }),
-      (thrown: unknown) => tell({ error: thrown instanceof Error ? thrown.message : String(thrown) }),
+    const update = (outcome: { value: Value } | { error: string }) =>
+      isCurrent && setResult({ key, ...outcome });
+    send().then(
+      (value) => update({ value }),
+      (error: unknown) => update({ error: error instanceof Error ? error.message : String(error) }),
     );
     return () => {
       isCurrent = false;
     };
-  }, [key, tries]);
-  const again = useCallback(() => setTries((count) => count + 1), []);
-  return { value: answer?.value, error: answer?.key === key ? answer?.error : undefined, again };
+  }, [key, attempts]);
+  const retry = useCallback(() => setAttempts((count) => count + 1), []);
+  return { value: result?.value, error: result?.key === key ? result?.error : undefined, retry };
 }

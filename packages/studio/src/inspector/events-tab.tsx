@@ -3,74 +3,80 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import type { OpenSession } from "../data/open-session.ts";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
-import { CopyText } from "../ui/copy-text.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
 import { SelectField } from "../ui/select-field.tsx";
-import { Nothing } from "../ui/state.tsx";
-import { longNumber } from "./fact-text.ts";
+import { EmptyState } from "../ui/state.tsx";
 import { useInspectorFocus } from "./focus.ts";
+import { formatFullNumber } from "./format-facts.ts";
 import { RawJson } from "./raw-json.tsx";
 
-/** Every stored event of the session, as it is. */
+/** All stored events of the session. */
 export function EventsTab({ session }: { readonly session: OpenSession }): ReactNode {
   const { facts, view } = session;
   const [type, setType] = useState("");
-  const [words, setWords] = useState("");
-  // Reading through thousands of events must not hold up the typing.
-  const wanted = useDeferredValue(words);
+  const [query, setQuery] = useState("");
+  // Filtering thousands of events must not block typing.
+  const deferredQuery = useDeferredValue(query);
   const { factSeq } = useInspectorFocus();
-  const [open, setOpen] = useState<ReadonlySet<number>>(
+  const [openSeqs, setOpenSeqs] = useState<ReadonlySet<number>>(
     () => new Set(factSeq === undefined ? [] : [factSeq]),
   );
   const list = useRef<VListHandle>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; the position says when
-  const found = useMemo(() => search(facts, { type, words: wanted }), [facts, view.seq, type, wanted]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; the position says when
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; `seq` tells when
+  const matches = useMemo(
+    () => filterFacts(facts, { type, query: deferredQuery }),
+    [facts, view.seq, type, deferredQuery],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; `seq` tells when
   const types = useMemo(() => [...new Set(facts.map((fact) => fact.type))].sort(), [facts, view.seq]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another focus moves the list, not what comes in
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new events must not scroll the list
   useEffect(() => {
-    const at = found.findIndex(({ seq }) => seq === factSeq);
-    if (at >= 0) list.current?.scrollToIndex(at, { align: "center" });
+    const index = matches.findIndex(({ seq }) => seq === factSeq);
+    if (index >= 0) list.current?.scrollToIndex(index, { align: "center" });
   }, [factSeq]);
   if (facts.length === 0)
-    return <Nothing title="No events yet">Ask something, and see here all that is stored of it.</Nothing>;
+    return <EmptyState title="No events yet">Send a message to see its stored events.</EmptyState>;
   function toggle(seq: number): void {
-    const next = new Set(open);
+    const next = new Set(openSeqs);
     if (!next.delete(seq)) next.add(seq);
-    setOpen(next);
+    setOpenSeqs(next);
   }
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex h-10 shrink-0 items-center gap-2 px-4">
         <input
           type="search"
-          aria-label="Search the events"
+          aria-label="Search events"
           placeholder="Search"
-          value={words}
-          onChange={({ target }) => setWords(target.value)}
+          value={query}
+          onChange={({ target }) => setQuery(target.value)}
           className="h-7 min-w-0 flex-1 rounded-md border bg-raised px-2.5 text-[0.8125rem]"
         />
         <SelectField
           label="Type"
           value={type}
-          choices={[{ value: "", label: "All types" }, ...types.map((one) => ({ value: one, label: one }))]}
+          choices={[
+            { value: "", label: "All types" },
+            ...types.map((factType) => ({ value: factType, label: factType })),
+          ]}
           onChange={setType}
         />
-        <CopyText label="Copy these events" text={() => JSON.stringify(found, undefined, 2)} />
+        <CopyButton label="Copy events" text={() => JSON.stringify(matches, undefined, 2)} />
       </div>
       <p className="sr-only" role="status">
-        {longNumber(found.length)} of {longNumber(facts.length)} events
+        {formatFullNumber(matches.length)} of {formatFullNumber(facts.length)} events
       </p>
-      {found.length === 0 ? (
-        <Nothing title="No such event">Search for something else, or choose all types.</Nothing>
+      {matches.length === 0 ? (
+        <EmptyState title="No matching events">Change the search or choose all types.</EmptyState>
       ) : (
-        <VList ref={list} data={found} itemSize={30} className="min-h-0 flex-1 [scrollbar-gutter:stable]">
+        <VList ref={list} data={matches} itemSize={30} className="min-h-0 flex-1 [scrollbar-gutter:stable]">
           {(fact) => (
             <EventLine
               key={fact.seq}
               fact={fact}
-              isOpen={open.has(fact.seq)}
+              isOpen={openSeqs.has(fact.seq)}
               isFocused={fact.seq === factSeq}
               onToggle={() => toggle(fact.seq)}
             />
@@ -81,14 +87,14 @@ export function EventsTab({ session }: { readonly session: OpenSession }): React
   );
 }
 
-type Wanted = { readonly type: string; readonly words: string };
+type EventFilter = { readonly type: string; readonly query: string };
 
-/** Of a type, and with these words somewhere in them. */
-export function search(facts: readonly Fact[], { type, words }: Wanted): readonly Fact[] {
-  const wanted = words.trim().toLowerCase();
+/** Filters facts by type and text. */
+export function filterFacts(facts: readonly Fact[], { type, query }: EventFilter): readonly Fact[] {
+  const needle = query.trim().toLowerCase();
   return facts.filter((fact) => {
     if (type !== "" && fact.type !== type) return false;
-    return wanted === "" || JSON.stringify(fact).toLowerCase().includes(wanted);
+    return needle === "" || JSON.stringify(fact).toLowerCase().includes(needle);
   });
 }
 
@@ -124,7 +130,7 @@ function EventLine({ fact, isOpen, isFocused, onToggle }: EventLineProps): React
         />
         <span className="w-8 shrink-0 text-right text-faint tabular-nums">{fact.seq}</span>
         <span className={classNames("shrink-0 font-mono", isBad && "text-bad")}>{fact.type}</span>
-        <span className="min-w-0 flex-1 truncate text-quiet">{steadyText(aboutFact(fact))}</span>
+        <span className="min-w-0 flex-1 truncate text-quiet">{escapeBidi(describeFact(fact))}</span>
         <span className="shrink-0 text-faint tabular-nums">{time.format(fact.at)}</span>
       </button>
       {isOpen && (
@@ -136,9 +142,11 @@ function EventLine({ fact, isOpen, isFocused, onToggle }: EventLineProps): React
   );
 }
 
-function aboutFact(fact: Fact): string {
-  const inside = fact.parentRunId === undefined ? [] : [fact.agent];
+function describeFact(fact: Fact): string {
+  const nestedAgent = fact.parentRunId === undefined ? [] : [fact.agent];
   const { name, to, message, status, model } = fact as Partial<Record<string, unknown>>;
-  const said = [name, to, status, model, message].find((value) => typeof value === "string" && value !== "");
-  return [...inside, ...(typeof said === "string" ? [said.slice(0, 160)] : [])].join(": ");
+  const detail = [name, to, status, model, message].find(
+    (value) => typeof value === "string" && value !== "",
+  );
+  return [...nestedAgent, ...(typeof detail === "string" ? [detail.slice(0, 160)] : [])].join(": ");
 }

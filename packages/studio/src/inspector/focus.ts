@@ -1,10 +1,10 @@
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 
-/** What the inspector and the conversation look at together. */
+/** Focus shared by the inspector and the conversation. */
 export type InspectorFocus = {
-  /** The `seq` of a fact. */
+  /** The `seq` of the focused fact. */
   readonly factSeq: number | undefined;
-  /** Where the conversation is to go; it takes this away when it has gone there. */
+  /** Where the conversation should scroll to. It clears this when done. */
   readonly inChat: { readonly factSeq: number } | undefined;
   readonly tab: "timeline" | "reasoning" | "messages" | "prompt" | "events" | "policy";
   readonly set: (change: Partial<Omit<InspectorFocus, "set">>) => void;

@@ -2,11 +2,11 @@ import { X } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { type ReactNode, useCallback, useEffect, useMemo } from "react";
 import { type OpenSession, useOpenSession } from "../data/open-session.ts";
+import { setPanelOpen, useIsWide, useShownView } from "../panel/panel-state.ts";
 import { ViewPanel } from "../panel/view-panel.tsx";
-import { useIsDesk, useShownView, wantView } from "../panel/view-state.ts";
 import { useLayout } from "../shell/layout-state.ts";
 import { IconButton } from "../ui/button.tsx";
-import { Failure, Loading } from "../ui/state.tsx";
+import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { EventsTab } from "./events-tab.tsx";
 import { type InspectorFocus, useInspectorFocus } from "./focus.ts";
 import { MessagesTab } from "./messages-tab.tsx";
@@ -17,13 +17,13 @@ import { RunMeter } from "./run-meter.tsx";
 import { TimelineTab } from "./timeline/timeline-tab.tsx";
 
 type Tab = InspectorFocus["tab"];
-type TabOf = {
+type TabDefinition = {
   readonly tab: Tab;
   readonly label: string;
   readonly Body: (props: { readonly session: OpenSession }) => ReactNode;
 };
 
-const tabs: readonly TabOf[] = [
+const tabs: readonly TabDefinition[] = [
   { tab: "timeline", label: "Timeline", Body: TimelineTab },
   { tab: "reasoning", label: "Reasoning", Body: ReasoningTab },
   { tab: "messages", label: "Messages", Body: MessagesTab },
@@ -32,13 +32,13 @@ const tabs: readonly TabOf[] = [
   { tab: "policy", label: "Policy", Body: PolicyTab },
 ];
 
-/** The map or graph of a session, and the six ways to look into it. */
+/** The panel view of a session and the inspector's six tabs. */
 export function InspectorPanel({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const session = useSettled(useOpenSession(sessionId));
+  const session = useSettledSession(useOpenSession(sessionId));
   const tab = useTab();
   const title = tab.shown === "view" ? "View" : "Inspector";
   const error = session?.state.type === "ended" ? session.state.error : undefined;
-  useForgottenFocus(sessionId);
+  useResetFocus(sessionId);
   const { shown, hasView, choose } = tab;
   const views = useMemo(
     () => session && <Views session={session} shown={shown} hasView={hasView} onChoose={choose} />,
@@ -48,34 +48,34 @@ export function InspectorPanel({ sessionId }: { readonly sessionId: string }): R
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex h-12 shrink-0 items-center gap-2 pl-4 pr-2">
         <h2 className="flex-1 text-sm font-semibold">{title}</h2>
-        <IconButton label={`Close the ${title.toLowerCase()}`} onClick={tab.close}>
+        <IconButton label={`Close ${title.toLowerCase()}`} onClick={tab.close}>
           <X size={16} />
         </IconButton>
       </div>
       {!session && <Loading />}
-      {error && session?.facts.length === 0 && <Failure message={error.message} />}
+      {error && session?.facts.length === 0 && <ErrorMessage message={error.message} />}
       {views}
     </div>
   );
 }
 
-/** The same until a fact has come: what is being said at this moment is not for the inspector. */
-function useSettled(session: OpenSession | undefined): OpenSession | undefined {
+/** Stable until a fact arrives: the inspector ignores live output. */
+function useSettledSession(session: OpenSession | undefined): OpenSession | undefined {
   const { facts, view, state } = session ?? {};
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only these say that something has settled
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only these change when a fact arrives
   return useMemo(() => session, [facts, view?.seq, view?.status, state?.type]);
 }
 
-let leaving: { readonly sessionId: string; readonly timer: ReturnType<typeof setTimeout> } | undefined;
+let pendingReset: { readonly sessionId: string; readonly timer: ReturnType<typeof setTimeout> } | undefined;
 
-/** What was looked at in one session is nothing in another. */
-function useForgottenFocus(sessionId: string): void {
+/** Resets the focus when another session is shown. */
+function useResetFocus(sessionId: string): void {
   useEffect(() => {
-    // Opened again at once: nobody has left.
-    if (leaving?.sessionId === sessionId) clearTimeout(leaving.timer);
+    // Remounted immediately: keep the focus.
+    if (pendingReset?.sessionId === sessionId) clearTimeout(pendingReset.timer);
     return () => {
       const timer = setTimeout(() => useInspectorFocus.getState().set({ factSeq: undefined }));
-      leaving = { sessionId, timer };
+      pendingReset = { sessionId, timer };
     };
   }, [sessionId]);
 }
@@ -89,23 +89,23 @@ type TabState = {
   readonly close: () => void;
 };
 
-/** The view is what is shown when the inspector is not open. */
+/** Shows the view while the inspector is closed. */
 function useTab(): TabState {
   const { tab, set } = useInspectorFocus();
   const { isInspectorOpen, set: setLayout } = useLayout();
-  const isDesk = useIsDesk();
-  const hasView = useShownView() !== undefined && isDesk;
+  const isWide = useIsWide();
+  const hasView = useShownView() !== undefined && isWide;
   const choose = useCallback(
     (next: ShownTab) => {
       setLayout({ isInspectorOpen: next !== "view" });
-      if (next === "view") wantView(true);
+      if (next === "view") setPanelOpen(true);
       else set({ tab: next });
     },
     [set, setLayout],
   );
   function close(): void {
     setLayout({ isInspectorOpen: false });
-    if (hasView) wantView(false);
+    if (hasView) setPanelOpen(false);
   }
   return { shown: hasView && !isInspectorOpen ? "view" : tab, hasView, choose, close };
 }
@@ -128,9 +128,9 @@ function Views({ session, shown, hasView, onChoose }: ViewsProps): ReactNode {
           aria-label="Views"
           className="flex shrink-0 overflow-x-auto border-b px-2 pb-px [scrollbar-width:none]"
         >
-          {hasView && <TabName tab="view" label="View" />}
+          {hasView && <TabTrigger tab="view" label="View" />}
           {tabs.map(({ tab, label }) => (
-            <TabName key={tab} tab={tab} label={label} />
+            <TabTrigger key={tab} tab={tab} label={label} />
           ))}
         </Tabs.List>
         {hasView && (
@@ -148,7 +148,7 @@ function Views({ session, shown, hasView, onChoose }: ViewsProps): ReactNode {
   );
 }
 
-function TabName({ tab, label }: { readonly tab: ShownTab; readonly label: string }): ReactNode {
+function TabTrigger({ tab, label }: { readonly tab: ShownTab; readonly label: string }): ReactNode {
   return (
     <Tabs.Trigger
       value={tab}

@@ -3,19 +3,19 @@ import type { WireName } from "capstan/client";
 import { type ReactNode, useState } from "react";
 import { client } from "../data/client.ts";
 import type { OpenSession } from "../data/open-session.ts";
-import { useAnswer } from "../data/use-request.ts";
+import { useRequest } from "../data/use-request.ts";
 import { SelectField } from "../ui/select-field.tsx";
-import { Failure, Loading, Nothing } from "../ui/state.tsx";
+import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { EntryList } from "./entry-list.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { RunPicker } from "./run-picker.tsx";
-import { useChosenRun } from "./use-chosen-run.ts";
+import { useSelectedRun } from "./use-selected-run.ts";
 
 type Format = "read" | "entries" | WireName;
 
-/** How a history can be shown: ours to read, ours as it is stored, or as a provider gets it. */
+/** Formats of the history: readable, as stored, or as a provider receives it. */
 export const formats: readonly { readonly value: Format; readonly label: string }[] = [
-  { value: "read", label: "To read" },
+  { value: "read", label: "Readable" },
   { value: "entries", label: "As stored" },
   { value: "openai-chat", label: "OpenAI Chat" },
   { value: "openai-responses", label: "OpenAI Responses" },
@@ -23,19 +23,19 @@ export const formats: readonly { readonly value: Format; readonly label: string 
   { value: "gemini", label: "Gemini" },
 ];
 
-/** The exact history of a run. */
+/** The history of a run. */
 export function MessagesTab({ session }: { readonly session: OpenSession }): ReactNode {
-  const { runs, run, choose } = useChosenRun(session);
+  const { runs, run, select } = useSelectedRun(session);
   const [format, setFormat] = useState<Format>("read");
   const runId = run?.runId;
   const wire = format === "read" || format === "entries" ? undefined : format;
   const key = runId && `${runId} ${wire ?? ""} ${session.view.seq}`;
-  const { value, error, again } = useAnswer(key, async () => {
+  const { value, error, retry } = useRequest(key, async () => {
     const messages = await client.runs.messages(runId ?? "", { ...(wire && { wire }) });
     return { wire, messages };
   });
   if (!runId)
-    return <Nothing title="No messages yet">Ask something, and read here what the model is given.</Nothing>;
+    return <EmptyState title="No messages yet">Send a message to see what the model receives.</EmptyState>;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex h-10 shrink-0 items-center gap-2 px-4">
@@ -43,14 +43,14 @@ export function MessagesTab({ session }: { readonly session: OpenSession }): Rea
           label="Format"
           value={format}
           choices={formats}
-          onChange={(chosen) => setFormat(formats.find(({ value }) => value === chosen)?.value ?? "read")}
+          onChange={(name) => setFormat(formats.find(({ value }) => value === name)?.value ?? "read")}
         />
-        <RunPicker runs={runs} runId={runId} onChange={choose} />
+        <RunPicker runs={runs} runId={runId} onChange={select} />
       </div>
-      {error !== undefined && <Failure message={error} onRetry={again} />}
+      {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
       {error === undefined && value?.wire !== wire && <Loading />}
       {error === undefined && value && value.wire === wire && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
         <section aria-label="Messages" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">
           {format === "read" ? (
             <EntryList entries={value.messages as unknown as readonly Entry[]} />

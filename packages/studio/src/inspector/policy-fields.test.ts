@@ -1,40 +1,54 @@
 import { defaultPolicy } from "capstan";
 import { describe, expect, it } from "vitest";
-import { changesOf, differs, draftOf, policyGroups, restOf, valueAt } from "./policy-fields.ts";
+import {
+  computeChanges,
+  differsFromDefault,
+  getRemainingPolicy,
+  getValueAt,
+  policyGroups,
+  toPolicyDraft,
+} from "./policy-fields.ts";
 
 const policy = { ...defaultPolicy, maxTurns: 4, budget: { ...defaultPolicy.budget, tokens: 900 } };
 
 describe("the fields of a policy", () => {
   it("cover all of it, each part once", () => {
     const fields = policyGroups.flatMap((group) => group.fields);
-    for (const { path } of fields) expect(valueAt(defaultPolicy, path), path).toBeDefined();
+    for (const { path } of fields) expect(getValueAt(defaultPolicy, path), path).toBeDefined();
     expect(new Set(fields.map(({ path }) => path)).size).toBe(fields.length);
-    const known = new Set([...fields.map(({ path }) => path.split(".")[0]), ...Object.keys(restOf(policy))]);
+    const known = new Set([
+      ...fields.map(({ path }) => path.split(".")[0]),
+      ...Object.keys(getRemainingPolicy(policy)),
+    ]);
     expect(known).toEqual(new Set(Object.keys(defaultPolicy)));
   });
 
   it("say what is not as it is by default", () => {
-    expect([differs(policy, "maxTurns"), differs(policy, "budget.tokens"), differs(policy, "gate")]).toEqual([
-      ...[true, true, false],
-    ]);
+    expect([
+      differsFromDefault(policy, "maxTurns"),
+      differsFromDefault(policy, "budget.tokens"),
+      differsFromDefault(policy, "gate"),
+    ]).toEqual([...[true, true, false]]);
   });
 
   it("give what was changed and nothing else, and say what is wrong", () => {
-    const draft = draftOf(policy);
-    expect(changesOf(policy, draft)).toEqual({ changes: {} });
+    const draft = toPolicyDraft(policy);
+    expect(computeChanges(policy, draft)).toEqual({ changes: {} });
     const fields = { ...draft.fields, maxTurns: "unlimited", "budget.cost": "0.5", summaries: "true" };
     const rest = draft.rest
       .replace('"memory": "session"', '"memory": "run"')
       .replace('"jitter": 0', '"jitter": 1');
-    expect(changesOf(policy, { fields: { ...fields, "retry.baseMs": "5" }, rest })).toEqual({
+    expect(computeChanges(policy, { fields: { ...fields, "retry.baseMs": "5" }, rest })).toEqual({
       changes: {
         ...{ maxTurns: "unlimited", budget: { cost: 0.5 }, summaries: true, memory: "run" },
         retry: { baseMs: 5, jitter: 1 },
       },
     });
-    expect(changesOf(policy, { ...draft, fields: { ...draft.fields, wrapUpAt: "soon" } })).toEqual({
-      problem: "“Wrap up so many turns before” must be a number from 0.",
+    expect(computeChanges(policy, { ...draft, fields: { ...draft.fields, wrapUpAt: "soon" } })).toEqual({
+      problem: "“Wrap-up turns” must be 0 or more.",
     });
-    expect(changesOf(policy, { ...draft, rest: "[" })).toEqual({ problem: "The rest is not a JSON object." });
+    expect(computeChanges(policy, { ...draft, rest: "[" })).toEqual({
+      problem: "“Other settings” must be a JSON object.",
+    });
   });
 });

@@ -1,88 +1,87 @@
 import { defaultPolicy, type Policy, type PolicyOverrides } from "capstan";
 
-/** One number or choice of a policy, as people edit it. */
+/** An editable field of a policy. */
 export type PolicyField = {
-  /** Such as `budget.tokens`. */
+  /** For example `budget.tokens`. */
   readonly path: string;
   readonly label: string;
 } & (
-  | { readonly type: "number"; readonly mayBeUnlimited?: true }
+  | { readonly type: "number"; readonly allowsUnlimited?: true }
   | { readonly type: "choice"; readonly choices: readonly string[] }
   | { readonly type: "flag" }
 );
 
 export type PolicyGroup = { readonly title: string; readonly fields: readonly PolicyField[] };
 
-const choice = (path: string, label: string, choices: readonly string[]): PolicyField => {
+const createChoice = (path: string, label: string, choices: readonly string[]): PolicyField => {
   return { path, label, type: "choice", choices };
 };
-const number = (path: string, label: string): PolicyField => ({ path, label, type: "number" });
-const limit = (path: string, label: string): PolicyField => {
-  return { path, label, type: "number", mayBeUnlimited: true };
+const createNumber = (path: string, label: string): PolicyField => ({ path, label, type: "number" });
+const createLimit = (path: string, label: string): PolicyField => {
+  return { path, label, type: "number", allowsUnlimited: true };
 };
-const flag = (path: string, label: string): PolicyField => ({ path, label, type: "flag" });
+const createFlag = (path: string, label: string): PolicyField => ({ path, label, type: "flag" });
 
-/** What has a field of its own; the rest is edited as JSON. */
+/** Fields of the form. Everything else is edited as JSON. */
 export const policyGroups: readonly PolicyGroup[] = [
   {
     title: "Limits",
     fields: [
-      limit("maxTurns", "Most turns"),
-      number("wrapUpAt", "Wrap up so many turns before"),
-      choice("finalTurn", "Last turn", ["no-tools", "keep-tools"]),
-      limit("budget.tokens", "Tokens"),
-      limit("budget.cost", "Cost in dollars"),
-      limit("budget.seconds", "Seconds at work"),
-      limit("budget.toolCalls", "Tool calls"),
+      createLimit("maxTurns", "Max turns"),
+      createNumber("wrapUpAt", "Wrap-up turns"),
+      createChoice("finalTurn", "Final turn", ["no-tools", "keep-tools"]),
+      createLimit("budget.tokens", "Token limit"),
+      createLimit("budget.cost", "Cost limit ($)"),
+      createLimit("budget.seconds", "Time limit (s)"),
+      createLimit("budget.toolCalls", "Tool call limit"),
     ],
   },
   {
     title: "Tools",
     fields: [
-      choice("toolExecution", "Calls of a turn", ["parallel", "sequential"]),
-      number("maxConcurrency", "At the same time"),
-      choice("onToolError", "When a tool fails", ["continue", "stop"]),
-      number("toolTimeoutMs", "Longest call in ms"),
-      flag("requireToolFirst", "Call a tool first"),
-      choice("approvals", "Approvals", ["ask", "allow", "deny"]),
-      choice("gate", "Safety gate", ["default", "strict", "off"]),
+      createChoice("toolExecution", "Tool execution", ["parallel", "sequential"]),
+      createNumber("maxConcurrency", "Max concurrency"),
+      createChoice("onToolError", "On tool error", ["continue", "stop"]),
+      createNumber("toolTimeoutMs", "Tool timeout (ms)"),
+      createFlag("requireToolFirst", "Require a tool first"),
+      createChoice("approvals", "Approvals", ["ask", "allow", "deny"]),
+      createChoice("gate", "Safety gate", ["default", "strict", "off"]),
     ],
   },
   {
     title: "Retry",
     fields: [
-      number("retry.maxAttempts", "Attempts"),
-      number("retry.baseMs", "First wait in ms"),
-      choice("retry.factor", "Waits grow", ["linear", "exponential"]),
-      number("retry.maxMs", "Longest wait in ms"),
+      createNumber("retry.maxAttempts", "Max attempts"),
+      createNumber("retry.baseMs", "Base delay (ms)"),
+      createChoice("retry.factor", "Backoff", ["linear", "exponential"]),
+      createNumber("retry.maxMs", "Max delay (ms)"),
     ],
   },
   {
     title: "Model and memory",
     fields: [
-      choice("thinking", "Thinking", ["auto", "on", "off"]),
-      choice("citations", "Citations", ["auto", "on", "off"]),
-      flag("summaries", "Working notes"),
-      limit("contextBudget", "Context in tokens"),
-      limit("historyLimit", "Entries of history"),
+      createChoice("thinking", "Thinking", ["auto", "on", "off"]),
+      createChoice("citations", "Citations", ["auto", "on", "off"]),
+      createFlag("summaries", "Turn summaries"),
+      createLimit("contextBudget", "Context budget (tokens)"),
+      createLimit("historyLimit", "History limit (entries)"),
     ],
   },
 ];
 
 const paths = policyGroups.flatMap(({ fields }) => fields.map(({ path }) => path));
 
-/** The value at a path. */
-export function valueAt(policy: object, path: string): unknown {
+export function getValueAt(policy: object, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), policy);
 }
 
-/** Whether the policy says something else there than the default. */
-export function differs(policy: Policy, path: string): boolean {
-  return JSON.stringify(valueAt(policy, path)) !== JSON.stringify(valueAt(defaultPolicy, path));
+/** Whether the policy differs from the default at a path. */
+export function differsFromDefault(policy: Policy, path: string): boolean {
+  return JSON.stringify(getValueAt(policy, path)) !== JSON.stringify(getValueAt(defaultPolicy, path));
 }
 
-/** The part of a policy that has no field of its own. */
-export function restOf(policy: Policy): object {
+/** Returns the part of a policy without form fields. */
+export function getRemainingPolicy(policy: Policy): object {
   return Object.fromEntries(
     Object.entries(policy).flatMap(([name, value]): [string, unknown][] => {
       if (paths.includes(name)) return [];
@@ -94,66 +93,65 @@ export function restOf(policy: Policy): object {
   );
 }
 
-/** What is in the fields, as text; `rest` is JSON. */
+/** Field contents as text; `rest` is JSON. */
 export type PolicyDraft = { readonly fields: Readonly<Record<string, string>>; readonly rest: string };
 
-/** The fields filled with a policy. */
-export function draftOf(policy: Policy): PolicyDraft {
-  const fields = Object.fromEntries(paths.map((path) => [path, String(valueAt(policy, path))]));
-  return { fields, rest: JSON.stringify(restOf(policy), undefined, 2) };
+export function toPolicyDraft(policy: Policy): PolicyDraft {
+  const fields = Object.fromEntries(paths.map((path) => [path, String(getValueAt(policy, path))]));
+  return { fields, rest: JSON.stringify(getRemainingPolicy(policy), undefined, 2) };
 }
 
-/** What the draft says otherwise than the policy; a problem says which field is wrong. */
-export function changesOf(
+/** Returns the changes from the policy to the draft, or a problem that names the field. */
+export function computeChanges(
   policy: Policy,
   draft: PolicyDraft,
 ): { readonly changes: PolicyOverrides } | { readonly problem: string } {
-  const before = draftOf(policy);
+  const before = toPolicyDraft(policy);
   const changes: Record<string, unknown> = {};
   for (const field of policyGroups.flatMap(({ fields }) => fields)) {
     const text = (draft.fields[field.path] ?? "").trim();
     if (text === before.fields[field.path]) continue;
-    const value = parsed(field, text);
-    if (value === undefined) return { problem: `“${field.label}” must be ${expected(field)}.` };
-    put(changes, field.path, value);
+    const value = parseFieldText(field, text);
+    if (value === undefined) return { problem: `“${field.label}” must be ${describeExpected(field)}.` };
+    setPath(changes, field.path, value);
   }
   if (draft.rest.trim() !== before.rest) {
-    const rest = parsedRest(draft.rest);
-    if (!rest) return { problem: "The rest is not a JSON object." };
-    const old = restOf(policy);
+    const rest = parseJsonObject(draft.rest);
+    if (!rest) return { problem: "“Other settings” must be a JSON object." };
+    const oldRest = getRemainingPolicy(policy);
     for (const [name, value] of Object.entries(rest))
-      if (JSON.stringify(value) !== JSON.stringify(Reflect.get(old, name)))
-        changes[name] = isObject(value) ? { ...Object(changes[name]), ...value } : value;
+      if (JSON.stringify(value) !== JSON.stringify(Reflect.get(oldRest, name)))
+        changes[name] = isPlainObject(value) ? { ...Object(changes[name]), ...value } : value;
   }
   return { changes: changes as PolicyOverrides };
 }
 
-function parsed(field: PolicyField, text: string): unknown {
+function parseFieldText(field: PolicyField, text: string): unknown {
   if (field.type === "flag") return text === "true";
   if (field.type === "choice") return field.choices.includes(text) ? text : undefined;
-  if (field.mayBeUnlimited && (text === "unlimited" || text === "")) return "unlimited";
+  if (field.allowsUnlimited && (text === "unlimited" || text === "")) return "unlimited";
   const value = Number(text);
   return text !== "" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-function expected(field: PolicyField): string {
-  if (field.type !== "number") return "one of its choices";
-  return field.mayBeUnlimited ? "a number from 0, or unlimited" : "a number from 0";
+function describeExpected(field: PolicyField): string {
+  if (field.type !== "number") return "one of the choices";
+  return field.allowsUnlimited ? "0 or more, or unlimited" : "0 or more";
 }
 
-const isObject = (value: unknown): value is object =>
+const isPlainObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function parsedRest(text: string): object | undefined {
+function parseJsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function put(changes: Record<string, unknown>, path: string, value: unknown): void {
+function setPath(changes: Record<string, unknown>, path: string, value: unknown): void {
   const [name = "", inner] = path.split(".");
   changes[name] = inner === undefined ? value : { ...Object(changes[name]), [inner]: value };
 }

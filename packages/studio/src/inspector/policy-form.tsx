@@ -1,7 +1,13 @@
 import { defaultPolicy, type Policy } from "capstan";
 import { type ReactNode, useId } from "react";
 import { classNames } from "../ui/class-names.ts";
-import { differs, type PolicyDraft, type PolicyField, policyGroups, valueAt } from "./policy-fields.ts";
+import {
+  differsFromDefault,
+  getValueAt,
+  type PolicyDraft,
+  type PolicyField,
+  policyGroups,
+} from "./policy-fields.ts";
 
 type PolicyFormProps = {
   readonly policy: Policy;
@@ -9,7 +15,7 @@ type PolicyFormProps = {
   readonly onChange: (draft: PolicyDraft) => void;
 };
 
-/** A policy, to be changed. What is not as by default is marked. */
+/** Form for a policy. Marks values that differ from the default. */
 export function PolicyForm({ policy, draft, onChange }: PolicyFormProps): ReactNode {
   const id = useId();
   const setField = (path: string, value: string) =>
@@ -32,7 +38,7 @@ export function PolicyForm({ policy, draft, onChange }: PolicyFormProps): ReactN
       ))}
       <div>
         <label htmlFor={id} className="block pb-1 text-[0.8125rem] font-medium">
-          Everything else, as JSON
+          Other settings (JSON)
         </label>
         <textarea
           id={id}
@@ -56,22 +62,24 @@ type FieldLineProps = {
 
 function FieldLine({ field, policy, value, onChange }: FieldLineProps): ReactNode {
   const id = useId();
-  const isChanged = value !== String(valueAt(policy, field.path));
-  const isOwn = differs(policy, field.path);
-  const usual = String(valueAt(defaultPolicy, field.path));
+  const isChanged = value !== String(getValueAt(policy, field.path));
+  const isCustom = differsFromDefault(policy, field.path);
+  const defaultValue = String(getValueAt(defaultPolicy, field.path));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_9rem] items-center gap-x-3">
       <label htmlFor={id} className="min-w-0 text-[0.8125rem]">
-        <span className={classNames(!isOwn && !isChanged && "text-quiet")}>{field.label}</span>
-        {isOwn && !isChanged && <span className="text-xs text-accent"> by default {usual}</span>}
-        {isChanged && <span className="text-xs text-warn"> was {String(valueAt(policy, field.path))}</span>}
+        <span className={classNames(!isCustom && !isChanged && "text-quiet")}>{field.label}</span>
+        {isCustom && !isChanged && <span className="text-xs text-accent"> default {defaultValue}</span>}
+        {isChanged && (
+          <span className="text-xs text-warn"> was {String(getValueAt(policy, field.path))}</span>
+        )}
       </label>
       <Control id={id} field={field} value={value} onChange={onChange} />
     </div>
   );
 }
 
-const look = "h-7 w-full rounded-md border bg-raised px-2 text-[0.8125rem] tabular-nums";
+const inputStyle = "h-7 w-full rounded-md border bg-raised px-2 text-[0.8125rem] tabular-nums";
 
 type ControlProps = Omit<FieldLineProps, "policy"> & { readonly id: string };
 
@@ -88,7 +96,7 @@ function Control({ id, field, value, onChange }: ControlProps): ReactNode {
     );
   if (field.type === "choice")
     return (
-      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={look}>
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={inputStyle}>
         {field.choices.map((choice) => (
           <option key={choice}>{choice}</option>
         ))}
@@ -100,7 +108,7 @@ function Control({ id, field, value, onChange }: ControlProps): ReactNode {
       inputMode="decimal"
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className={look}
+      className={inputStyle}
     />
   );
 }

@@ -1,35 +1,33 @@
 import type { ReactNode } from "react";
-import { visibleText } from "../markdown/visible-text.ts";
-import { CopyText } from "../ui/copy-text.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { escapeInvisible } from "../ui/escape-text.ts";
 
 type RawJsonProps = {
   readonly value: unknown;
   readonly label: string;
-  /** As high as what is around it. */
+  /** Fills the height of its container. */
   readonly isTall?: boolean;
 };
 
-const longest = 200_000;
+const maxLength = 200_000;
 
-/** A value as JSON, with everything in it visible, to be copied. */
+/** A value as JSON with invisible characters escaped. */
 export function RawJson({ value, label, isTall = false }: RawJsonProps): ReactNode {
   const text = JSON.stringify(value, undefined, 2) ?? "";
-  const isCut = text.length > longest;
+  const isCut = text.length > maxLength;
   return (
     <div className="relative">
       <div className="absolute right-2 top-1 rounded-md bg-sunken">
-        <CopyText label={`Copy ${label}`} text={() => text} />
+        <CopyButton label={`Copy ${label}`} text={() => text} />
       </div>
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
         tabIndex={0}
         className={`overflow-auto whitespace-pre-wrap rounded-md bg-sunken px-3 py-2 pr-10 font-mono text-xs leading-relaxed [overflow-wrap:anywhere] ${isTall ? "" : "max-h-80"}`}
       >
-        {visibleText(isCut ? text.slice(0, longest) : text)}
+        {escapeInvisible(isCut ? text.slice(0, maxLength) : text)}
       </pre>
-      {isCut && (
-        <p className="mt-1 text-xs text-faint">The rest is left out here; copying takes all of it.</p>
-      )}
+      {isCut && <p className="mt-1 text-xs text-faint">Truncated. Copy to get the full text.</p>}
     </div>
   );
 }

@@ -1,15 +1,15 @@
 import { Lexer, type Links, type Token, Tokenizer, type Tokens } from "marked";
 
-const deepest = 12;
-const longestRun = 60;
-const mostMarks = 1000;
+const maxDepth = 12;
+const maxRunLength = 60;
+const maxMarks = 1000;
 
-/** Marked takes quadratic time for long rows of marks, and recurses once per level of nesting: both are bounded here. */
+/** Bounds two costs of Marked: quadratic time for long runs of punctuation, and recursion per nesting level. */
 class BoundedTokenizer extends Tokenizer {
   #depth = 0;
 
   #within<T>(read: () => T | undefined): T | undefined {
-    if (this.#depth >= deepest) return undefined;
+    if (this.#depth >= maxDepth) return undefined;
     this.#depth += 1;
     try {
       return read();
@@ -43,7 +43,7 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** Leaves a paragraph that is nothing but marks as the text it is. */
+/** Keeps a paragraph that consists mostly of punctuation as plain text. */
 class BoundedLexer extends Lexer {
   override inlineTokens(source: string, tokens: Token[] = []): Token[] {
     if (!isMarkSoup(source)) return super.inlineTokens(source, tokens);
@@ -52,30 +52,29 @@ class BoundedLexer extends Lexer {
   }
 }
 
-const runs = new RegExp(`([*_~[\\]\`<!])\\1{${longestRun}}`);
+const runs = new RegExp(`([*_~[\\]\`<!])\\1{${maxRunLength}}`);
 
 function isMarkSoup(source: string): boolean {
-  if (source.length < longestRun) return false;
+  if (source.length < maxRunLength) return false;
   return (
-    runs.test(source) ||
-    (source.length > mostMarks && (source.match(/[*_~[`<@\\]/g)?.length ?? 0) > mostMarks)
+    runs.test(source) || (source.length > maxMarks && (source.match(/[*_~[`<@\\]/g)?.length ?? 0) > maxMarks)
   );
 }
 
-function lexer(): Lexer {
+function createLexer(): Lexer {
   return new BoundedLexer({ gfm: true, tokenizer: new BoundedTokenizer() });
 }
 
-/** The top-level blocks of a text, their words not looked into, and the definitions of links among them. */
-export function lexBlocks(text: string): { readonly tokens: readonly Token[]; readonly links: Links } {
-  const reader = lexer();
-  const tokens = reader.blockTokens(text, []);
-  return { tokens, links: reader.tokens.links };
+/** Tokenizes the top-level blocks without inline tokens, and collects link definitions. */
+export function tokenizeBlocks(text: string): { readonly tokens: readonly Token[]; readonly links: Links } {
+  const lexer = createLexer();
+  const tokens = lexer.blockTokens(text, []);
+  return { tokens, links: lexer.tokens.links };
 }
 
-/** One block in full. */
-export function lexBlock(source: string, links: Links): readonly Token[] {
-  const reader = lexer();
-  Object.assign(reader.tokens.links, links);
-  return reader.lex(source);
+/** Tokenizes one block completely. */
+export function tokenizeBlock(source: string, links: Links): readonly Token[] {
+  const lexer = createLexer();
+  Object.assign(lexer.tokens.links, links);
+  return lexer.lex(source);
 }

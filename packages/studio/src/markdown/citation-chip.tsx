@@ -1,71 +1,72 @@
 import { Popover } from "radix-ui";
 import { createContext, type ReactNode, useContext, useRef, useState } from "react";
-import { passageText } from "./passage-text.ts";
-import { steadyText } from "./visible-text.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { stripCodeMarks } from "./strip-code-marks.ts";
 
-/** A source that a text can point to as `[n]`. */
+/** A source that a text can cite as `[n]`. */
 export type CitedSource = {
   readonly n: number;
   readonly title: string;
   readonly url?: string;
-  /** The passage, or its beginning. */
+  /** The passage or its start. */
   readonly excerpt?: string;
 };
 
-export type Citing = {
+export type CitationScope = {
   readonly sources: ReadonlyMap<number, CitedSource>;
   readonly onCite: ((n: number) => void) | undefined;
 };
 
-/** The sources of the text around. A context, so that a new source draws the chips again and not the blocks. */
-export const CitingContext: React.Context<Citing> = createContext<Citing>({
+/** Sources of the surrounding text. A context, so that a new source re-renders chips but not blocks. */
+export const CitationContext: React.Context<CitationScope> = createContext<CitationScope>({
   sources: new Map(),
   onCite: undefined,
 });
 
 const brackets = /\[(\d{1,3}(?:\s*[,–-]\s*\d{1,3})*)\]/g;
-// How variables look and words do not: then the bracket is an index. The runtime leaves the same ones alone.
+// Text before the bracket that looks like a variable: the bracket is an index. Same rule as in the runtime.
 const variable = /(?:^|[^\w$])(?:[a-z]|\w*[_$]\w*|[a-z]+(?:[A-Z]\w*)+|arr|args|argv)(?:\[\d+\])*$/;
-const mostOfRange = 20;
+const maxRangeSize = 20;
 
-/** Whether there is anything in the text that may be a citation. */
-export function mayCite(text: string): boolean {
+/** Cheap check for a possible citation. */
+export function mayContainCitation(text: string): boolean {
   return /\[\d/.test(text);
 }
 
-/** Text in which the numbers of known sources are chips, and other numbers stay text. */
+/** Renders citations of known sources as chips; other numbers stay text. */
 export function CitedText({ text }: { readonly text: string }): ReactNode {
-  const { sources } = useContext(CitingContext);
+  const { sources } = useContext(CitationContext);
   const parts: ReactNode[] = [];
   let end = 0;
-  for (const found of text.matchAll(brackets)) {
-    const numbers = numbersOf(found[1] ?? "");
-    const known = numbers.filter((n) => sources.has(n));
-    if (known.length === 0 || variable.test(text.slice(Math.max(0, found.index - 40), found.index))) continue;
-    parts.push(steadyText(text.slice(end, found.index)));
-    for (const n of known) {
+  for (const match of text.matchAll(brackets)) {
+    const numbers = parseNumbers(match[1] ?? "");
+    const knownNumbers = numbers.filter((n) => sources.has(n));
+    if (knownNumbers.length === 0 || variable.test(text.slice(Math.max(0, match.index - 40), match.index)))
+      continue;
+    parts.push(escapeBidi(text.slice(end, match.index)));
+    for (const n of knownNumbers) {
       const source = sources.get(n);
-      if (source) parts.push(<CitationChip key={`${found.index}-${n}`} source={source} />);
+      if (source) parts.push(<CitationChip key={`${match.index}-${n}`} source={source} />);
     }
-    const unknown = numbers.filter((n) => !sources.has(n));
-    if (unknown.length > 0) parts.push(`[${unknown.join(", ")}]`);
-    end = found.index + found[0].length;
+    const unknownNumbers = numbers.filter((n) => !sources.has(n));
+    if (unknownNumbers.length > 0) parts.push(`[${unknownNumbers.join(", ")}]`);
+    end = match.index + match[0].length;
   }
-  parts.push(steadyText(text.slice(end)));
+  parts.push(escapeBidi(text.slice(end)));
   return parts;
 }
 
-/** `1, 3-5` as 1, 3, 4, 5; nothing for a range that makes no sense. */
-function numbersOf(list: string): readonly number[] {
+/** Parses `1, 3-5` as 1, 3, 4, 5. Ignores invalid ranges. */
+function parseNumbers(list: string): readonly number[] {
   return list.split(",").flatMap((piece) => {
     const [from = 0, to = from] = piece.split(/[–-]/).map(Number);
-    if (to < from || to - from > mostOfRange) return [];
+    if (to < from || to - from > maxRangeSize) return [];
     return Array.from({ length: to - from + 1 }, (_, index) => from + index);
   });
 }
 
 function CitationChip({ source }: { readonly source: CitedSource }): ReactNode {
-  const { onCite } = useContext(CitingContext);
+  const { onCite } = useContext(CitationContext);
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   return (
@@ -73,7 +74,7 @@ function CitationChip({ source }: { readonly source: CitedSource }): ReactNode {
       <button
         ref={button}
         type="button"
-        aria-label={`Source ${source.n}: ${steadyText(source.title)}`}
+        aria-label={`Source ${source.n}: ${escapeBidi(source.title)}`}
         onClick={() => onCite?.(source.n)}
         onPointerEnter={(event) => event.pointerType === "mouse" && setOpen(true)}
         onPointerLeave={() => setOpen(false)}
@@ -94,7 +95,7 @@ type PreviewProps = {
   readonly anchor: React.RefObject<HTMLButtonElement | null>;
 };
 
-/** Made only while it is open: an answer may have hundreds of chips. */
+/** Mounted only while open: an answer may have hundreds of chips. */
 function Preview({ source, anchor }: PreviewProps): ReactNode {
   const virtual = anchor as React.RefObject<HTMLButtonElement>;
   return (
@@ -110,13 +111,13 @@ function Preview({ source, anchor }: PreviewProps): ReactNode {
           onCloseAutoFocus={(event) => event.preventDefault()}
           className="pointer-events-none z-50 w-80 max-w-[calc(100vw-1.5rem)] animate-[appear_0.12s_both] rounded-lg border bg-raised p-3 text-sm shadow-lifted"
         >
-          <p className="font-medium text-ink">{steadyText(source.title)}</p>
+          <p className="font-medium text-ink">{escapeBidi(source.title)}</p>
           {source.url !== undefined && (
-            <p className="truncate text-faint text-xs">{steadyText(source.url)}</p>
+            <p className="truncate text-faint text-xs">{escapeBidi(source.url)}</p>
           )}
           {source.excerpt !== undefined && (
             <p className="mt-1.5 line-clamp-5 text-quiet">
-              {steadyText(passageText(source.excerpt.slice(0, 600)))}
+              {escapeBidi(stripCodeMarks(source.excerpt.slice(0, 600)))}
             </p>
           )}
         </Popover.Content>

@@ -1,25 +1,25 @@
 import type { ReactNode } from "react";
-import { CopyButton } from "./copy-button.tsx";
-import { type CodePiece, useHighlighted } from "./highlighter.ts";
-import { ScrollRegion } from "./scroll-region.tsx";
-import { visibleText } from "./visible-text.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { escapeInvisible } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { type CodePiece, useHighlightedCode } from "./highlighter.ts";
 
 type CodeBlockProps = {
   readonly code: string;
-  /** What stands after the fence. */
+  /** Info string of the fence. */
   readonly language?: string;
-  /** More of it is still to come. */
+  /** The code is still streaming. */
   readonly isOpen?: boolean;
 };
 
-const longestWhileOpen = 4000;
+const maxStreamingLength = 4000;
 
-/** Code with its language, to be copied as it was written and shown with nothing hidden in it. */
+/** Code with its language. Copies the original text; shows invisible characters escaped. */
 export function CodeBlock({ code, language = "", isOpen = false }: CodeBlockProps): ReactNode {
   const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? "";
-  const shown = visibleText(code);
-  // Colours are found anew for each piece of text: while a long block grows they wait.
-  const pieces = useHighlighted(shown, name.toLowerCase(), !isOpen || code.length < longestWhileOpen);
+  const escaped = escapeInvisible(code);
+  // Highlighting restarts with each delta, so long blocks wait until they are complete.
+  const pieces = useHighlightedCode(escaped, name.toLowerCase(), !isOpen || code.length < maxStreamingLength);
   return (
     <div className="my-4 overflow-hidden rounded-lg border bg-sunken">
       <div className="flex h-9 items-center justify-between border-b pr-1 pl-3 text-quiet text-xs">
@@ -28,14 +28,14 @@ export function CodeBlock({ code, language = "", isOpen = false }: CodeBlockProp
       </div>
       <ScrollRegion label={`Code${name && `, ${name}`}`} className="overflow-x-auto">
         <pre className="w-max min-w-full px-3.5 py-3 font-mono text-[0.8125rem] leading-[1.55]">
-          <code>{pieces ? pieces.map(coloured) : shown}</code>
+          <code>{pieces ? pieces.map(renderPiece) : escaped}</code>
         </pre>
       </ScrollRegion>
     </div>
   );
 }
 
-const colours: { readonly [scope: string]: string } = {
+const scopeStyles: { readonly [scope: string]: string } = {
   comment: "text-quiet italic",
   quote: "text-quiet italic",
   keyword: "text-accent",
@@ -58,14 +58,14 @@ const colours: { readonly [scope: string]: string } = {
   section: "font-medium",
 };
 
-function coloured({ scope, text }: CodePiece, index: number): ReactNode {
-  const colour =
+function renderPiece({ scope, text }: CodePiece, index: number): ReactNode {
+  const style =
     scope === undefined
       ? undefined
-      : colours[/^[a-z_]+/.exec(scope.replace(/^selector-.*/, "selector"))?.[0] ?? ""];
-  if (colour === undefined) return text;
+      : scopeStyles[/^[a-z_]+/.exec(scope.replace(/^selector-.*/, "selector"))?.[0] ?? ""];
+  if (style === undefined) return text;
   return (
-    <span key={index} className={colour}>
+    <span key={index} className={style}>
       {text}
     </span>
   );

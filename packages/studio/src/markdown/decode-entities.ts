@@ -1,4 +1,4 @@
-// The names that people and models write; another one stays as it was typed.
+// Common entity names. Others stay as typed.
 const names: { readonly [name: string]: string } = {
   amp: "&",
   lt: "<",
@@ -36,13 +36,13 @@ const names: { readonly [name: string]: string } = {
   rdquo: "”",
 };
 
-/** `&amp;` and its kind as the characters they stand for: React escapes text again by itself. */
+/** Decodes HTML entities. React escapes the text again when it renders. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
-  return text.replace(/&(?:#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,8});/gi, decoded);
+  return text.replace(/&(?:#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,8});/gi, decodeEntity);
 }
 
-function decoded(entity: string): string {
+function decodeEntity(entity: string): string {
   const name = entity.slice(1, -1);
   if (!name.startsWith("#")) return Object.hasOwn(names, name) ? (names[name] ?? entity) : entity;
   const point = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));

@@ -1,57 +1,57 @@
 import type { HLJSApi } from "highlight.js";
 import { useEffect, useSyncExternalStore } from "react";
 
-/** A piece of code and what it is: a `scope` of highlight.js, or none. */
+/** A piece of code with its highlight.js scope. */
 export type CodePiece = { readonly scope: string | undefined; readonly text: string };
 
 type ScopeNode = { readonly scope?: string; readonly children: readonly (ScopeNode | string)[] };
 
 let loaded: HLJSApi | undefined;
-let isAsked = false;
+let isRequested = false;
 const listeners = new Set<() => void>();
 
-async function load(): Promise<void> {
+async function loadHighlighter(): Promise<void> {
   const { default: highlighter } = await import("highlight.js/lib/common");
   loaded = highlighter;
   for (const listener of listeners) listener();
 }
 
-function listen(listener: () => void): () => void {
+function onLoad(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-const longest = 60_000;
+const maxCodeLength = 60_000;
 
 /**
- * The code in coloured pieces: nothing while the colours are not loaded, or the language is not among the usual ones.
- * The pieces come from the tree of highlight.js and not from its HTML, so that no HTML is made from what a model wrote.
+ * Returns highlighted code, or undefined while the highlighter loads or if the language is unknown. Uses the token tree of
+ * highlight.js instead of its HTML output, so that model output never becomes HTML.
  */
-export function useHighlighted(
+export function useHighlightedCode(
   code: string,
   language: string,
   isWanted: boolean,
 ): readonly CodePiece[] | undefined {
   const highlighter = useSyncExternalStore(
-    listen,
+    onLoad,
     () => loaded,
     () => undefined,
   );
-  const isPossible = isWanted && language !== "" && code.length <= longest;
+  const canHighlight = isWanted && language !== "" && code.length <= maxCodeLength;
   useEffect(() => {
-    if (!isPossible || isAsked) return;
-    isAsked = true;
-    // Text without colours is all that is lost; the next block asks again.
-    load().catch(() => {
-      isAsked = false;
+    if (!canHighlight || isRequested) return;
+    isRequested = true;
+    // Code stays unhighlighted; the next block retries.
+    loadHighlighter().catch(() => {
+      isRequested = false;
     });
-  }, [isPossible]);
-  if (!isPossible || !highlighter?.getLanguage(language)) return undefined;
-  return piecesOf(highlighter, code, language);
+  }, [canHighlight]);
+  if (!canHighlight || !highlighter?.getLanguage(language)) return undefined;
+  return tokenizeCode(highlighter, code, language);
 }
 
-/** Where the tree is kept has no type of its own: it is looked at before it is used. */
-export function piecesOf(
+/** The token tree has no public type, so its shape is checked. */
+export function tokenizeCode(
   highlighter: HLJSApi,
   code: string,
   language: string,
@@ -60,15 +60,15 @@ export function piecesOf(
   const root: unknown = Reflect.get(result._emitter, "rootNode");
   if (typeof root !== "object" || root === null || !("children" in root)) return undefined;
   const pieces: CodePiece[] = [];
-  collect(root as ScopeNode, pieces);
+  collectPieces(root as ScopeNode, pieces);
   return pieces;
 }
 
-function collect(node: ScopeNode, pieces: CodePiece[]): void {
+function collectPieces(node: ScopeNode, pieces: CodePiece[]): void {
   for (const child of node.children) {
     if (typeof child === "string") pieces.push({ scope: node.scope, text: child });
     else
-      collect(
+      collectPieces(
         child.scope === undefined && node.scope !== undefined ? { ...child, scope: node.scope } : child,
         pieces,
       );

@@ -1,15 +1,15 @@
 import type { MarkedToken, Token } from "marked";
 import type { ReactNode } from "react";
-import { OutsideLink } from "../ui/outside-link.tsx";
-import { CitedText, mayCite } from "./citation-chip.tsx";
+import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { ExternalLink } from "../ui/external-link.tsx";
+import { CitedText, mayContainCitation } from "./citation-chip.tsx";
 import { decodeEntities } from "./decode-entities.ts";
-import { safeLink } from "./safe-link.ts";
-import { steadyText, visibleText } from "./visible-text.ts";
+import { parseSafeLink } from "./safe-link.ts";
 
-/** The words of a block: emphasis, code, links, citations. What it does not know is shown as it was typed. */
+/** Inline tokens: emphasis, code, links, citations. Unknown tokens are shown as typed. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] | undefined }): ReactNode {
   return tokens?.map((token, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: words have no other name than their place
+    // biome-ignore lint/suspicious/noArrayIndexKey: tokens are identified by position
     <InlineToken key={index} token={token as MarkedToken} />
   ));
 }
@@ -37,7 +37,7 @@ function InlineToken({ token }: { readonly token: MarkedToken }): ReactNode {
     case "codespan":
       return (
         <code className="rounded bg-sunken px-1 py-px font-mono text-[0.875em] [overflow-wrap:anywhere]">
-          {visibleText(token.text)}
+          {escapeInvisible(token.text)}
         </code>
       );
     case "br":
@@ -47,26 +47,30 @@ function InlineToken({ token }: { readonly token: MarkedToken }): ReactNode {
     case "link":
       return (
         <MarkdownLink
-          written={token.autolink ? token.href : decodeEntities(token.href)}
+          href={token.autolink ? token.href : decodeEntities(token.href)}
           tokens={token.tokens}
-          words={token.text}
+          label={token.text}
         />
       );
     case "image":
-      return <ImageLink written={decodeEntities(token.href)} words={decodeEntities(token.text)} />;
+      return <ImageLink href={decodeEntities(token.href)} altText={decodeEntities(token.text)} />;
     case "escape":
       return token.text;
     case "text":
-      return token.tokens ? <Inline tokens={token.tokens} /> : <Words text={decodeEntities(token.text)} />;
+      return token.tokens ? (
+        <Inline tokens={token.tokens} />
+      ) : (
+        <InlineText text={decodeEntities(token.text)} />
+      );
     case "html":
-      return /^<br\s*\/?>$/i.test(token.raw) ? <br /> : steadyText(token.raw);
+      return /^<br\s*\/?>$/i.test(token.raw) ? <br /> : escapeBidi(token.raw);
     default:
-      return steadyText(token.raw);
+      return escapeBidi(token.raw);
   }
 }
 
-function Words({ text }: { readonly text: string }): ReactNode {
-  return mayCite(text) ? <CitedText text={text} /> : steadyText(text);
+function InlineText({ text }: { readonly text: string }): ReactNode {
+  return mayContainCitation(text) ? <CitedText text={text} /> : escapeBidi(text);
 }
 
 function Checkbox({ isChecked }: { readonly isChecked: boolean }): ReactNode {
@@ -83,59 +87,65 @@ function Checkbox({ isChecked }: { readonly isChecked: boolean }): ReactNode {
 }
 
 type MarkdownLinkProps = {
-  readonly written: string;
-  readonly words: string;
+  readonly href: string;
+  readonly label: string;
   readonly tokens: readonly Token[] | undefined;
 };
 
-const linkLook =
+const linkStyle =
   "text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent [overflow-wrap:anywhere]";
 
-function MarkdownLink({ written, words, tokens }: MarkdownLinkProps): ReactNode {
-  const link = safeLink(written, words);
+function MarkdownLink({ href, label, tokens }: MarkdownLinkProps): ReactNode {
+  const link = parseSafeLink(href, label);
   if (!link) {
-    // A link that may not be one: its words, and where it would have led.
-    const isSame = words === written || written === `http://${words}` || written === `mailto:${words}`;
-    if (isSame) return visibleText(words);
+    // Not a safe link: show its text and target.
+    const isSame = label === href || href === `http://${label}` || href === `mailto:${label}`;
+    if (isSame) return escapeInvisible(label);
     return (
       <>
         <Inline tokens={tokens} />
-        {written !== "" && (
-          <span className="text-faint [overflow-wrap:anywhere]"> ({shortened(visibleText(written))})</span>
+        {href !== "" && (
+          <span className="text-faint [overflow-wrap:anywhere]">
+            {" "}
+            ({truncateAddress(escapeInvisible(href))})
+          </span>
         )}
       </>
     );
   }
   return (
     <>
-      <OutsideLink href={link.href} address={link.address} className={linkLook}>
+      <ExternalLink href={link.href} address={link.address} className={linkStyle}>
         <Inline tokens={tokens} />
-      </OutsideLink>
+      </ExternalLink>
       {link.realHost !== undefined && <RealHost host={link.realHost} />}
     </>
   );
 }
 
-/** The words of a link can name one place while it leads to another: then the other is named too. */
+/** Names the real host when the link text suggests another one. */
 function RealHost({ host }: { readonly host: string }): ReactNode {
   return (
-    <span className="text-warn text-[0.875em] [overflow-wrap:anywhere]"> (leads to {visibleText(host)})</span>
+    <span className="text-warn text-[0.875em] [overflow-wrap:anywhere]">
+      {" "}
+      (links to {escapeInvisible(host)})
+    </span>
   );
 }
 
-/** Nothing is ever loaded from elsewhere: an image is a link with its words. */
-function ImageLink({ written, words }: { readonly written: string; readonly words: string }): ReactNode {
-  const label = `Image: ${steadyText(words) || "without words"}`;
-  const link = safeLink(written, words);
+/** Images become links, because nothing is loaded from other origins. */
+function ImageLink({ href, altText }: { readonly href: string; readonly altText: string }): ReactNode {
+  const label = `Image: ${escapeBidi(altText) || "no description"}`;
+  const link = parseSafeLink(href, altText);
   if (!link) return <span className="text-faint">[{label}]</span>;
   return (
     <>
-      <OutsideLink href={link.href} address={link.address} className={linkLook}>
+      <ExternalLink href={link.href} address={link.address} className={linkStyle}>
         {label}
-      </OutsideLink>
+      </ExternalLink>
       {link.realHost !== undefined && <RealHost host={link.realHost} />}
     </>
   );
 }
 
-const shortened = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
+const truncateAddress = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

@@ -1,14 +1,14 @@
 import { type ReactNode, useMemo, useState } from "react";
+import { escapeInvisible } from "../ui/escape-text.ts";
 import { Block } from "./block.tsx";
-import { type CitedSource, type Citing, CitingContext } from "./citation-chip.tsx";
-import { blockSplitter } from "./split-blocks.ts";
-import { visibleText } from "./visible-text.ts";
+import { CitationContext, type CitationScope, type CitedSource } from "./citation-chip.tsx";
+import { createBlockSplitter } from "./split-blocks.ts";
 
 export type MarkdownProps = {
   readonly text: string;
-  /** More is to come: what is unfinished at the end is shown as if it were finished. */
+  /** The text is still streaming: unfinished syntax at the end is closed. */
   readonly isStreaming?: boolean;
-  /** What `[n]` can stand for. A number without a source stays text. */
+  /** Sources for `[n]`. A number without a source stays text. */
   readonly citations?: readonly CitedSource[];
   readonly onCite?: (n: number) => void;
 };
@@ -16,9 +16,9 @@ export type MarkdownProps = {
 const noCitations: readonly CitedSource[] = [];
 
 /**
- * Text of a model, or of anyone else, as Markdown. It becomes React elements from the tokens of Marked and never a string
- * of HTML: so there is nothing to sanitise and no order in which to do it, raw HTML is text like any other, and an element
- * or attribute that this folder does not name cannot come out. Nothing in it is loaded from anywhere.
+ * Renders untrusted text as Markdown. Marked's tokens become React elements, never an HTML string: there is nothing to
+ * sanitize, raw HTML is plain text, and only elements and attributes named in this folder can be rendered. Nothing is
+ * loaded from other origins.
  */
 export function Markdown({
   text,
@@ -26,18 +26,18 @@ export function Markdown({
   citations = noCitations,
   onCite,
 }: MarkdownProps): ReactNode {
-  const [split] = useState(blockSplitter);
+  const [split] = useState(createBlockSplitter);
   const { blocks, links, rest } = split(text);
-  const citing = useMemo<Citing>(
+  const citationScope = useMemo<CitationScope>(
     () => ({ sources: new Map(citations.map((source) => [source.n, source])), onCite }),
     [citations, onCite],
   );
   return (
-    <CitingContext value={citing}>
+    <CitationContext value={citationScope}>
       <div dir="auto" className="min-w-0 [&>*:first-child]:mt-0 [&>*:last-child]:mb-0">
         {blocks.map((source, index) => (
           <Block
-            // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a place is a name
+            // biome-ignore lint/suspicious/noArrayIndexKey: text only grows at its end, so positions are stable
             key={index}
             source={source}
             links={links}
@@ -46,29 +46,27 @@ export function Markdown({
         ))}
         {rest !== "" && <PlainRest text={rest} />}
       </div>
-    </CitingContext>
+    </CitationContext>
   );
 }
 
-const pieceLength = 20_000;
+const chunkLength = 20_000;
 
-/** In pieces, so that the browser lays out only those that are on the screen. */
+/** Split into chunks, so that the browser only lays out visible ones. */
 function PlainRest({ text }: { readonly text: string }): ReactNode {
-  const pieces = Array.from({ length: Math.ceil(text.length / pieceLength) }, (_, index) =>
-    text.slice(index * pieceLength, (index + 1) * pieceLength),
+  const chunks = Array.from({ length: Math.ceil(text.length / chunkLength) }, (_, index) =>
+    text.slice(index * chunkLength, (index + 1) * chunkLength),
   );
   return (
     <div>
-      <p className="my-3 text-faint text-sm">
-        The text is very long. From here on it is shown as it was written.
-      </p>
-      {pieces.map((piece, index) => (
+      <p className="my-3 text-faint text-sm">This text is very long. The rest is shown without formatting.</p>
+      {chunks.map((chunk, index) => (
         <pre
-          // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a place is a name
+          // biome-ignore lint/suspicious/noArrayIndexKey: text only grows at its end, so positions are stable
           key={index}
           className="whitespace-pre-wrap font-sans [contain-intrinsic-size:auto_400rem] [content-visibility:auto] [overflow-wrap:anywhere]"
         >
-          {visibleText(piece)}
+          {escapeInvisible(chunk)}
         </pre>
       ))}
     </div>

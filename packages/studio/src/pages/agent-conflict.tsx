@@ -2,7 +2,7 @@ import type { AgentData } from "capstan/agents";
 import type { AgentInfo } from "capstan/client";
 import type { ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
-import { Changes } from "./tool-change.tsx";
+import { FieldChanges } from "./tool-change.tsx";
 
 type AgentConflictProps = {
   readonly theirs: AgentInfo;
@@ -11,21 +11,19 @@ type AgentConflictProps = {
   readonly onMine: () => void;
 };
 
-/** Somebody else has saved the agent in the meantime: what differs, and the two ways on. */
+/** Shown when another version was saved meanwhile: the differences and both options. */
 export function AgentConflict({ theirs, mine, onTheirs, onMine }: AgentConflictProps): ReactNode {
   return (
     <div role="alert" className="rounded-md border border-warn/40 bg-warn-soft px-4 py-3 text-sm">
-      <p className="font-medium text-warn">
-        Somebody else has saved version {theirs.version} in the meantime
-      </p>
-      <p className="mt-1">Nothing of yours is stored yet, and nothing is lost. This is theirs and yours:</p>
-      <Changes before={theirs.data} after={mine} labels={["Theirs", "Yours"]} />
+      <p className="font-medium text-warn">Version {theirs.version} was saved while you were editing</p>
+      <p className="mt-1">Your changes are not saved yet. Compare both versions:</p>
+      <FieldChanges before={theirs.data} after={mine} labels={["Theirs", "Yours"]} />
       <div className="mt-3 flex flex-wrap gap-2">
         <Button size="small" onClick={onTheirs}>
-          Go on from theirs
+          Use their version
         </Button>
         <Button size="small" onClick={onMine}>
-          Save mine as the next version
+          Save mine as a new version
         </Button>
       </div>
     </div>

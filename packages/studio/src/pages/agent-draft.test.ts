@@ -1,7 +1,7 @@
 import type { AgentData } from "capstan/agents";
 import { describe, expect, it } from "vitest";
-import { dataOf, draftOf, emptyDraft, fieldProblems } from "./agent-draft.ts";
-import { changedFields } from "./tool-change.tsx";
+import { emptyDraft, parseFieldProblems, toAgentData, toDraft } from "./agent-draft.ts";
+import { findChangedFields } from "./tool-change.tsx";
 
 const data: AgentData = {
   format: 1,
@@ -14,29 +14,29 @@ const data: AgentData = {
 
 describe("the form of an agent", () => {
   it("keeps what it does not show", () => {
-    expect(dataOf(draftOf(data), data)).toEqual(data);
-    const cheaper = dataOf({ ...draftOf(data), cost: "", maxTurns: "unlimited" }, data);
+    expect(toAgentData(toDraft(data), data)).toEqual(data);
+    const cheaper = toAgentData({ ...toDraft(data), cost: "", maxTurns: "unlimited" }, data);
     expect(cheaper.policy).toEqual({ maxTurns: "unlimited", budget: { tokens: 1000 }, thinking: "on" });
   });
 
   it("says nothing of what is left empty", () => {
-    expect(dataOf({ ...emptyDraft, name: " note " })).toEqual({ format: 1, name: "note" });
+    expect(toAgentData({ ...emptyDraft, name: " note " })).toEqual({ format: 1, name: "note" });
   });
 });
 
 it("what the server holds against an agent is shown at the field it is about", () => {
   const message =
     'The agent "note" is not valid: model: stored agents may not use "x/y". They may use a/b. tools[0]: there is no tool named "serch" here. Did you mean "search"? policy.maxTurns cannot be 99: the loosest that is allowed here is 10.';
-  expect(fieldProblems(message)).toEqual({
+  expect(parseFieldProblems(message)).toEqual({
     model: 'stored agents may not use "x/y". They may use a/b.',
     tools: 'there is no tool named "serch" here. Did you mean "search"?',
     "policy.maxTurns": "maxTurns cannot be 99: the loosest that is allowed here is 10.",
   });
-  expect(fieldProblems("The server is gone.")).toEqual({ "": "The server is gone." });
+  expect(parseFieldProblems("The server is gone.")).toEqual({ "": "The server is gone." });
 });
 
 it("what has changed is told by field", () => {
-  expect(changedFields({ a: "x", b: ["y"], c: 1 }, { a: "x", b: ["y", "z"], d: {} })).toEqual([
+  expect(findChangedFields({ a: "x", b: ["y"], c: 1 }, { a: "x", b: ["y", "z"], d: {} })).toEqual([
     { field: "b", was: "y", is: "y, z" },
     { field: "c", was: "1", is: "" },
     { field: "d", was: "", is: "{}" },

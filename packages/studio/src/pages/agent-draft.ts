@@ -1,6 +1,6 @@
 import type { AgentData } from "capstan/agents";
 
-/** What a person has typed into the form of an agent: texts, of which some are numbers. */
+/** Contents of the agent form. Numbers are text. */
 export type AgentDraft = {
   readonly name: string;
   readonly description: string;
@@ -20,8 +20,8 @@ export const emptyDraft: AgentDraft = {
   ...{ maxTurns: "", cost: "", approvals: "", gate: "" },
 };
 
-/** The data of an agent as the form shows it. */
-export function draftOf(data: AgentData): AgentDraft {
+/** Converts agent data to form contents. */
+export function toDraft(data: AgentData): AgentDraft {
   const { name, description = "", prompt = "", model = "", policy = {} } = data;
   return {
     ...{ name, description, prompt },
@@ -36,15 +36,15 @@ export function draftOf(data: AgentData): AgentDraft {
   };
 }
 
-/** What the form says, on top of what it does not show of the data it began with. */
-export function dataOf(draft: AgentDraft, from?: AgentData): AgentData {
-  const { maxTurns: _, approvals: __, gate: ___, budget, ...rest } = from?.policy ?? {};
+/** Converts form contents to agent data. Keeps original fields that the form does not show. */
+export function toAgentData(draft: AgentDraft, original?: AgentData): AgentData {
+  const { maxTurns: _, approvals: __, gate: ___, budget, ...rest } = original?.policy ?? {};
   const { cost: ____, ...limits } = budget ?? {};
   const cost = draft.cost.trim();
-  const allLimits = { ...limits, ...(cost !== "" && { cost: numberOr(cost) }) };
+  const allLimits = { ...limits, ...(cost !== "" && { cost: toNumberIfValid(cost) }) };
   const policy = {
     ...rest,
-    ...(draft.maxTurns.trim() !== "" && { maxTurns: numberOr(draft.maxTurns.trim()) }),
+    ...(draft.maxTurns.trim() !== "" && { maxTurns: toNumberIfValid(draft.maxTurns.trim()) }),
     ...(Object.keys(allLimits).length > 0 && { budget: allLimits }),
     ...(draft.approvals !== "" && { approvals: draft.approvals }),
     ...(draft.gate !== "" && { gate: draft.gate }),
@@ -64,29 +64,29 @@ export function dataOf(draft: AgentDraft, from?: AgentData): AgentData {
   };
 }
 
-/** What is no number goes to the server as it is, which says so. */
-function numberOr(text: string): number {
+/** Passes invalid numbers on, so that the server rejects them. */
+function toNumberIfValid(text: string): number {
   return text === "unlimited" || !Number.isFinite(Number(text)) ? (text as unknown as number) : Number(text);
 }
 
 const fields = ["name", "description", "prompt", "model", "tools", "sources", "handoffs", "policy"] as const;
 export type AgentField = (typeof fields)[number];
 
-/** What the server holds against an agent, by field; what is about none of them is under `""`. */
+/** Validation problems by field; general problems are under `""`. */
 export type FieldProblems = { readonly [Field in AgentField | `policy.${string}` | ""]?: string };
 
-/** Takes the sentences of a refusal apart: each begins with the field that it is about. */
-export function fieldProblems(message: string): FieldProblems {
-  const said = message
+/** Splits a validation message into problems. Each sentence starts with its field. */
+export function parseFieldProblems(message: string): FieldProblems {
+  const text = message
     .replace(/^The agent.*? is not valid: /s, "")
     .replace(/^The body cannot be used at data\./, "");
-  const sentences = said.split(new RegExp(`(?<=[.?]) (?=(?:${fields.join("|")})\\b)`));
+  const sentences = text.split(new RegExp(`(?<=[.?]) (?=(?:${fields.join("|")})\\b)`));
   const problems: { [field: string]: string } = {};
   for (const sentence of sentences) {
     const inPolicy = /^policy\.\w+/.exec(sentence)?.[0];
     const field = inPolicy ?? fields.find((name) => new RegExp(`^${name}\\b`).test(sentence)) ?? "";
-    const words = sentence.replace(new RegExp(`^${field}(?:\\[\\d+\\])?: |^policy\\.`), "");
-    problems[field] = problems[field] === undefined ? words : `${problems[field]} ${words}`;
+    const problem = sentence.replace(new RegExp(`^${field}(?:\\[\\d+\\])?: |^policy\\.`), "");
+    problems[field] = problems[field] === undefined ? problem : `${problems[field]} ${problem}`;
   }
   return problems;
 }

@@ -1,21 +1,21 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
 
 const box = "w-full rounded-md border bg-paper px-3 text-sm aria-invalid:border-bad";
 
 type LabelledProps = {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with it, in the words of the server. */
+  /** Validation problem from the server. */
   readonly problem?: string | undefined;
 };
 
-function Below({ id, hint, problem }: { readonly id: string } & Omit<LabelledProps, "label">): ReactNode {
+function FieldHint({ id, hint, problem }: { readonly id: string } & Omit<LabelledProps, "label">): ReactNode {
   if (problem !== undefined)
     return (
       <p id={id} role="alert" className="text-sm text-bad [overflow-wrap:anywhere]">
-        {steadyText(problem)}
+        {escapeBidi(problem)}
       </p>
     );
   if (hint === undefined) return null;
@@ -29,11 +29,11 @@ function Below({ id, hint, problem }: { readonly id: string } & Omit<LabelledPro
 type TextFieldProps = LabelledProps & {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  /** More than one line. */
+  /** Renders a textarea. */
   readonly rows?: number;
 } & Pick<ComponentProps<"input">, "placeholder" | "list" | "disabled" | "inputMode" | "maxLength">;
 
-/** A text with its label, what it is for, and what is wrong with it. */
+/** A text input with label, hint and problem. */
 export function TextField({
   label,
   hint,
@@ -68,7 +68,7 @@ export function TextField({
           className={classNames("py-2 leading-relaxed", box)}
         />
       )}
-      <Below id={`${id}-below`} hint={hint} problem={problem} />
+      <FieldHint id={`${id}-below`} hint={hint} problem={problem} />
     </div>
   );
 }
@@ -79,7 +79,7 @@ type ChoiceFieldProps<Value extends string> = LabelledProps & {
   readonly onValue: (value: Value) => void;
 };
 
-/** One of several. */
+/** A select with label, hint and problem. */
 export function ChoiceField<Value extends string>(props: ChoiceFieldProps<Value>): ReactNode {
   const { label, hint, problem, value, choices, onValue } = props;
   const id = useId();
@@ -101,7 +101,7 @@ export function ChoiceField<Value extends string>(props: ChoiceFieldProps<Value>
           </option>
         ))}
       </select>
-      <Below id={`${id}-below`} hint={hint} problem={problem} />
+      <FieldHint id={`${id}-below`} hint={hint} problem={problem} />
     </div>
   );
 }
@@ -110,11 +110,11 @@ type CheckFieldProps = LabelledProps & {
   readonly chosen: readonly string[];
   readonly choices: readonly { readonly name: string; readonly description?: string }[];
   readonly onChosen: (chosen: readonly string[]) => void;
-  /** What is said when there is nothing to choose from. */
-  readonly none: string;
+  /** Shown when there are no choices. */
+  readonly emptyText: string;
 };
 
-/** Any number of several. What was chosen and is not there any more stays, so that it can be taken out. */
+/** A list of checkboxes. Selected names that no longer exist stay listed, so that they can be removed. */
 export function CheckField({
   label,
   hint,
@@ -122,15 +122,15 @@ export function CheckField({
   chosen,
   choices,
   onChosen,
-  none,
+  emptyText,
 }: CheckFieldProps): ReactNode {
   const id = useId();
-  const gone = chosen.filter((name) => !choices.some((choice) => choice.name === name));
-  const all = [...choices, ...gone.map((name) => ({ name, description: "Not there any more" }))];
+  const missing = chosen.filter((name) => !choices.some((choice) => choice.name === name));
+  const all = [...choices, ...missing.map((name) => ({ name, description: "No longer available" }))];
   return (
     <fieldset aria-describedby={`${id}-below`} className="grid gap-1">
       <legend className="mb-1 text-sm font-medium">{label}</legend>
-      {all.length === 0 && <p className="text-sm text-quiet">{none}</p>}
+      {all.length === 0 && <p className="text-sm text-quiet">{emptyText}</p>}
       {all.length > 0 && (
         <div className="grid max-h-56 gap-0.5 overflow-y-auto rounded-md border bg-paper p-1.5">
           {all.map(({ name, description }) => (
@@ -147,16 +147,16 @@ export function CheckField({
                 className="mt-1 accent-accent"
               />
               <span className="min-w-0">
-                <span className="[overflow-wrap:anywhere]">{steadyText(name)}</span>
+                <span className="[overflow-wrap:anywhere]">{escapeBidi(name)}</span>
                 {description !== undefined && (
-                  <span className="line-clamp-2 text-xs text-quiet">{steadyText(description)}</span>
+                  <span className="line-clamp-2 text-xs text-quiet">{escapeBidi(description)}</span>
                 )}
               </span>
             </label>
           ))}
         </div>
       )}
-      <Below id={`${id}-below`} hint={hint} problem={problem} />
+      <FieldHint id={`${id}-below`} hint={hint} problem={problem} />
     </fieldset>
   );
 }

@@ -5,59 +5,63 @@ import { Button } from "../ui/button.tsx";
 import { AgentConflict } from "./agent-conflict.tsx";
 import {
   type AgentDraft,
-  dataOf,
-  draftOf,
   emptyDraft,
   type FieldProblems,
-  fieldProblems,
+  parseFieldProblems,
+  toAgentData,
+  toDraft,
 } from "./agent-draft.ts";
 import { CheckField, ChoiceField, TextField } from "./agent-fields.tsx";
 
 type AgentFormProps = {
-  /** The stored one that is changed; a new one is made when left out. */
+  /** The agent to edit. Undefined to create one. */
   readonly agent?: AgentInfo;
   readonly parts: AgentParts;
-  /** Whom it could hand off to. */
+  /** Possible handoff targets. */
   readonly others: readonly { readonly name: string; readonly description?: string }[];
   readonly onSaved: (agent: AgentInfo) => void;
   readonly onClose: () => void;
-  /** Whether there is something in it that is not saved. */
-  readonly onTyped: (isTyped: boolean) => void;
+  /** Called when unsaved changes appear or disappear. */
+  readonly onDirtyChange: (isTyped: boolean) => void;
 };
 
-type Trouble = { readonly problems?: FieldProblems; readonly theirs?: AgentInfo };
+type SaveFailure = { readonly problems?: FieldProblems; readonly theirs?: AgentInfo };
 
-/** Makes an agent, or the next version of one. The server says what is wrong, and it is shown where it is. */
+/** Creates an agent or its next version. Shows the server's validation problems next to the fields. */
 export function AgentForm(props: AgentFormProps): ReactNode {
-  const { agent, parts, others, onSaved, onClose, onTyped } = props;
-  const [draft, setDraft] = useState(() => draftFrom(agent));
+  const { agent, parts, others, onSaved, onClose, onDirtyChange } = props;
+  const [draft, setDraft] = useState(() => createDraft(agent));
   const [base, setBase] = useState(agent);
-  const [trouble, setTrouble] = useState<Trouble>({});
+  const [failure, setFailure] = useState<SaveFailure>({});
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (Object.keys(trouble).length > 0)
+    if (Object.keys(failure).length > 0)
       form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: "center" });
-  }, [trouble]);
-  useEffect(() => onTyped(JSON.stringify(draft) !== JSON.stringify(draftFrom(base))), [draft, base, onTyped]);
-  const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
+  }, [failure]);
+  useEffect(
+    () => onDirtyChange(JSON.stringify(draft) !== JSON.stringify(createDraft(base))),
+    [draft, base, onDirtyChange],
+  );
+  const updateDraft = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
 
-  async function save(onto: AgentInfo | undefined): Promise<void> {
+  async function save(latest: AgentInfo | undefined): Promise<void> {
     setBusy(true);
-    setTrouble({});
-    const data = dataOf(draft, base?.data);
+    setFailure({});
+    const data = toAgentData(draft, base?.data);
     try {
-      onSaved(await client.agents.save(data, onto?.version ?? 0));
-    } catch (thrown) {
-      const { code, message } = Object(thrown) as { readonly code?: string; readonly message: string };
+      onSaved(await client.agents.save(data, latest?.version ?? 0));
+    } catch (error) {
+      const { code, message } = Object(error) as { readonly code?: string; readonly message: string };
       const theirs =
         code === "position_conflict" ? await client.agents.get(data.name).catch(() => undefined) : undefined;
-      setTrouble(theirs ? { theirs } : { problems: fieldProblems(message) });
+      setFailure(theirs ? { theirs } : { problems: parseFieldProblems(message) });
     } finally {
       setBusy(false);
     }
   }
-  const { problems = {}, theirs } = trouble;
+  const { problems = {}, theirs } = failure;
+  const fields = { draft, updateDraft, problems, parts };
   return (
     <form
       ref={form}
@@ -67,9 +71,9 @@ export function AgentForm(props: AgentFormProps): ReactNode {
         void save(base);
       }}
     >
-      <Words draft={draft} change={change} problems={problems} isNew={agent === undefined} parts={parts} />
-      <Abilities draft={draft} change={change} problems={problems} parts={parts} others={others} />
-      <Limits draft={draft} change={change} problems={problems} parts={parts} />
+      <IdentityFields {...fields} isNew={agent === undefined} />
+      <CapabilityFields {...fields} others={others} />
+      <PolicyFields {...fields} />
       {problems[""] !== undefined && (
         <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
           {problems[""]}
@@ -78,11 +82,11 @@ export function AgentForm(props: AgentFormProps): ReactNode {
       {theirs && (
         <AgentConflict
           theirs={theirs}
-          mine={dataOf(draft, base?.data)}
+          mine={toAgentData(draft, base?.data)}
           onTheirs={() => {
             setBase(theirs);
-            if (theirs.data) setDraft(draftFrom(theirs));
-            setTrouble({});
+            if (theirs.data) setDraft(createDraft(theirs));
+            setFailure({});
           }}
           onMine={() => {
             setBase(theirs);
@@ -93,67 +97,69 @@ export function AgentForm(props: AgentFormProps): ReactNode {
       <div className="sticky -bottom-4 -mx-5 -mb-4 flex justify-end gap-2 border-t bg-raised px-5 py-3">
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="main" type="submit" disabled={isBusy || draft.name.trim() === ""}>
-          {agent ? "Save as the next version" : "Make the agent"}
+          {agent ? "Save new version" : "Create agent"}
         </Button>
       </div>
     </form>
   );
 }
 
-const draftFrom = (agent: AgentInfo | undefined): AgentDraft =>
-  agent?.data ? draftOf(agent.data) : emptyDraft;
+const createDraft = (agent: AgentInfo | undefined): AgentDraft =>
+  agent?.data ? toDraft(agent.data) : emptyDraft;
 
-type PartProps = {
+type FieldsProps = {
   readonly draft: AgentDraft;
-  readonly change: (part: Partial<AgentDraft>) => void;
+  readonly updateDraft: (part: Partial<AgentDraft>) => void;
   readonly problems: FieldProblems;
   readonly parts: AgentParts;
 };
 
-function Words({
+function IdentityFields({
   draft,
-  change,
+  updateDraft,
   problems,
   isNew,
   parts,
-}: PartProps & { readonly isNew: boolean }): ReactNode {
+}: FieldsProps & { readonly isNew: boolean }): ReactNode {
   const models = useId();
   return (
     <>
       <TextField
         label="Name"
         value={draft.name}
-        onValue={(name) => change({ name })}
+        onValue={(name) => updateDraft({ name })}
         problem={problems.name}
         disabled={!isNew}
         maxLength={128}
-        {...(!isNew && { hint: "A name stays. Export and import it to have a copy under another one." })}
+        {...(!isNew && {
+          hint: "The name cannot be changed. To copy the agent, export it and import it under another name.",
+        })}
       />
       <TextField
         label="Description"
-        hint="What it is for, in a sentence. People choose by it, and the model reads it."
+        hint="One sentence about its purpose, shown to users and to the model."
         value={draft.description}
-        onValue={(description) => change({ description })}
+        onValue={(description) => updateDraft({ description })}
         problem={problems.description}
       />
       <TextField
         label="Prompt"
-        hint="What it must and must not do."
+        hint="Instructions for the model."
         rows={6}
         value={draft.prompt}
-        onValue={(prompt) => change({ prompt })}
+        onValue={(prompt) => updateDraft({ prompt })}
         problem={problems.prompt}
       />
       <TextField
         label="Model"
         hint={
           parts.models
-            ? `Left empty: ${parts.models[0] ?? "none"}. Several, parted by commas, are tried in order.`
-            : "As provider/model. Several, parted by commas, are tried in order."
+            ? `Default: ${parts.models[0] ?? "none"}. Separate several models with commas; they are tried in order.`
+            : "Format: provider/model. Separate several models with commas; they are tried in order."
         }
         list={models}
         value={draft.model}
-        onValue={(model) => change({ model })}
+        onValue={(model) => updateDraft({ model })}
         problem={problems.model}
       />
       <datalist id={models}>
@@ -165,36 +171,36 @@ function Words({
   );
 }
 
-type AbilitiesProps = PartProps & Pick<AgentFormProps, "others">;
+type CapabilityFieldsProps = FieldsProps & Pick<AgentFormProps, "others">;
 
-function Abilities({ draft, change, problems, parts, others }: AbilitiesProps): ReactNode {
+function CapabilityFields({ draft, updateDraft, problems, parts, others }: CapabilityFieldsProps): ReactNode {
   return (
     <>
       <CheckField
         label="Tools"
         chosen={draft.tools}
         choices={parts.tools}
-        onChosen={(tools) => change({ tools })}
-        none="This server gives no tools to agents that people make."
+        onChosen={(tools) => updateDraft({ tools })}
+        emptyText="This server offers no tools for stored agents."
         problem={problems.tools}
       />
       {(parts.sources.length > 0 || draft.sources.length > 0) && (
         <CheckField
           label="Sources"
-          hint="Where its tools may look."
+          hint="Sources that its tools may read."
           chosen={draft.sources}
           choices={parts.sources.map((name) => ({ name }))}
-          onChosen={(sources) => change({ sources })}
-          none=""
+          onChosen={(sources) => updateDraft({ sources })}
+          emptyText=""
           problem={problems.sources}
         />
       )}
       <CheckField
-        label="May hand over to"
+        label="Handoffs"
         chosen={draft.handoffs}
         choices={others.filter(({ name }) => name !== draft.name)}
-        onChosen={(handoffs) => change({ handoffs })}
-        none="There is no other agent."
+        onChosen={(handoffs) => updateDraft({ handoffs })}
+        emptyText="No other agents."
         problem={problems.handoffs}
       />
     </>
@@ -202,58 +208,61 @@ function Abilities({ draft, change, problems, parts, others }: AbilitiesProps): 
 }
 
 const strictness = { approvals: ["deny", "ask", "allow"], gate: ["strict", "default", "off"] } as const;
-const words = {
-  deny: "Refuse what needs a person",
-  ask: "Ask a person",
+const choiceLabels = {
+  deny: "Deny automatically",
+  ask: "Ask the user",
   allow: "Allow without asking",
-  strict: "Ask after any untrusted words",
-  default: "Ask when untrusted words meet private data",
+  strict: "Ask after any untrusted content",
+  default: "Ask when untrusted content meets private data",
   off: "Never ask",
 } as const;
 
-/** Those that are no looser than the server allows. */
-function choicesOf<Value extends keyof typeof words>(all: readonly Value[], loosest: Value | undefined) {
+/** Returns the choices that are at least as strict as the server's limit. */
+function getChoices<Value extends keyof typeof choiceLabels>(
+  all: readonly Value[],
+  loosest: Value | undefined,
+) {
   const allowed = loosest === undefined ? all : all.slice(0, all.indexOf(loosest) + 1);
   return [
-    { value: "" as const, label: "As the server has it" },
-    ...allowed.map((value) => ({ value, label: words[value] })),
+    { value: "" as const, label: "Server default" },
+    ...allowed.map((value) => ({ value, label: choiceLabels[value] })),
   ];
 }
 
-function Limits({ draft, change, problems, parts }: PartProps): ReactNode {
+function PolicyFields({ draft, updateDraft, problems, parts }: FieldsProps): ReactNode {
   const { policyLimits } = parts;
   return (
     <fieldset>
       <legend className="mb-2 text-sm font-semibold">Policy</legend>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Most turns"
+          label="Max turns"
           inputMode="numeric"
-          placeholder="As the server has it"
+          placeholder="Server default"
           value={draft.maxTurns}
-          onValue={(maxTurns) => change({ maxTurns })}
+          onValue={(maxTurns) => updateDraft({ maxTurns })}
           problem={problems["policy.maxTurns"]}
         />
         <TextField
-          label="Most cost, in dollars"
+          label="Max cost ($)"
           inputMode="decimal"
           placeholder="No limit"
           value={draft.cost}
-          onValue={(cost) => change({ cost })}
+          onValue={(cost) => updateDraft({ cost })}
           problem={problems["policy.budget"]}
         />
         <ChoiceField
           label="Approvals"
           value={draft.approvals}
-          choices={choicesOf(strictness.approvals, policyLimits.approvals)}
-          onValue={(approvals) => change({ approvals })}
+          choices={getChoices(strictness.approvals, policyLimits.approvals)}
+          onValue={(approvals) => updateDraft({ approvals })}
           problem={problems["policy.approvals"]}
         />
         <ChoiceField
           label="Safety gate"
           value={draft.gate}
-          choices={choicesOf(strictness.gate, policyLimits.gate)}
-          onValue={(gate) => change({ gate })}
+          choices={getChoices(strictness.gate, policyLimits.gate)}
+          onValue={(gate) => updateDraft({ gate })}
           problem={problems["policy.gate"]}
         />
       </div>

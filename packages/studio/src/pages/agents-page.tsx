@@ -3,12 +3,12 @@ import { Plus } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { client } from "../data/client.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { steadyText } from "../markdown/visible-text.ts";
-import { attempt, toast } from "../shell/toasts.tsx";
+import { useRequest } from "../data/use-request.ts";
+import { runWithToast, showToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Failure, Loading, Nothing } from "../ui/state.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { AgentDetails, AgentVersions } from "./agent-details.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentRow, type AgentTask } from "./agent-row.tsx";
@@ -16,29 +16,29 @@ import { FormDialog } from "./form-dialog.tsx";
 import { ImportButton, importAgent } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
 
-type Open = { readonly task: AgentTask | "make"; readonly agent?: AgentInfo };
+type OpenDialog = { readonly task: AgentTask | "make"; readonly agent?: AgentInfo };
 
-/** The agents in code, and those that people make. */
+/** Lists the agents in code and the stored agents. */
 export function AgentsPage(): ReactNode {
   const { about, refresh } = useAbout();
-  const [open, setOpen] = useState<Open>();
-  const { value, error, again } = useAnswer("agents", async () => ({
+  const [open, setOpen] = useState<OpenDialog>();
+  const { value, error, retry } = useRequest("agents", async () => ({
     agents: await client.agents.list(),
     parts: await client.agentParts(),
   }));
   useEffect(() => void refresh(), [refresh]);
-  const changed = () => {
-    again();
+  const refreshAll = () => {
+    retry();
     void refresh();
   };
   return (
     <Page
       title="Agents"
-      about="Whom you can ask: agents in the code of the server, and those that people make here."
+      about="Agents defined in the server's code and agents created here."
       actions={
         about?.isAdmin && (
           <>
-            <AgentImport onDone={changed} />
+            <AgentImport onDone={refreshAll} />
             <Button kind="main" onClick={() => setOpen({ task: "make" })}>
               <Plus size={15} aria-hidden="true" />
               New agent
@@ -47,11 +47,11 @@ export function AgentsPage(): ReactNode {
         )
       }
     >
-      {error !== undefined && <Failure message={error} onRetry={again} />}
+      {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
       {!value && error === undefined && <Loading label="Loading agents" />}
       {value && (
         <Agents
-          agents={introduced(value.agents, about?.agents ?? [])}
+          agents={addDescriptions(value.agents, about?.agents ?? [])}
           isAdmin={about?.isAdmin === true}
           onTask={(task, agent) => setOpen({ task, agent })}
         />
@@ -61,7 +61,7 @@ export function AgentsPage(): ReactNode {
           open={open}
           parts={value.parts}
           agents={value.agents}
-          onChanged={changed}
+          onChanged={refreshAll}
           onClose={() => setOpen(undefined)}
         />
       )}
@@ -69,10 +69,13 @@ export function AgentsPage(): ReactNode {
   );
 }
 
-/** With what is said of those in code, which have no words of their own. */
-function introduced(agents: readonly AgentInfo[], told: readonly AboutAgent[]): readonly AgentInfo[] {
+/** Adds the profile descriptions of agents in code. */
+function addDescriptions(
+  agents: readonly AgentInfo[],
+  profiles: readonly AboutAgent[],
+): readonly AgentInfo[] {
   return agents.map((agent) => {
-    const description = told.find(({ name }) => name === agent.name)?.description;
+    const description = profiles.find(({ name }) => name === agent.name)?.description;
     return description === undefined ? agent : { ...agent, description };
   });
 }
@@ -84,47 +87,47 @@ type AgentsProps = {
 };
 
 function Agents({ agents, isAdmin, onTask }: AgentsProps): ReactNode {
-  const stored = agents.filter(({ source }) => source !== "coded");
-  const list = (some: readonly AgentInfo[]) => (
+  const storedAgents = agents.filter(({ source }) => source !== "coded");
+  const renderList = (listed: readonly AgentInfo[]) => (
     <ul className="divide-y rounded-lg border bg-raised">
-      {some.map((agent) => (
+      {listed.map((agent) => (
         <AgentRow key={agent.name} agent={agent} isAdmin={isAdmin} onTask={(task) => onTask(task, agent)} />
       ))}
     </ul>
   );
   return (
     <>
-      <Section title="Made here">
-        {stored.length > 0 ? (
-          list(stored)
+      <Section title="Created here">
+        {storedAgents.length > 0 ? (
+          renderList(storedAgents)
         ) : (
           <div className="rounded-lg border border-dashed">
-            <Nothing title="None yet">
-              An agent is a name, a prompt, a model and the tools it may use. It is data, never code, and each
-              change is a version that can be gone back to.
-            </Nothing>
+            <EmptyState title="No agents yet">
+              An agent has a name, a prompt, a model and the tools it may use. It is data, not code, and every
+              change creates a version that you can restore.
+            </EmptyState>
           </div>
         )}
       </Section>
-      <Section title="In code" about="These change with the program.">
-        {list(agents.filter(({ source }) => source === "coded"))}
+      <Section title="Defined in code" about="Change these in the server's code.">
+        {renderList(agents.filter(({ source }) => source === "coded"))}
       </Section>
     </>
   );
 }
 
-/** Takes an agent from a file, and says so. */
+/** Imports an agent from a file. */
 function AgentImport({ onDone }: { readonly onDone: () => void }): ReactNode {
-  async function take(text: string): Promise<void> {
+  async function importText(text: string): Promise<void> {
     const { name, version } = await importAgent(text);
-    toast(`${name} is here, as version ${version}.`);
+    showToast(`Imported ${name} as version ${version}.`);
     onDone();
   }
-  return <ImportButton label="An agent that was exported as JSON" onText={take} />;
+  return <ImportButton label="Agent exported as JSON" onText={importText} />;
 }
 
 type AgentDialogProps = {
-  readonly open: Open;
+  readonly open: OpenDialog;
   readonly parts: AgentParts;
   readonly agents: readonly AgentInfo[];
   readonly onChanged: () => void;
@@ -133,7 +136,7 @@ type AgentDialogProps = {
 
 function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogProps): ReactNode {
   const { task, agent } = open;
-  const name = steadyText(agent?.name ?? "");
+  const name = escapeBidi(agent?.name ?? "");
   const saved = () => {
     onChanged();
     onClose();
@@ -142,16 +145,16 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
     return (
       <Dialog
         title="Remove this agent?"
-        description={`“${name}” and all its versions will be gone. Sessions with it stay.`}
+        description={`“${name}” and all its versions will be deleted. Its sessions are kept.`}
         isOpen
         onClose={onClose}
       >
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="danger"
             onClick={() =>
-              attempt(async () => {
+              runWithToast(async () => {
                 if (agent) await client.agents.remove(agent.name, agent.version ?? 1);
                 saved();
               })
@@ -166,20 +169,20 @@ function AgentDialog({ open, parts, agents, onChanged, onClose }: AgentDialogPro
   if (task === "make" || task === "edit")
     return (
       <FormDialog title={titles[task]} onClose={onClose}>
-        {({ close, onTyped }) => (
+        {({ close, onDirtyChange }) => (
           <AgentForm
             {...(agent && { agent })}
             parts={parts}
             others={agents}
             onSaved={saved}
             onClose={close}
-            onTyped={onTyped}
+            onDirtyChange={onDirtyChange}
           />
         )}
       </FormDialog>
     );
   return (
-    <Dialog title={titles[task]} isOpen onClose={onClose} place="side">
+    <Dialog title={titles[task]} isOpen onClose={onClose} placement="side">
       {task === "look" && agent && <AgentDetails agent={agent} />}
       {task === "versions" && agent && <AgentVersions agent={agent} onSaved={saved} />}
     </Dialog>

@@ -5,29 +5,29 @@ import { Dialog } from "../ui/dialog.tsx";
 type FormDialogProps = {
   readonly title: string;
   readonly onClose: () => void;
-  /** Gets how to close it, and how to say that something in it would be lost by that. */
+  /** Receives a close function and a callback for unsaved changes. */
   readonly children: (form: {
     readonly close: () => void;
-    readonly onTyped: (isTyped: boolean) => void;
+    readonly onDirtyChange: (isDirty: boolean) => void;
   }) => ReactNode;
 };
 
-/** A form at the side. However it is closed, what was typed is not thrown away unasked. */
+/** A form in a side panel. Asks before discarding unsaved changes. */
 export function FormDialog({ title, onClose, children }: FormDialogProps): ReactNode {
-  const isTyped = useRef(false);
-  const [isAsking, setAsking] = useState(false);
-  const [onTyped] = useState(() => (next: boolean) => {
-    isTyped.current = next;
+  const isDirty = useRef(false);
+  const [isConfirming, setConfirming] = useState(false);
+  const [onDirtyChange] = useState(() => (next: boolean) => {
+    isDirty.current = next;
   });
-  const close = () => (isTyped.current ? setAsking(true) : onClose());
-  const stay = () => setAsking(false);
+  const close = () => (isDirty.current ? setConfirming(true) : onClose());
+  const keepEditing = () => setConfirming(false);
   return (
-    <Dialog title={title} isOpen onClose={close} place="side">
-      {children({ close, onTyped })}
-      <Dialog title="Discard what you have typed?" isOpen={isAsking} onClose={stay}>
+    <Dialog title={title} isOpen onClose={close} placement="side">
+      {children({ close, onDirtyChange })}
+      <Dialog title="Discard changes?" isOpen={isConfirming} onClose={keepEditing}>
         <div className="flex justify-end gap-2">
-          <Button data-first onClick={stay}>
-            Go on writing
+          <Button data-first onClick={keepEditing}>
+            Keep editing
           </Button>
           <Button kind="danger" onClick={onClose}>
             Discard

@@ -3,33 +3,33 @@ import type { AgentInfo } from "capstan/client";
 import { Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { client } from "../data/client.ts";
-import { attempt } from "../shell/toasts.tsx";
+import { runWithToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
 
-/** Stores the agent of a file: as a new one, or as the next version of the one that has its name. */
+/** Stores an agent from a file, as a new agent or as the next version of the one with its name. */
 export async function importAgent(text: string): Promise<AgentInfo> {
-  const data = parsed(text);
-  const known = (await client.agents.list()).find(({ name }) => name === data.name);
-  return client.agents.save(data, known?.version ?? 0);
+  const data = parseAgent(text);
+  const existing = (await client.agents.list()).find(({ name }) => name === data.name);
+  return client.agents.save(data, existing?.version ?? 0);
 }
 
-function parsed(text: string): AgentData {
+function parseAgent(text: string): AgentData {
   try {
     const data: unknown = JSON.parse(text);
     if (typeof Reflect.get(Object(data), "name") === "string") return data as AgentData;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new Error("This file is not an agent: it must be JSON with a name, as Export writes it.");
+  throw new Error("Not a valid agent file. Use a JSON file created by Export.");
 }
 
 type ImportButtonProps = {
-  /** What the file is, for those who cannot see the button. */
+  /** Accessible name of the file input. */
   readonly label: string;
   readonly onText: (text: string) => Promise<void>;
 };
 
-/** Takes a file that was exported as JSON. */
+/** Imports an exported JSON file. */
 export function ImportButton({ label, onText }: ImportButtonProps): ReactNode {
   const file = useRef<HTMLInputElement>(null);
   return (
@@ -43,7 +43,7 @@ export function ImportButton({ label, onText }: ImportButtonProps): ReactNode {
         className="sr-only"
         onChange={({ target }) => {
           const [chosen] = target.files ?? [];
-          if (chosen) attempt(async () => onText(await chosen.text()));
+          if (chosen) runWithToast(async () => onText(await chosen.text()));
           target.value = "";
         }}
       />

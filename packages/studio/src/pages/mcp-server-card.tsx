@@ -2,52 +2,52 @@ import type { McpCallInfo, McpServerInfo, ToolInfo } from "capstan/client";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import { Link } from "wouter";
-import { ScrollRegion } from "../markdown/scroll-region.tsx";
-import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { Button } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
-import { timeAgo } from "../ui/format-age.ts";
+import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { formatTimeAgo } from "../ui/format-age.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { Tag } from "./page.tsx";
 import { ToolChange } from "./tool-change.tsx";
 
 type McpServerCardProps = {
   readonly server: McpServerInfo;
-  /** Left out for those who may not. */
+  /** Undefined if the user may not trust tools. */
   readonly onTrust: ((tool?: string) => void) | undefined;
 };
 
 const states = {
-  off: { words: "Switched off", dot: "bg-faint" },
-  starting: { words: "Starting", dot: "bg-warn" },
-  "signing-in": { words: "Waits for you to sign in", dot: "bg-warn" },
-  ready: { words: "Ready", dot: "bg-good" },
-  restarting: { words: "Starting again", dot: "bg-warn" },
-  failed: { words: "Failed", dot: "bg-bad" },
-  closed: { words: "Closed", dot: "bg-faint" },
+  off: { label: "Off", dot: "bg-faint" },
+  starting: { label: "Starting", dot: "bg-warn" },
+  "signing-in": { label: "Sign-in required", dot: "bg-warn" },
+  ready: { label: "Ready", dot: "bg-good" },
+  restarting: { label: "Restarting", dot: "bg-warn" },
+  failed: { label: "Failed", dot: "bg-bad" },
+  closed: { label: "Closed", dot: "bg-faint" },
 } as const;
 
-/** One server: how it is, what it offers, and what has changed. */
+/** An MCP server: status, tools and changes. */
 export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNode {
   const { name, state, error, restarts, tools, changed, problems, calls, log } = server;
   const heading = useId();
-  const { words, dot } = states[state];
+  const { label, dot } = states[state];
   return (
     <section aria-labelledby={heading} className="rounded-lg border bg-raised">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
         <span aria-hidden="true" className={classNames("size-2 rounded-full", dot)} />
         <h2 id={heading} className="font-medium [overflow-wrap:anywhere]">
-          {steadyText(name)}
+          {escapeBidi(name)}
         </h2>
-        <p className="text-sm text-quiet">{words}</p>
+        <p className="text-sm text-quiet">{label}</p>
         {restarts > 0 && (
           <p className="text-sm text-warn">
-            {restarts === 1 ? "started again once" : `started again ${restarts} times`} within the hour
+            {restarts === 1 ? "restarted once" : `restarted ${restarts} times`} in the last hour
           </p>
         )}
       </div>
       {error && (
         <p className="mx-4 mb-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad [overflow-wrap:anywhere]">
-          {steadyText(error.message)}
+          {escapeBidi(error.message)}
         </p>
       )}
       <Problems problems={problems} />
@@ -65,7 +65,7 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
       )}
       <Fold
         title={tools.length === 1 ? "1 tool" : `${tools.length} tools`}
-        {...(tools.length === 0 && { none: "No tools" })}
+        {...(tools.length === 0 && { emptyText: "No tools" })}
       >
         <ul className="grid gap-3">
           {tools.map((tool) => (
@@ -74,19 +74,19 @@ export function McpServerCard({ server, onTrust }: McpServerCardProps): ReactNod
         </ul>
       </Fold>
       <Fold
-        title="Your last calls"
-        {...(calls.length === 0 && { none: "No calls by you since the server was started" })}
+        title="Your recent calls"
+        {...(calls.length === 0 && { emptyText: "No calls since the server started" })}
       >
         <Calls calls={calls} />
       </Fold>
       {log && log.length > 0 && (
         <Fold title="Log">
           <ScrollRegion
-            label={`The log of ${steadyText(name)}`}
+            label={`Log of ${escapeBidi(name)}`}
             className="max-h-64 overflow-auto rounded-md bg-sunken px-3 py-2"
           >
             <pre className="whitespace-pre-wrap font-mono text-xs leading-relaxed [overflow-wrap:anywhere]">
-              {visibleText(log.join("\n"))}
+              {escapeInvisible(log.join("\n"))}
             </pre>
           </ScrollRegion>
         </Fold>
@@ -101,7 +101,7 @@ function Problems({ problems }: Pick<McpServerInfo, "problems">): ReactNode {
     <ul className="mx-4 mb-3 grid gap-1 text-sm text-warn">
       {problems.map((problem) => (
         <li key={problem} className="[overflow-wrap:anywhere]">
-          {steadyText(problem)}
+          {escapeBidi(problem)}
         </li>
       ))}
     </ul>
@@ -110,13 +110,14 @@ function Problems({ problems }: Pick<McpServerInfo, "problems">): ReactNode {
 
 type FoldProps = {
   readonly title: string;
-  /** What is said when there is nothing in it. */
-  readonly none?: string;
+  /** Shown instead of an empty section. */
+  readonly emptyText?: string;
   readonly children: ReactNode;
 };
 
-function Fold({ title, none, children }: FoldProps): ReactNode {
-  if (none !== undefined) return <p className="border-t px-4 py-2 pl-9.5 text-sm text-faint">{none}</p>;
+function Fold({ title, emptyText, children }: FoldProps): ReactNode {
+  if (emptyText !== undefined)
+    return <p className="border-t px-4 py-2 pl-9.5 text-sm text-faint">{emptyText}</p>;
   return (
     <details className="group border-t">
       <summary className="flex cursor-pointer list-none items-center gap-2 px-4 py-2 text-sm hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
@@ -133,10 +134,10 @@ function Fold({ title, none, children }: FoldProps): ReactNode {
 }
 
 const effects = {
-  none: "Changes nothing",
-  ui: "Changes what you see",
-  state: "Changes something",
-  send: "Sends something out",
+  none: "Read-only",
+  ui: "Changes the view",
+  state: "Changes data",
+  send: "Sends data",
 } as const;
 
 function ToolItem({ tool }: { readonly tool: ToolInfo }): ReactNode {
@@ -145,15 +146,15 @@ function ToolItem({ tool }: { readonly tool: ToolInfo }): ReactNode {
     <li>
       <p className="flex flex-wrap items-center gap-1.5">
         <span className="mr-1 font-mono text-[0.8125rem] font-medium [overflow-wrap:anywhere]">
-          {visibleText(name)}
+          {escapeInvisible(name)}
         </span>
         {effect !== undefined && <Tag>{effects[effect]}</Tag>}
         {reads.includes("private") && <Tag>Reads private data</Tag>}
-        {reads.includes("untrusted") && <Tag>Reads what others wrote</Tag>}
-        {needsApproval && <Tag tone="accent">Asks first</Tag>}
+        {reads.includes("untrusted") && <Tag>Reads untrusted content</Tag>}
+        {needsApproval && <Tag tone="accent">Needs approval</Tag>}
       </p>
       <p className="mt-0.5 line-clamp-3 whitespace-pre-wrap text-sm text-quiet [overflow-wrap:anywhere]">
-        {steadyText(description)}
+        {escapeBidi(description)}
       </p>
     </li>
   );
@@ -164,10 +165,10 @@ function Calls({ calls }: { readonly calls: readonly McpCallInfo[] }): ReactNode
     <ul className="grid gap-1 text-sm">
       {calls.map(({ tool, at, ms, status, runId, sessionId }) => (
         <li key={`${runId} ${at} ${tool}`} className="flex flex-wrap items-baseline gap-x-3">
-          <span className="font-mono text-[0.8125rem]">{visibleText(tool)}</span>
+          <span className="font-mono text-[0.8125rem]">{escapeInvisible(tool)}</span>
           <span className={status === "ok" ? "text-good" : "text-bad"}>{status}</span>
           <span className="tabular-nums text-quiet">{ms} ms</span>
-          <span className="text-faint">{timeAgo(at, Date.now())}</span>
+          <span className="text-faint">{formatTimeAgo(at, Date.now())}</span>
           <Link
             href={`/sessions/${encodeURIComponent(sessionId)}`}
             className="text-accent underline underline-offset-4"

@@ -1,19 +1,19 @@
 import type { ModelInfo } from "capstan/client";
 import { type ReactNode, useState } from "react";
 import { client } from "../data/client.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { steadyText } from "../markdown/visible-text.ts";
+import { useRequest } from "../data/use-request.ts";
 import { classNames } from "../ui/class-names.ts";
-import { Failure, Loading } from "../ui/state.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { Page, Section, Tag } from "./page.tsx";
 import { ShellLines } from "./shell-lines.tsx";
 
-/** Which model answers, and what the others need. */
+/** Lists the models and their API keys. */
 export function ModelsPage(): ReactNode {
-  const { value, error, again } = useAnswer("models", () => client.models.list());
+  const { value, error, retry } = useRequest("models", () => client.models.list());
   return (
-    <Page title="Models" about="Which model answers, and what it takes to use another.">
-      {error !== undefined && <Failure message={error} onRetry={again} />}
+    <Page title="Models" about="The default model, and how to enable others.">
+      {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
       {!value && error === undefined && <Loading label="Loading models" />}
       {value && <Models models={value} />}
     </Page>
@@ -31,21 +31,19 @@ function Models({ models }: { readonly models: readonly ModelInfo[] }): ReactNod
     <>
       {inUse && <InUse model={inUse} />}
       {ready.length > 0 && (
-        <Section title="No key missing" about="These need no key, or have it.">
+        <Section title="Available" about="No key required, or the key is set.">
           <ModelList models={ready} />
         </Section>
       )}
       {missing.length > 0 && (
         <Section
-          title="Without a key"
-          about="A key is a variable of the process that runs the server. It is never stored or shown here."
+          title="Key missing"
+          about="Keys are environment variables of the server process. They are never stored or shown here."
         >
           <ModelList models={missing} />
         </Section>
       )}
-      <p className="mt-6 text-xs text-faint">
-        Prices are US dollars per million tokens, as far as they are known.
-      </p>
+      <p className="mt-6 text-xs text-faint">Prices in US dollars per million tokens, where known.</p>
     </>
   );
 }
@@ -53,16 +51,16 @@ function Models({ models }: { readonly models: readonly ModelInfo[] }): ReactNod
 function InUse({ model }: { readonly model: ModelInfo }): ReactNode {
   const isOffline = model.provider === "offline";
   return (
-    <section aria-label="The model that answers" className="mb-8 rounded-lg border bg-raised px-4 py-3.5">
-      <p className="text-xs text-quiet">Answers when nothing else is chosen</p>
+    <section aria-label="Default model" className="mb-8 rounded-lg border bg-raised px-4 py-3.5">
+      <p className="text-xs text-quiet">Default model</p>
       <div className="mt-0.5 flex flex-wrap items-baseline justify-between gap-x-6">
-        <p className="font-medium [overflow-wrap:anywhere]">{nameOf(model)}</p>
+        <p className="font-medium [overflow-wrap:anywhere]">{formatModelName(model)}</p>
         <Price price={model.price} />
       </div>
       <p className={classNames("mt-1 text-sm", isReady(model) ? "text-quiet" : "text-warn")}>
         {isOffline
-          ? "Rules, not AI: it works without a key and without a network. Set a key below to talk to a real model."
-          : keyWords(model.key)}
+          ? "Rule-based, not AI: works without a key and without a network. Set a key below to use a real model."
+          : formatKeyState(model.key)}
       </p>
       {model.key.type === "missing" && <HowToSet variables={model.key.variables} />}
     </section>
@@ -73,7 +71,7 @@ function ModelList({ models }: { readonly models: readonly ModelInfo[] }): React
   return (
     <ul className="divide-y rounded-lg border bg-raised">
       {models.map((model) => (
-        <ModelRow key={nameOf(model)} model={model} />
+        <ModelRow key={formatModelName(model)} model={model} />
       ))}
     </ul>
   );
@@ -87,11 +85,11 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <div className="min-w-0 flex-1 basis-48">
           <p className="flex flex-wrap items-center gap-2 text-sm font-medium">
-            <span className="[overflow-wrap:anywhere]">{nameOf(model)}</span>
-            {model.isOffered && <Tag tone="accent">In the chat</Tag>}
+            <span className="[overflow-wrap:anywhere]">{formatModelName(model)}</span>
+            {model.isOffered && <Tag tone="accent">Selectable in chat</Tag>}
           </p>
           <p className="text-xs text-quiet">
-            {model.provider === "ollama" ? "Needs no key, but Ollama on this machine" : keyWords(key)}
+            {model.provider === "ollama" ? "Requires Ollama on this machine" : formatKeyState(key)}
           </p>
         </div>
         <Price price={model.price} />
@@ -102,7 +100,7 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
             onClick={() => setOpen(!isOpen)}
             className="h-7 rounded-md px-2 text-[0.8125rem] max-sm:-ml-2 max-sm:basis-full max-sm:text-left font-medium text-accent hover:bg-sunken"
           >
-            How to set it<span className="sr-only"> for {model.provider}</span>
+            How to set the key<span className="sr-only"> for {model.provider}</span>
           </button>
         )}
       </div>
@@ -111,30 +109,31 @@ function ModelRow({ model }: { readonly model: ModelInfo }): ReactNode {
   );
 }
 
-/** Left out where it would be one of many. */
-const nameOf = ({ model, provider }: ModelInfo) => steadyText(model ?? `${provider}/…`);
+/** Shows the provider when the model can be chosen freely. */
+const formatModelName = ({ model, provider }: ModelInfo) => escapeBidi(model ?? `${provider}/…`);
 
-function keyWords(key: ModelInfo["key"]): string {
+function formatKeyState(key: ModelInfo["key"]): string {
   switch (key.type) {
     case "set":
       return `${key.variable} is set`;
     case "missing":
       return `${key.variables.join(" or ")} is not set`;
     case "not_needed":
-      return "Needs no key";
+      return "No key required";
     case "unknown_provider":
-      return "Has a key of its own";
+      return "Uses its own key";
   }
 }
 
-/** With cents, and with more than those where it is less than one. */
-const dollars = (amount: number) => (Math.round(amount * 100) === amount * 100 ? amount.toFixed(2) : amount);
+/** Formats with two decimals, or more below one cent. */
+const formatPrice = (amount: number) =>
+  Math.round(amount * 100) === amount * 100 ? amount.toFixed(2) : amount;
 
 function Price({ price }: { readonly price: ModelInfo["price"] }): ReactNode {
   if (!price) return null;
   return (
     <p className="shrink-0 text-xs tabular-nums text-quiet">
-      ${dollars(price.input)} in · ${dollars(price.output)} out
+      ${formatPrice(price.input)} in · ${formatPrice(price.output)} out
     </p>
   );
 }
@@ -143,7 +142,7 @@ function HowToSet({ variables }: { readonly variables: readonly string[] }): Rea
   const [variable = ""] = variables;
   return (
     <div className="mt-2 grid gap-2 pb-1 text-sm">
-      <p className="text-quiet">Where the server is started, then start it again:</p>
+      <p className="text-quiet">Set the key in the server's environment, then restart it:</p>
       <ShellLines lines={[`export ${variable}="your key"`, "capstan serve"]} />
       <p className="text-quiet">On Windows, in PowerShell:</p>
       <ShellLines lines={[`$env:${variable} = "your key"`, "capstan serve"]} />

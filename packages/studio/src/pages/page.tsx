@@ -1,20 +1,20 @@
 import type { ReactNode } from "react";
-import { ListToggle } from "../chat/conversation-header.tsx";
+import { SidebarToggle } from "../chat/conversation-header.tsx";
 
 type PageProps = {
   readonly title: string;
-  /** What this page is for, in a sentence. */
+  /** One sentence about the page. */
   readonly about: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** A page beside the conversations: a title, what can be done, and one column. */
+/** A page with a title, actions and one column. */
 export function Page({ title, about, actions, children }: PageProps): ReactNode {
   return (
     <>
       <header className="flex h-12 shrink-0 items-center gap-1 px-2 sm:px-3">
-        <ListToggle />
+        <SidebarToggle />
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable]">
         <div className="mx-auto max-w-4xl px-4 pb-16 pt-2 sm:px-8">
@@ -34,7 +34,7 @@ export function Page({ title, about, actions, children }: PageProps): ReactNode 
 
 type SectionProps = { readonly title: string; readonly about?: ReactNode; readonly children: ReactNode };
 
-/** A part of a page under a heading of its own. */
+/** A titled section of a page. */
 export function Section({ title, about, children }: SectionProps): ReactNode {
   return (
     <section className="mt-8 first:mt-0">
@@ -45,7 +45,7 @@ export function Section({ title, about, children }: SectionProps): ReactNode {
   );
 }
 
-/** A word in a small frame, such as the kind of something. */
+/** A small label. */
 export function Tag({
   children,
   tone = "quiet",

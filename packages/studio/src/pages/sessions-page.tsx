@@ -4,21 +4,21 @@ import { type ReactNode, useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client } from "../data/client.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { steadyText } from "../markdown/visible-text.ts";
-import { sessionGroups } from "../shell/session-groups.ts";
+import { useRequest } from "../data/use-request.ts";
+import { groupSessions } from "../shell/group-sessions.ts";
 import { SessionMenu } from "../shell/session-menu.tsx";
-import { timeAgo } from "../ui/format-age.ts";
-import { Failure, Loading, Nothing } from "../ui/state.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { formatTimeAgo } from "../ui/format-age.ts";
+import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { ImportButton } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
 
-/** All sessions: by time, or by what was said in them. */
+/** All sessions by date, or search results. */
 export function SessionsPage(): ReactNode {
-  const [words, setWords] = useState("");
-  const asked = useDeferredValue(words.trim());
+  const [query, setQuery] = useState("");
+  const deferredQuery = useDeferredValue(query.trim());
   return (
-    <Page title="Sessions" about="Everything you have talked about." actions={<SessionImport />}>
+    <Page title="Sessions" about="All your sessions." actions={<SessionImport />}>
       <div className="relative mb-6">
         <Search
           size={15}
@@ -27,37 +27,37 @@ export function SessionsPage(): ReactNode {
         />
         <input
           type="search"
-          aria-label="Search in what was said"
-          placeholder="Search in what was said"
-          value={words}
-          onChange={({ target }) => setWords(target.value)}
+          aria-label="Search messages"
+          placeholder="Search messages"
+          value={query}
+          onChange={({ target }) => setQuery(target.value)}
           className="h-10 w-full rounded-md border bg-raised pl-9 pr-3 text-sm [&::-webkit-search-cancel-button]:hidden"
         />
       </div>
-      {asked.length < 2 ? <AllSessions /> : <FoundSessions words={asked} />}
+      {deferredQuery.length < 2 ? <AllSessions /> : <FoundSessions query={deferredQuery} />}
     </Page>
   );
 }
 
-/** Takes a session from a file, and opens it. */
+/** Imports a session from a file and opens it. */
 function SessionImport(): ReactNode {
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const refresh = useSessionList((list) => list.refresh);
-  async function take(text: string): Promise<void> {
+  async function importSession(text: string): Promise<void> {
     const { id } = await client.sessions.import(text);
     await refresh();
-    go(`/sessions/${encodeURIComponent(id)}`);
+    navigate(`/sessions/${encodeURIComponent(id)}`);
   }
-  return <ImportButton label="A session that was exported as JSON" onText={take} />;
+  return <ImportButton label="Session exported as JSON" onText={importSession} />;
 }
 
 function AllSessions(): ReactNode {
   const { sessions, error, refresh } = useSessionList();
-  if (error !== undefined) return <Failure message={error} onRetry={() => void refresh()} />;
+  if (error !== undefined) return <ErrorMessage message={error} onRetry={() => void refresh()} />;
   if (!sessions) return <Loading label="Loading sessions" />;
   if (sessions.length === 0)
     return (
-      <Nothing
+      <EmptyState
         title="No sessions yet"
         action={
           <Link href="/" className="text-sm font-medium text-accent underline underline-offset-4">
@@ -65,13 +65,13 @@ function AllSessions(): ReactNode {
           </Link>
         }
       >
-        What you talk about is kept here, with every step.
-      </Nothing>
+        Your sessions are stored here with every step.
+      </EmptyState>
     );
-  return sessionGroups(sessions, new Date()).map(({ title, sessions: all }) => (
+  return groupSessions(sessions, new Date()).map(({ title, sessions: members }) => (
     <Section key={title} title={title}>
       <ul className="divide-y rounded-lg border bg-raised">
-        {all.map((session) => (
+        {members.map((session) => (
           <SessionRow key={session.id} session={session} />
         ))}
       </ul>
@@ -79,49 +79,52 @@ function AllSessions(): ReactNode {
   ));
 }
 
-const pathOf = ({ id }: { readonly id: string }) => `/sessions/${encodeURIComponent(id)}`;
+const getSessionPath = ({ id }: { readonly id: string }) => `/sessions/${encodeURIComponent(id)}`;
 
 function SessionRow({ session }: { readonly session: ListedSession }): ReactNode {
   return (
     <li className="flex items-center gap-2 py-1 pl-4 pr-2">
-      <Link href={pathOf(session)} className="min-w-0 flex-1 truncate py-1.5 text-sm hover:text-accent">
-        {steadyText(session.title)}
+      <Link
+        href={getSessionPath(session)}
+        className="min-w-0 flex-1 truncate py-1.5 text-sm hover:text-accent"
+      >
+        {escapeBidi(session.title)}
       </Link>
       <span className="shrink-0 text-xs tabular-nums text-faint">
-        {timeAgo(session.updatedAt, Date.now())}
+        {formatTimeAgo(session.updatedAt, Date.now())}
       </span>
       <SessionMenu session={session} />
     </li>
   );
 }
 
-function FoundSessions({ words }: { readonly words: string }): ReactNode {
-  const { value, error, again } = useAnswer(words, () => client.sessions.search(words, { most: 100 }));
-  if (error !== undefined) return <Failure message={error} onRetry={again} />;
+function FoundSessions({ query }: { readonly query: string }): ReactNode {
+  const { value, error, retry } = useRequest(query, () => client.sessions.search(query, { most: 100 }));
+  if (error !== undefined) return <ErrorMessage message={error} onRetry={retry} />;
   if (!value) return <Loading label="Searching" />;
   if (value.length === 0)
-    return <Nothing title="Nothing found">All the words must have been said at one place.</Nothing>;
+    return <EmptyState title="No results">All words must appear in the same message.</EmptyState>;
   return (
     <ul className="divide-y rounded-lg border bg-raised">
       {value.map((found) => (
-        <FoundRow key={found.id} found={found} words={words} />
+        <FoundRow key={found.id} found={found} query={query} />
       ))}
     </ul>
   );
 }
 
-const mostPlaces = 3;
+const maxPlaces = 3;
 
-function FoundRow({ found, words }: { readonly found: FoundSession; readonly words: string }): ReactNode {
+function FoundRow({ found, query }: { readonly found: FoundSession; readonly query: string }): ReactNode {
   return (
     <li className="flex items-start gap-2 py-2 pl-4 pr-2">
-      <Link href={pathOf(found)} className="group min-w-0 flex-1">
+      <Link href={getSessionPath(found)} className="group min-w-0 flex-1">
         <span className="block truncate text-sm font-medium group-hover:text-accent">
-          <MarkedWords text={found.title} words={words} />
+          <HighlightedText text={found.title} query={query} />
         </span>
-        {found.places.slice(0, mostPlaces).map(({ seq, excerpt }) => (
+        {found.places.slice(0, maxPlaces).map(({ seq, excerpt }) => (
           <span key={seq} className="mt-1 line-clamp-2 text-sm text-quiet [overflow-wrap:anywhere]">
-            <MarkedWords text={excerpt} words={words} />
+            <HighlightedText text={excerpt} query={query} />
           </span>
         ))}
       </Link>
@@ -130,14 +133,20 @@ function FoundRow({ found, words }: { readonly found: FoundSession; readonly wor
   );
 }
 
-/** A text in which the words that were looked for are marked. */
-export function MarkedWords({ text, words }: { readonly text: string; readonly words: string }): ReactNode {
-  const wanted = words.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
-  if (wanted.length === 0) return steadyText(text);
-  const pieces = steadyText(text).split(new RegExp(`(${wanted.join("|")})`, "giu"));
+/** A text with the search terms highlighted. */
+export function HighlightedText({
+  text,
+  query,
+}: {
+  readonly text: string;
+  readonly query: string;
+}): ReactNode {
+  const terms = query.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  if (terms.length === 0) return escapeBidi(text);
+  const pieces = escapeBidi(text).split(new RegExp(`(${terms.join("|")})`, "giu"));
   return pieces.map((piece, index) =>
     index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text have no other name
+      // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified by position
       <mark key={index} className="rounded-xs bg-accent-soft px-px font-medium text-ink">
         {piece}
       </mark>

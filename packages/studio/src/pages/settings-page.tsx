@@ -1,62 +1,62 @@
 import type { About } from "capstan/client";
 import { type ReactNode, useState } from "react";
 import { client } from "../data/client.ts";
-import { useAnswer } from "../data/use-request.ts";
-import { steadyText, visibleText } from "../markdown/visible-text.ts";
+import { useRequest } from "../data/use-request.ts";
 import { KeyList } from "../shell/help-sheet.tsx";
-import { attempt } from "../shell/toasts.tsx";
+import { runWithToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
-import { forgetHost, knownHosts } from "../ui/outside-link.tsx";
-import { Failure } from "../ui/state.tsx";
-import { chooseTheme, type ThemeChoice, themeChoice } from "../ui/theme.ts";
+import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { getTrustedHosts, untrustHost } from "../ui/external-link.tsx";
+import { ErrorMessage } from "../ui/state.tsx";
+import { chooseTheme, getThemeChoice, type ThemeChoice } from "../ui/theme.ts";
 import { Page, Section } from "./page.tsx";
 
-/** How the studio looks and works for this person, and what is kept where. */
+/** Appearance, account and data storage. */
 export function SettingsPage(): ReactNode {
-  const { value: about, error, again } = useAnswer("about", () => client.about());
+  const { value: about, error, retry } = useRequest("about", () => client.about());
   return (
-    <Page title="Settings" about="For this browser alone.">
-      {error !== undefined && <Failure message={error} onRetry={again} />}
+    <Page title="Settings" about="For this browser only.">
+      {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
       <Section title="Theme">
         <ThemePicker />
       </Section>
       <Section title="Motion">
-        <p className="text-sm text-quiet">{motionWords()}</p>
+        <p className="text-sm text-quiet">{describeMotion()}</p>
       </Section>
-      <Section title="Keyboard">
+      <Section title="Keyboard shortcuts">
         <div className="rounded-lg border bg-raised px-4 py-3.5">
           <KeyList />
         </div>
       </Section>
-      <Section title="You">
-        <You about={about} />
+      <Section title="Account">
+        <Account about={about} />
       </Section>
-      <KnownHosts />
-      <Section title="What is kept where">
-        <KeptWhere />
+      <TrustedHosts />
+      <Section title="Data storage">
+        <DataLocations />
       </Section>
       <p className="mt-8 min-h-5 text-xs text-faint">
-        {about && `${about.name} ${about.version} · ${steadyText(about.model)}`}
+        {about && `${about.name} ${about.version} · ${escapeBidi(about.model)}`}
       </p>
     </Page>
   );
 }
 
-/** Those that a person need not be asked about again. */
-function KnownHosts(): ReactNode {
-  const [hosts, setHosts] = useState(knownHosts);
-  function forget(host: string): void {
-    forgetHost(host);
-    setHosts(knownHosts());
+/** Hosts whose links open without confirmation. */
+function TrustedHosts(): ReactNode {
+  const [hosts, setHosts] = useState(getTrustedHosts);
+  function removeHost(host: string): void {
+    untrustHost(host);
+    setHosts(getTrustedHosts());
   }
   if (hosts.length === 0) return null;
   return (
-    <Section title="Links" about="To these hosts a link is opened without asking.">
+    <Section title="Links" about="Links to these hosts open without confirmation.">
       <ul className="divide-y rounded-lg border bg-raised text-sm">
         {hosts.map((host) => (
           <li key={host} className="flex items-center gap-3 py-1.5 pl-4 pr-2">
-            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{visibleText(host)}</span>
-            <Button size="small" aria-label={`Ask again for ${host}`} onClick={() => forget(host)}>
+            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{escapeInvisible(host)}</span>
+            <Button size="small" aria-label={`Ask again for ${host}`} onClick={() => removeHost(host)}>
               Ask again
             </Button>
           </li>
@@ -67,13 +67,13 @@ function KnownHosts(): ReactNode {
 }
 
 const themes: readonly { readonly value: ThemeChoice; readonly label: string }[] = [
-  { value: "system", label: "As the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];
 
 function ThemePicker(): ReactNode {
-  const [choice, setChoice] = useState(themeChoice);
+  const [choice, setChoice] = useState(getThemeChoice);
   return (
     <fieldset className="inline-flex gap-1 rounded-lg border bg-sunken p-1">
       <legend className="sr-only">Theme</legend>
@@ -100,47 +100,47 @@ function ThemePicker(): ReactNode {
   );
 }
 
-function motionWords(): string {
+function describeMotion(): string {
   return matchMedia("(prefers-reduced-motion: reduce)").matches
-    ? "Your system asks for reduced motion: nothing moves here that need not."
-    : "Little moves here. Where your system asks for reduced motion, nothing does.";
+    ? "Reduced motion is on, following your system settings."
+    : "Animations are minimal and follow your system's reduced-motion setting.";
 }
 
-function You({ about }: { readonly about: About | undefined }): ReactNode {
+function Account({ about }: { readonly about: About | undefined }): ReactNode {
   async function signOut(): Promise<void> {
     await client.signOut();
     location.assign("/");
   }
   if (!about) return <p className="min-h-9 text-sm text-quiet">…</p>;
-  const name = about.user === "" ? "the local user" : steadyText(about.user);
+  const name = about.user === "" ? "the local user" : escapeBidi(about.user);
   return (
     <div className="flex flex-wrap items-center justify-between gap-3">
       <p className="text-sm text-quiet">
-        You are <span className="text-ink">{name}</span>
-        {about.isAdmin ? " and may change agents and MCP servers." : "."}
+        Signed in as <span className="text-ink">{name}</span>
+        {about.isAdmin ? ", who may change agents and MCP servers." : "."}
       </p>
-      <Button size="small" onClick={() => attempt(signOut)}>
+      <Button size="small" onClick={() => runWithToast(signOut)}>
         Sign out
       </Button>
     </div>
   );
 }
 
-const kept: readonly { readonly what: string; readonly where: string }[] = [
-  { what: "Sessions, runs, large results", where: "In the database of the server" },
-  { what: "Agents that people make", where: "In the database of the server, with their versions" },
-  { what: "Keys of models", where: "In variables of the server's process; never in the database" },
-  { what: "That you are signed in", where: "In a cookie that no script can read" },
-  { what: "Theme, and which links to open without asking", where: "In this browser" },
+const dataLocations: readonly { readonly data: string; readonly location: string }[] = [
+  { data: "Sessions, runs, large results", location: "In the server's database" },
+  { data: "Stored agents", location: "In the server's database, with their versions" },
+  { data: "Model keys", location: "In environment variables of the server, never in the database" },
+  { data: "Sign-in", location: "In an HTTP-only cookie" },
+  { data: "Theme and trusted hosts", location: "In this browser" },
 ];
 
-function KeptWhere(): ReactNode {
+function DataLocations(): ReactNode {
   return (
     <dl className="divide-y rounded-lg border bg-raised text-sm">
-      {kept.map(({ what, where }) => (
-        <div key={what} className="flex flex-wrap gap-x-6 px-4 py-2">
-          <dt className="basis-56 font-medium">{what}</dt>
-          <dd className="min-w-0 flex-1 basis-56 text-quiet">{where}</dd>
+      {dataLocations.map(({ data, location }) => (
+        <div key={data} className="flex flex-wrap gap-x-6 px-4 py-2">
+          <dt className="basis-56 font-medium">{data}</dt>
+          <dd className="min-w-0 flex-1 basis-56 text-quiet">{location}</dd>
         </div>
       ))}
     </dl>

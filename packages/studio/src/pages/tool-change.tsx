@@ -1,47 +1,47 @@
 import type { McpServerInfo } from "capstan/client";
 import type { ReactNode } from "react";
-import { visibleText } from "../markdown/visible-text.ts";
 import { Button } from "../ui/button.tsx";
+import { escapeInvisible } from "../ui/escape-text.ts";
 
 type ToolChangeProps = {
   readonly change: McpServerInfo["changed"][number];
   readonly onTrust: (() => void) | undefined;
 };
 
-/** What a tool was when it was trusted and what it is, side by side. */
+/** The trusted and the current definition of a tool, side by side. */
 export function ToolChange({ change, onTrust }: ToolChangeProps): ReactNode {
   const { name, was, is } = change;
   return (
     <div>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm">
-          <span className="font-mono text-[0.8125rem] font-medium">{visibleText(name)}</span>{" "}
-          <span className="text-warn">has changed and is off</span>
+          <span className="font-mono text-[0.8125rem] font-medium">{escapeInvisible(name)}</span>{" "}
+          <span className="text-warn">changed and is disabled</span>
         </p>
         {onTrust && (
           <Button size="small" onClick={onTrust}>
-            Trust<span className="sr-only"> {visibleText(name)}</span>
+            Trust<span className="sr-only"> {escapeInvisible(name)}</span>
           </Button>
         )}
       </div>
-      <Changes before={was} after={is} />
+      <FieldChanges before={was} after={is} />
     </div>
   );
 }
 
-/** Each field that is another one, as it was and as it is. */
-export function Changes({
+/** Lists the changed fields with both values. */
+export function FieldChanges({
   before,
   after,
-  labels = ["Was", "Is"],
+  labels = ["Before", "After"],
 }: {
   readonly before: unknown;
   readonly after: unknown;
   readonly labels?: readonly [string, string];
 }): ReactNode {
-  return changedFields(before, after).map(({ field, was, is }) => (
+  return findChangedFields(before, after).map(({ field, was, is }) => (
     <div key={field} className="mt-2">
-      <p className="text-xs font-medium text-quiet">{visibleText(field)}</p>
+      <p className="text-xs font-medium text-quiet">{escapeInvisible(field)}</p>
       <div className="mt-1 grid gap-2 sm:grid-cols-2">
         <Value label={labels[0]} text={was} />
         <Value label={labels[1]} text={is} />
@@ -55,29 +55,29 @@ function Value({ label, text }: { readonly label: string; readonly text: string 
     <div className="min-w-0 rounded-md border bg-paper px-3 py-1.5">
       <p className="text-xs text-faint">{label}</p>
       <p className="max-h-48 overflow-y-auto whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
-        {text === "" ? <span className="text-faint">nothing</span> : visibleText(text)}
+        {text === "" ? <span className="text-faint">(empty)</span> : escapeInvisible(text)}
       </p>
     </div>
   );
 }
 
-/** A field that two versions of something do not have in common. */
+/** A field whose value differs between two versions. */
 export type ChangedField = { readonly field: string; readonly was: string; readonly is: string };
 
-/** The fields of two objects that differ; texts as they are, the rest as JSON. */
-export function changedFields(before: unknown, after: unknown): readonly ChangedField[] {
-  const [was, is] = [recordOf(before), recordOf(after)];
+/** Returns the fields that differ, formatted as text or JSON. */
+export function findChangedFields(before: unknown, after: unknown): readonly ChangedField[] {
+  const [was, is] = [toRecord(before), toRecord(after)];
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((field) => {
-    const pair = { was: shown(was[field]), is: shown(is[field]) };
+    const pair = { was: formatFieldValue(was[field]), is: formatFieldValue(is[field]) };
     return pair.was === pair.is ? [] : [{ field, ...pair }];
   });
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function shown(value: unknown): string {
+function formatFieldValue(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(", ");

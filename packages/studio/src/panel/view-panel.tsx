@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { Widget } from "../widgets/widget.tsx";
 import { WidgetRoom } from "../widgets/widget-frame.tsx";
-import { useShownView } from "./view-state.ts";
+import { useShownView } from "./panel-state.ts";
 
-/** The map or graph of the session, as large as there is room. What comes after it takes its place. */
+/** The newest map or graph of the session, filling the panel. */
 export function ViewPanel(): ReactNode {
   const hint = useShownView();
   if (!hint) return null;

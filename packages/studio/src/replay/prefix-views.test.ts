@@ -4,8 +4,8 @@ import { memory } from "capstan/stores/memory";
 import { collect, scriptedModel } from "capstan/testing";
 import { assert, integer, property } from "fast-check";
 import { expect, it } from "vitest";
-import { prefixViews } from "./prefix-views.ts";
-import { turnStarts } from "./turn-starts.ts";
+import { createPrefixViews } from "./prefix-views.ts";
+import { findTurnStarts } from "./replay-steps.ts";
 
 const look = defineTool({
   name: "look",
@@ -15,7 +15,7 @@ const look = defineTool({
   execute: () => ({ content: "seen", ui: { kind: "graph", props: { nodes: [{ id: "a" }], edges: [] } } }),
 });
 
-async function facts(): Promise<Fact[]> {
+async function collectRunFacts(): Promise<Fact[]> {
   const store = memory();
   const model = scriptedModel((request) =>
     request.history.at(-1)?.type === "user"
@@ -30,14 +30,14 @@ async function facts(): Promise<Fact[]> {
 }
 
 it("any moment of a session is as if only its facts had happened, in whatever order they are looked at (S1-34)", async () => {
-  const all = await facts();
+  const all = await collectRunFacts();
   expect(all.length).toBeGreaterThan(250);
-  const views = prefixViews(all, () => buildView(all));
+  const views = createPrefixViews(all, () => buildView(all));
   assert(
     property(integer({ min: 0, max: all.length }), (count) => {
-      expect(views.viewAt(count)).toEqual(buildView(all.slice(0, count)));
+      expect(views.getView(count)).toEqual(buildView(all.slice(0, count)));
       const ended = all.slice(0, count).filter(({ type }) => type === "done").length;
-      const { runEnds, views: drawn, stage } = views.indexAt(count);
+      const { runEnds, views: drawn, stage } = views.getIndex(count);
       const hints = all.slice(0, count).filter((fact) => fact.type === "tool_call_result" && fact.ui).length;
       expect([runEnds.size, drawn.length]).toEqual([ended, hints]);
       expect(stage).toBe(stageOf(all.slice(0, count)));
@@ -47,8 +47,8 @@ it("any moment of a session is as if only its facts had happened, in whatever or
 });
 
 it("turns begin where something is asked or a model is, and a fork of one keeps what came before", async () => {
-  const all = (await facts()).slice(0, 14);
-  const starts = turnStarts(all);
+  const all = (await collectRunFacts()).slice(0, 14);
+  const starts = findTurnStarts(all);
   expect(starts.map((at) => all[at]?.type)).toEqual([
     "run_start",
     "turn_start",

@@ -1,68 +1,68 @@
 import type { Fact } from "capstan";
 import { buildView, emptyView, reduceAll, type SessionView, stageOf } from "capstan/client";
-import { type FactIndex, factIndex } from "../data/fact-index.ts";
+import { type FactIndex, getFactIndex } from "../data/fact-index.ts";
 
-/** A session as it was after some of its facts. */
+/** Views of a session after any number of its facts. */
 export type PrefixViews = {
-  /** After the first `count` facts. */
-  viewAt(count: number): SessionView;
-  /** What is found in the first `count` facts. */
-  indexAt(count: number): FactIndex;
+  /** Returns the view after the first `count` facts. */
+  getView(count: number): SessionView;
+  /** Returns the index of the first `count` facts. */
+  getIndex(count: number): FactIndex;
 };
 
-/** From one snapshot to the next: so many facts at most are folded to show any moment. */
-const snapshotEvery = 100;
+/** Maximum number of facts to fold for any moment. */
+const snapshotInterval = 100;
 
 /**
- * The views of a list of facts that grows. Going to any moment of it takes the same short time. `newest` gives a view that
- * is there already: whoever begins at the end need not wait until all is folded again.
+ * Creates views of an append-only list of facts. Every moment takes about the same time to compute. `newest` returns the
+ * current view, so that the last moment needs no folding.
  */
-export function prefixViews(facts: readonly Fact[], newest?: () => SessionView): PrefixViews {
+export function createPrefixViews(facts: readonly Fact[], newest?: () => SessionView): PrefixViews {
   const snapshots: SessionView[] = [emptyView];
-  const insides = new Map<string, Fact[]>();
+  const nestedFacts = new Map<string, Fact[]>();
   let known = 0;
   let last = { count: 0, view: emptyView };
 
-  /** The facts inside of calls, by the id of the call, as if each were a session of its own. */
-  function learn(): void {
+  /** Collects the facts of nested runs by call id, as if each were its own session. */
+  function collectNestedFacts(): void {
     for (; known < facts.length; known++) {
       const fact = facts[known];
       if (fact?.parentCallId === undefined) continue;
       const { parentRunId: _, parentCallId, ...own } = fact;
-      const inside = insides.get(parentCallId) ?? [];
-      inside.push(own as Fact);
-      insides.set(parentCallId, inside);
+      const callFacts = nestedFacts.get(parentCallId) ?? [];
+      callFacts.push(own as Fact);
+      nestedFacts.set(parentCallId, callFacts);
     }
   }
-  function snapshotAt(number: number): SessionView {
+  function getSnapshot(number: number): SessionView {
     for (let next = snapshots.length; next <= number; next++) {
-      const part = facts.slice((next - 1) * snapshotEvery, next * snapshotEvery);
+      const part = facts.slice((next - 1) * snapshotInterval, next * snapshotInterval);
       snapshots.push(reduceAll(snapshots[next - 1] ?? emptyView, part));
     }
     return snapshots[number] ?? emptyView;
   }
   return {
-    viewAt(count) {
+    getView(count) {
       const known = count > 0 && count === facts.length ? newest?.() : undefined;
       if (known && known.seq === facts[count - 1]?.seq) return { ...known, live: emptyView.live };
-      const number = Math.floor(count / snapshotEvery);
-      const snapshot = { count: number * snapshotEvery, view: snapshotAt(number) };
-      // Whoever goes on from where they were keeps the entries that they have.
+      const number = Math.floor(count / snapshotInterval);
+      const snapshot = { count: number * snapshotInterval, view: getSnapshot(number) };
+      // Continuing from the last view keeps its entry objects.
       const from = last.count <= count && last.count > snapshot.count ? last : snapshot;
       const rest = facts.slice(from.count, count);
       last = { count, view: rest.length > 0 ? reduceAll(from.view, rest) : from.view };
       return last.view;
     },
-    indexAt(count) {
-      learn();
-      const whole = factIndex(facts);
+    getIndex(count) {
+      collectNestedFacts();
+      const whole = getFactIndex(facts);
       const lastSeq = facts[count - 1]?.seq ?? 0;
       const isPast = ({ seq }: { readonly seq: number }) => seq <= lastSeq;
       const nested = new Map<string, SessionView>();
-      // Only what is drawn is asked for, and there may be thousands of calls.
+      // Lazy: only visible calls are looked up, and there may be thousands.
       nested.get = (callId) => {
-        const inside = insides.get(callId)?.filter(isPast) ?? [];
-        return inside.length > 0 ? buildView(inside) : undefined;
+        const callFacts = nestedFacts.get(callId)?.filter(isPast) ?? [];
+        return callFacts.length > 0 ? buildView(callFacts) : undefined;
       };
       const runEnds = new Map([...whole.runEnds].filter(([, end]) => isPast(end)));
       const start = facts.findLastIndex(

@@ -10,17 +10,17 @@ import {
 } from "react";
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { AssistantMessage } from "../chat/messages/assistant-message.tsx";
-import { type Item, itemsOf, keepItems } from "../chat/messages/build-items.ts";
+import { buildItems, type Item, reuseItems } from "../chat/messages/build-items.ts";
 import { NoticeLine, RunEnd, UngroundedLine } from "../chat/messages/run-end.tsx";
 import { StageBadge } from "../chat/messages/stage-badge.tsx";
 import { UserContent } from "../chat/messages/user-content.tsx";
 import { type OpenedSource, SourcePanel } from "../chat/source-panel.tsx";
 import type { FactIndex } from "../data/fact-index.ts";
-import { ScrollRegion } from "../markdown/scroll-region.tsx";
-import { steadyText } from "../markdown/visible-text.ts";
-import { showView } from "../panel/view-state.ts";
+import { showView } from "../panel/panel-state.ts";
 import { Button } from "../ui/button.tsx";
-import { Nothing } from "../ui/state.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { EmptyState } from "../ui/state.tsx";
 
 type ReplayChatProps = {
   readonly sessionId: string;
@@ -29,21 +29,21 @@ type ReplayChatProps = {
   readonly onShowFact: (seq: number) => void;
 };
 
-/** So many of the newest are drawn at first: at any moment these are what is looked at. */
-const firstShown = 16;
-/** While one goes far at once, only what fits on the screen. */
-const nearShown = 6;
-const settledMs = 120;
+/** Number of rows rendered initially. */
+const initialCount = 16;
+/** Rows rendered while the slider moves fast. */
+const scrubbingCount = 6;
+const settleMs = 120;
 
-/** The chat as it was at a moment: to look at, nothing in it can be done. */
+/** Read-only chat of a moment. */
 export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatProps): ReactNode {
   const scroller = useRef<HTMLElement>(null);
   const items = useItems(view, index);
-  const { most, settled, showMore } = useShown(items.length);
+  const { count, settled, showMore } = useVisibleCount(items.length);
   const [source, setSource] = useState<OpenedSource>();
   const actions = useActions({ sessionId, index, onShowFact }, setSource);
-  const hidden = Math.max(0, items.length - most);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another moment is looked at from its end
+  const hidden = Math.max(0, items.length - count);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every moment is shown from its end
   useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   }, [view.seq, settled]);
@@ -54,17 +54,19 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
         label="Conversation at this moment"
         className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable_both-edges]"
       >
-        {items.length === 0 && <Nothing title="Before the first word">Play, or move the slider.</Nothing>}
+        {items.length === 0 && (
+          <EmptyState title="Start of the session">Press play or move the slider.</EmptyState>
+        )}
         <div className="mx-auto grid max-w-3xl gap-5 px-4 py-6">
           {hidden > 0 && (
             <Button kind="quiet" size="small" className="mx-auto" onClick={showMore}>
-              Show what came before
+              Show earlier messages
             </Button>
           )}
           {items.slice(hidden).map((item) => (
-            <ReplayItem key={item.key} item={item} nestedSeq={nestedSeqOf(item, index)} />
+            <ReplayItem key={item.key} item={item} nestedSeq={getNestedSeq(item, index)} />
           ))}
-          <Waiting view={view} index={index} />
+          <PendingLine view={view} index={index} />
         </div>
       </ScrollRegion>
       <SourcePanel source={source} index={index} onClose={() => setSource(undefined)} />
@@ -72,31 +74,31 @@ export function ReplayChat({ sessionId, view, index, onShowFact }: ReplayChatPro
   );
 }
 
-type Shown = { readonly most: number; readonly settled: number; readonly showMore: () => void };
+type VisibleCount = { readonly count: number; readonly settled: number; readonly showMore: () => void };
 
-/** How many of the newest are drawn. `settled` is another number when more are, because one has stopped. */
-function useShown(length: number): Shown {
-  const [shown, setShown] = useState({ length: Number.NEGATIVE_INFINITY, most: firstShown });
-  const isFar = Math.abs(length - shown.length) > nearShown;
+/** Returns how many of the newest rows to render. `settled` changes when more are rendered after the slider stops. */
+function useVisibleCount(length: number): VisibleCount {
+  const [shown, setShown] = useState({ length: Number.NEGATIVE_INFINITY, most: initialCount });
+  const isFar = Math.abs(length - shown.length) > scrubbingCount;
   useEffect(() => {
     const timer = setTimeout(() => {
-      startTransition(() => setShown(({ most }) => ({ length, most: isFar ? firstShown : most })));
-    }, settledMs);
+      startTransition(() => setShown(({ most }) => ({ length, most: isFar ? initialCount : most })));
+    }, settleMs);
     return () => clearTimeout(timer);
   }, [length, isFar]);
   return {
-    most: isFar ? nearShown : shown.most,
+    count: isFar ? scrubbingCount : shown.most,
     settled: shown.length,
-    showMore: () => setShown({ length, most: shown.most + 3 * firstShown }),
+    showMore: () => setShown({ length, most: shown.most + 3 * initialCount }),
   };
 }
 
-/** Items that are the same as a moment before are the same objects, and are not drawn again. */
+/** Reuses the objects of unchanged items, so that they do not re-render. */
 function useItems(view: SessionView, index: FactIndex): readonly Item[] {
-  const before = useRef<readonly Item[]>([]);
+  const previousItems = useRef<readonly Item[]>([]);
   return useMemo(() => {
-    before.current = keepItems(before.current, itemsOf(view, index));
-    return before.current;
+    previousItems.current = reuseItems(previousItems.current, buildItems(view, index));
+    return previousItems.current;
   }, [view, index]);
 }
 
@@ -118,8 +120,8 @@ function useActions(
   );
 }
 
-/** Another number when more has happened inside the calls of an item. */
-function nestedSeqOf(item: Item, { nested }: FactIndex): number {
+/** Changes when nested runs of the item have new facts. */
+function getNestedSeq(item: Item, { nested }: FactIndex): number {
   if (item.type !== "assistant") return 0;
   return item.entry.calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
 }
@@ -130,7 +132,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
   switch (item.type) {
     case "user":
       return (
-        <article aria-label="You said" className="flex justify-end">
+        <article aria-label="Your message" className="flex justify-end">
           <div className="grid max-w-[85%] gap-2 rounded-xl bg-line/55 px-4 py-2.5">
             <UserContent content={item.entry.content} />
           </div>
@@ -147,14 +149,14 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
   }
 }
 
-/** What was going on at this moment, in a line. */
-function Waiting({ view, index }: Pick<ReplayChatProps, "view" | "index">): ReactNode {
-  const [asked] = view.pending;
-  if (asked)
+/** Status of the run at this moment. */
+function PendingLine({ view, index }: Pick<ReplayChatProps, "view" | "index">): ReactNode {
+  const [pendingCall] = view.pending;
+  if (pendingCall)
     return (
       <p className="text-sm text-warn">
-        Here it waited for {asked.needs === "approval" ? "an approval" : "an answer"}:{" "}
-        {steadyText(asked.name)}.
+        Waiting for {pendingCall.needs === "approval" ? "an approval" : "an answer"}:{" "}
+        {escapeBidi(pendingCall.name)}.
       </p>
     );
   return <StageBadge view={view} settled={index.stage} />;

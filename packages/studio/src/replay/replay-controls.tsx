@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight, Pause, Play } f
 import { type ReactNode, useEffect } from "react";
 import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/select-field.tsx";
-import { countAfterTurnStep } from "./turn-starts.ts";
+import { stepByTurn } from "./replay-steps.ts";
 import { type Playback, speeds } from "./use-playback.ts";
 
 type ReplayControlsProps = {
@@ -15,12 +15,12 @@ type ReplayControlsProps = {
 
 const time = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 
-/** Back and forth in time. */
+/** Slider, playback and step buttons. */
 export function ReplayControls({ playback, facts, total, starts }: ReplayControlsProps): ReactNode {
   const { count, isPlaying, speed, setSpeed, goTo, toggle } = playback;
   const now = facts[count - 1];
-  const byTurn = (step: 1 | -1) => goTo(countAfterTurnStep(starts, count, step) ?? (step === 1 ? total : 0));
-  useReplayKeys(playback, { total, byTurn });
+  const stepTurn = (step: 1 | -1) => goTo(stepByTurn(starts, count, step) ?? (step === 1 ? total : 0));
+  useReplayKeys(playback, { total, stepTurn });
   return (
     <div className="grid gap-1 border-t bg-paper px-4 py-2.5">
       <input
@@ -34,10 +34,10 @@ export function ReplayControls({ playback, facts, total, starts }: ReplayControl
         className="h-5 w-full accent-accent"
       />
       <div className="flex flex-wrap items-center gap-x-1 gap-y-1.5">
-        <IconButton label="Turn back" disabled={count === 0} onClick={() => byTurn(-1)}>
+        <IconButton label="Previous turn" disabled={count === 0} onClick={() => stepTurn(-1)}>
           <ChevronsLeft size={16} />
         </IconButton>
-        <IconButton label="Event back" disabled={count === 0} onClick={() => goTo(count - 1)}>
+        <IconButton label="Previous event" disabled={count === 0} onClick={() => goTo(count - 1)}>
           <ChevronLeft size={16} />
         </IconButton>
         <IconButton
@@ -47,17 +47,17 @@ export function ReplayControls({ playback, facts, total, starts }: ReplayControl
         >
           {isPlaying ? <Pause size={16} /> : <Play size={16} />}
         </IconButton>
-        <IconButton label="Event forth" disabled={count === total} onClick={() => goTo(count + 1)}>
+        <IconButton label="Next event" disabled={count === total} onClick={() => goTo(count + 1)}>
           <ChevronRight size={16} />
         </IconButton>
-        <IconButton label="Turn forth" disabled={count === total} onClick={() => byTurn(1)}>
+        <IconButton label="Next turn" disabled={count === total} onClick={() => stepTurn(1)}>
           <ChevronsRight size={16} />
         </IconButton>
         <SelectField
           label="Speed"
           value={String(speed)}
-          choices={speeds.map((one) => ({ value: String(one), label: `${one}×` }))}
-          onChange={(value) => setSpeed(speeds.find((one) => String(one) === value) ?? 1)}
+          choices={speeds.map((option) => ({ value: String(option), label: `${option}×` }))}
+          onChange={(value) => setSpeed(speeds.find((option) => String(option) === value) ?? 1)}
         />
         <p data-moment={count} className="ml-2 min-w-0 flex-1 truncate text-xs text-quiet tabular-nums">
           {count} of {total}
@@ -69,14 +69,14 @@ export function ReplayControls({ playback, facts, total, starts }: ReplayControl
   );
 }
 
-type Steps = { readonly total: number; readonly byTurn: (step: 1 | -1) => void };
+type StepOptions = { readonly total: number; readonly stepTurn: (step: 1 | -1) => void };
 
-/** Space plays; arrows go by an event, with Shift by a turn; Home and End go to the ends. */
-function useReplayKeys({ count, goTo, toggle }: Playback, { total, byTurn }: Steps): void {
+/** Space plays, arrow keys step by event (with Shift by turn), Home and End jump to the ends. */
+function useReplayKeys({ count, goTo, toggle }: Playback, { total, stepTurn }: StepOptions): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
-      if (event.ctrlKey || event.metaKey || event.altKey || !isFree(event.target, event.key)) return;
-      const go = event.shiftKey ? { left: () => byTurn(-1), right: () => byTurn(1) } : undefined;
+      if (event.ctrlKey || event.metaKey || event.altKey || !isKeyFree(event.target, event.key)) return;
+      const go = event.shiftKey ? { left: () => stepTurn(-1), right: () => stepTurn(1) } : undefined;
       const actions: Record<string, () => void> = {
         " ": toggle,
         ArrowLeft: go?.left ?? (() => goTo(count - 1)),
@@ -91,11 +91,11 @@ function useReplayKeys({ count, goTo, toggle }: Playback, { total, byTurn }: Ste
     }
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [count, total, goTo, toggle, byTurn]);
+  }, [count, total, goTo, toggle, stepTurn]);
 }
 
-/** What the focus is on may have a use of its own for the key. */
-function isFree(target: EventTarget | null, key: string): boolean {
+/** Whether the focused element leaves the key to the replay. */
+function isKeyFree(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return true;
   if (target instanceof HTMLInputElement) return target.type === "range";
   if (/^(?:TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) return false;

@@ -3,49 +3,49 @@ import type { SessionWatch } from "capstan/client";
 import { GitFork, History, X } from "lucide-react";
 import { memo, type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { ListToggle } from "../chat/conversation-header.tsx";
+import { SidebarToggle } from "../chat/conversation-header.tsx";
 import { client } from "../data/client.ts";
 import { type OpenSession, useOpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { timelineOf } from "../inspector/timeline/build-timeline.ts";
+import { buildTimeline } from "../inspector/timeline/build-timeline.ts";
 import { TimelineChart } from "../inspector/timeline/timeline-chart.tsx";
+import { useHasView, useNewestView } from "../panel/panel-state.ts";
 import { ViewPanel } from "../panel/view-panel.tsx";
-import { useHasView, useNewestView } from "../panel/view-state.ts";
-import { attempt, toast } from "../shell/toasts.tsx";
+import { runWithToast, showToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
-import { Failure, Loading, Nothing } from "../ui/state.tsx";
-import { prefixViews } from "./prefix-views.ts";
+import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
+import { createPrefixViews } from "./prefix-views.ts";
 import { ReplayChat } from "./replay-chat.tsx";
 import { ReplayControls } from "./replay-controls.tsx";
-import { forkPlace, turnStarts } from "./turn-starts.ts";
+import { findForkPoint, findTurnStarts } from "./replay-steps.ts";
 import { usePlayback } from "./use-playback.ts";
 
-/** A session as it came to be, moment by moment. Nothing is done again. */
+/** Steps through a session. Nothing is executed. */
 export function Replay({ sessionId }: { readonly sessionId: string }): ReactNode {
   const session = useOpenSession(sessionId);
   const error = session?.state.type === "ended" ? session.state.error : undefined;
-  if (error && session?.facts.length === 0) return <Failure message={error.message} />;
+  if (error && session?.facts.length === 0) return <ErrorMessage message={error.message} />;
   if (!session || (session.facts.length === 0 && session.state.type === "connecting"))
-    return <Loading label="Loading the session" />;
+    return <Loading label="Loading session" />;
   if (session.facts.length === 0)
-    return <Nothing title="Nothing to replay">Nothing was said in this session yet.</Nothing>;
-  return <ReplayOf key={sessionId} session={session} />;
+    return <EmptyState title="Nothing to replay">This session has no messages yet.</EmptyState>;
+  return <ReplayView key={sessionId} session={session} />;
 }
 
-function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
+function ReplayView({ session }: { readonly session: OpenSession }): ReactNode {
   const { id, facts, watch } = session;
   const total = facts.length;
   const playback = usePlayback(facts, total);
-  // The slider never waits for the picture: what it has passed by need not be drawn.
+  // The slider does not wait for rendering; skipped moments are not rendered.
   const count = useDeferredValue(playback.count);
   const shownTotal = useDeferredValue(total);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; its length says when
-  const starts = useMemo(() => turnStarts(facts), [facts, total]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list grows; its length tells when
+  const starts = useMemo(() => findTurnStarts(facts), [facts, total]);
   return (
     <>
       <ReplayHeader session={session} count={playback.count} />
-      <Scene
+      <ReplayBody
         sessionId={id}
         facts={facts}
         newest={watch.view}
@@ -58,24 +58,24 @@ function ReplayOf({ session }: { readonly session: OpenSession }): ReactNode {
   );
 }
 
-type SceneProps = {
+type ReplayBodyProps = {
   readonly sessionId: string;
   readonly facts: readonly Fact[];
   readonly newest: SessionWatch["view"];
-  /** How many facts there are. */
+  /** Number of facts. */
   readonly total: number;
   readonly count: number;
   readonly onGoTo: (count: number) => void;
 };
 
-/** The chat and the timeline of a moment. */
-const Scene = memo(function Scene(props: SceneProps): ReactNode {
+/** Chat and timeline of a moment. */
+const ReplayBody = memo(function ReplayBody(props: ReplayBodyProps): ReactNode {
   const { sessionId, facts, newest, total, count, onGoTo } = props;
-  const views = useMemo(() => prefixViews(facts, newest), [facts, newest]);
-  // The chat is there first: of a long session the timeline is work of its own.
+  const views = useMemo(() => createPrefixViews(facts, newest), [facts, newest]);
+  // Render the chat first; the timeline of a long session takes longer.
   const hasTimeline = useDeferredValue(true, false);
-  const view = useMemo(() => views.viewAt(count), [views, count]);
-  const index = useMemo(() => views.indexAt(count), [views, count]);
+  const view = useMemo(() => views.getView(count), [views, count]);
+  const index = useMemo(() => views.getIndex(count), [views, count]);
   useNewestView(index.views);
   const hasView = useHasView();
   return (
@@ -94,24 +94,24 @@ const Scene = memo(function Scene(props: SceneProps): ReactNode {
             <ViewPanel />
           </div>
         )}
-        {hasTimeline && <SceneTimeline facts={facts} total={total} count={count} onGoTo={onGoTo} />}
+        {hasTimeline && <ReplayTimeline facts={facts} total={total} count={count} onGoTo={onGoTo} />}
       </div>
     </div>
   );
 });
 
-type SceneTimelineProps = Pick<SceneProps, "facts" | "total" | "count" | "onGoTo">;
+type ReplayTimelineProps = Pick<ReplayBodyProps, "facts" | "total" | "count" | "onGoTo">;
 
-/** Apart from the chat, so that the browser can breathe between the two. */
-function SceneTimeline({ facts, total, count, onGoTo }: SceneTimelineProps): ReactNode {
+/** Rendered separately from the chat to keep the page responsive. */
+function ReplayTimeline({ facts, total, count, onGoTo }: ReplayTimelineProps): ReactNode {
   const now = facts[count - 1];
   return (
     <TimelineChart
-      timeline={timelineOf(facts)}
+      timeline={buildTimeline(facts)}
       version={total}
       now={now?.at ?? 0}
       scale="run"
-      isBare
+      isCompact
       upTo={now?.seq ?? 0}
       factSeq={now?.seq}
       onSelect={({ seq }) => onGoTo(seq)}
@@ -123,47 +123,48 @@ type ReplayHeaderProps = { readonly session: OpenSession; readonly count: number
 
 function ReplayHeader({ session, count }: ReplayHeaderProps): ReactNode {
   const { id, facts } = session;
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const [isBusy, setBusy] = useState(false);
   const { sessions, refresh } = useSessionList();
-  const title = sessions?.find((one) => one.id === id)?.title ?? "Session";
-  const place = forkPlace(facts, count);
+  const title = sessions?.find((listedSession) => listedSession.id === id)?.title ?? "Session";
+  const forkPoint = findForkPoint(facts, count);
   async function fork(at: number): Promise<void> {
     setBusy(true);
     try {
-      const made = await client.sessions.fork(id, at);
+      const copy = await client.sessions.fork(id, at);
       await refresh();
-      toast("Forked. What came after that turn is only in the first session.");
-      go(`/sessions/${encodeURIComponent(made.id)}`);
+      showToast("Session forked. Later turns remain in the original session.");
+      navigate(`/sessions/${encodeURIComponent(copy.id)}`);
     } finally {
       setBusy(false);
     }
   }
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b px-2 py-1.5 sm:px-3">
-      <ListToggle />
+      <SidebarToggle />
       <div className="min-w-0 flex-1">
         <h1 className="flex items-center gap-2 truncate text-sm font-semibold">
           <History size={15} aria-hidden="true" className="shrink-0 text-accent" />
           <span className="truncate">{title}</span>
         </h1>
-        <p className="text-xs text-quiet">A replay: nothing is run, called or sent.</p>
+        <p className="text-xs text-quiet">Replay only: no models or tools are called.</p>
       </div>
       <Button
         size="small"
-        disabled={!place || isBusy}
-        title={place ? undefined : "No turn is over at this moment"}
-        onClick={() => place && attempt(() => fork(place.seq))}
+        disabled={!forkPoint || isBusy}
+        title={forkPoint ? undefined : "No completed turn at this point"}
+        onClick={() => forkPoint && runWithToast(() => fork(forkPoint.seq))}
       >
         <GitFork size={14} aria-hidden="true" />
         <span>
-          Fork<span className="max-sm:sr-only">{place ? ` after turn ${place.turn}` : " from here"}</span>
+          Fork
+          <span className="max-sm:sr-only">{forkPoint ? ` after turn ${forkPoint.turn}` : " from here"}</span>
         </span>
       </Button>
       <Link
         href={`/sessions/${encodeURIComponent(id)}`}
-        aria-label="Close the replay"
-        title="Close the replay"
+        aria-label="Close replay"
+        title="Close replay"
         className="inline-flex size-8 items-center justify-center rounded-md text-quiet hover:bg-sunken hover:text-ink"
       >
         <X size={16} aria-hidden="true" />

@@ -1,42 +1,42 @@
 import type { Fact } from "capstan";
 import { useCallback, useEffect, useRef, useState } from "react";
 
-/** How fast time goes by. */
+/** Playback speeds. */
 export const speeds = [1, 2, 4, 8, 16] as const;
 export type Speed = (typeof speeds)[number];
 
 export type Playback = {
-  /** How many facts have happened. */
+  /** Number of facts shown. */
   readonly count: number;
   readonly isPlaying: boolean;
   readonly speed: Speed;
   readonly setSpeed: (speed: Speed) => void;
-  /** Shows another moment, and stops. */
+  /** Jumps to a moment and pauses. */
   readonly goTo: (count: number) => void;
   readonly toggle: () => void;
 };
 
-/** Nobody wants to look at nothing for longer; and what comes at once is to be seen too. */
-const longestMs = 1500;
-const shortestMs = 30;
+/** Bounds for the pause between two facts. */
+const maxGapMs = 1500;
+const minGapMs = 30;
 
-/** Goes through facts as time did, with long waits cut short. */
+/** Plays facts at their original pace, with long waits shortened. */
 export function usePlayback(facts: readonly Fact[], total: number): Playback {
   const [chosen, setCount] = useState<number>();
   const [isPlaying, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<Speed>(1);
   const count = Math.min(chosen ?? total, total);
-  const isOver = count >= total;
+  const isAtEnd = count >= total;
   const latest = useRef(facts);
   latest.current = facts;
   useEffect(() => {
-    if (!isPlaying || isOver) return;
+    if (!isPlaying || isAtEnd) return;
     const [from, to] = [latest.current[count - 1], latest.current[count]];
     const gap = from && to ? to.at - from.at : 0;
-    const wait = Math.max(shortestMs, Math.min(longestMs, gap)) / speed;
+    const wait = Math.max(minGapMs, Math.min(maxGapMs, gap)) / speed;
     const timer = setTimeout(() => setCount(count + 1), wait);
     return () => clearTimeout(timer);
-  }, [isPlaying, isOver, count, speed]);
+  }, [isPlaying, isAtEnd, count, speed]);
   const goTo = useCallback(
     (next: number) => {
       setPlaying(false);
@@ -46,14 +46,14 @@ export function usePlayback(facts: readonly Fact[], total: number): Playback {
   );
   return {
     count,
-    isPlaying: isPlaying && !isOver,
+    isPlaying: isPlaying && !isAtEnd,
     speed,
     setSpeed,
     goTo,
     toggle() {
-      // At the end it begins anew.
-      if (isOver) setCount(0);
-      setPlaying(isOver || !isPlaying);
+      // Restarts from the beginning at the end.
+      if (isAtEnd) setCount(0);
+      setPlaying(isAtEnd || !isPlaying);
     },
   };
 }

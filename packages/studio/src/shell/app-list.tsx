@@ -1,19 +1,19 @@
 import type { ReactNode } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { useAbout } from "../data/about.ts";
-import { introduced, newChatPath } from "../data/agents.ts";
-import { steadyText } from "../markdown/visible-text.ts";
+import { filterProfiled, getNewChatPath } from "../data/agents.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
 
-const most = 12;
+const maxApps = 12;
 
-/** The agents that present themselves; each begins a new chat. */
+/** Agents with a profile. Each starts a new chat. */
 export function AppList({ onChoose }: { readonly onChoose: () => void }): ReactNode {
   const about = useAbout((state) => state.about);
-  const [place] = useLocation();
+  const [path] = useLocation();
   const [search] = useSearchParams();
-  const apps = introduced(about?.agents ?? []).slice(0, most);
+  const apps = filterProfiled(about?.agents ?? []).slice(0, maxApps);
   if (apps.length === 0) return null;
-  const chosen = place === "/" ? search.get("agent") : undefined;
+  const selectedName = path === "/" ? search.get("agent") : undefined;
   return (
     <nav
       aria-label="Apps"
@@ -24,13 +24,13 @@ export function AppList({ onChoose }: { readonly onChoose: () => void }): ReactN
         {apps.map(({ name, title = name, description }) => (
           <li key={name}>
             <Link
-              href={newChatPath(name)}
+              href={getNewChatPath(name)}
               onClick={onChoose}
-              title={description === undefined ? undefined : steadyText(description)}
-              aria-current={name === chosen ? "page" : undefined}
+              title={description === undefined ? undefined : escapeBidi(description)}
+              aria-current={name === selectedName ? "page" : undefined}
               className="block truncate rounded-md px-2 py-1.5 text-quiet text-sm hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
             >
-              {steadyText(title)}
+              {escapeBidi(title)}
             </Link>
           </li>
         ))}

@@ -1,23 +1,23 @@
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 
-/** What is open around the conversation. */
+/** Which parts of the layout are open. */
 export type LayoutState = {
-  /** On a phone the list of sessions lies over the rest. */
+  /** On a phone the sidebar covers the page. */
   readonly isListOpen: boolean;
   readonly isInspectorOpen: boolean;
   readonly dialog: "palette" | "help" | undefined;
   readonly set: (change: Partial<Omit<LayoutState, "set">>) => void;
 };
 
-// Not there where it is drawn without a browser.
-const isWide: MediaQueryList | undefined = globalThis.matchMedia?.("(min-width: 1024px)");
+// Undefined when rendering without a browser.
+const wideQuery: MediaQueryList | undefined = globalThis.matchMedia?.("(min-width: 1024px)");
 
 export const useLayout: UseBoundStore<StoreApi<LayoutState>> = create<LayoutState>()((set) => ({
-  isListOpen: isWide?.matches ?? false,
+  isListOpen: wideQuery?.matches ?? false,
   isInspectorOpen: false,
   dialog: undefined,
   set,
 }));
 
-// Over a page that has become narrow it would lie in the way.
-isWide?.addEventListener("change", ({ matches }) => useLayout.setState({ isListOpen: matches }));
+// Close the sidebar when the window becomes narrow.
+wideQuery?.addEventListener("change", ({ matches }) => useLayout.setState({ isListOpen: matches }));

@@ -1,16 +1,16 @@
 import type { ReactNode } from "react";
-import { useHasView } from "../panel/view-state.ts";
+import { useHasView } from "../panel/panel-state.ts";
 import { classNames } from "../ui/class-names.ts";
 import { useLayout } from "./layout-state.ts";
 
 type LayoutProps = {
   readonly list: ReactNode;
   readonly children: ReactNode;
-  /** What is beside a conversation; other pages have nothing there. */
+  /** Shown next to a conversation only. */
   readonly inspector?: ReactNode;
 };
 
-/** Sessions on the left, the conversation in the middle, what is behind it on the right. One column on a phone. */
+/** Sidebar, main column and inspector. One column on a phone. */
 export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
   const { isListOpen, isInspectorOpen, set } = useLayout();
   const hasView = useHasView();
@@ -20,12 +20,12 @@ export function Layout({ list, children, inspector }: LayoutProps): ReactNode {
         href="#main"
         className="sr-only z-50 rounded-md bg-accent px-3 py-1.5 text-accent-ink focus:not-sr-only focus:fixed focus:left-3 focus:top-3"
       >
-        Go to the conversation
+        Skip to content
       </a>
       {isListOpen && (
         <button
           type="button"
-          aria-label="Close the list of sessions"
+          aria-label="Close sidebar"
           className="fixed inset-0 z-20 bg-black/30 lg:hidden"
           onClick={() => set({ isListOpen: false })}
         />

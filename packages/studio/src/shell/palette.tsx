@@ -9,7 +9,7 @@ import { useLayout } from "./layout-state.ts";
 
 type Choice = { readonly id: string; readonly label: string; readonly detail?: string; choose(): void };
 
-/** Finds sessions by title and by what was said in them, pages, and what can be done. */
+/** Command palette: finds sessions by title and content, pages and actions. */
 export function Palette(): ReactNode {
   const { dialog, set } = useLayout();
   const close = () => set({ dialog: undefined });
@@ -20,22 +20,22 @@ export function Palette(): ReactNode {
   );
 }
 
-function useChoices(words: string): readonly Choice[] {
-  const [, go] = useLocation();
+function useChoices(query: string): readonly Choice[] {
+  const [, navigate] = useLocation();
   const sessions = useSessionList((list) => list.sessions) ?? [];
-  const [found, setFound] = useState<readonly Choice[]>([]);
+  const [searchResults, setSearchResults] = useState<readonly Choice[]>([]);
   useEffect(() => {
-    if (words.trim().length < 2) return setFound([]);
+    if (query.trim().length < 2) return setSearchResults([]);
     let isCurrent = true;
     const timer = setTimeout(async () => {
-      const hits = await client.sessions.search(words, { most: 8 }).catch(() => []);
+      const hits = await client.sessions.search(query, { most: 8 }).catch(() => []);
       if (!isCurrent) return;
-      setFound(
+      setSearchResults(
         hits.map(({ id, title, places }) => ({
           id: `found ${id}`,
           label: title,
           detail: places[0]?.excerpt ?? "",
-          choose: () => go(`/sessions/${encodeURIComponent(id)}`),
+          choose: () => navigate(`/sessions/${encodeURIComponent(id)}`),
         })),
       );
     }, 150);
@@ -43,33 +43,37 @@ function useChoices(words: string): readonly Choice[] {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [words, go]);
+  }, [query, navigate]);
   const actions: readonly Choice[] = [
-    { id: "new", label: "New chat", choose: () => go("/") },
+    { id: "new", label: "New chat", choose: () => navigate("/") },
     ...(["Sessions", "Agents", "MCP servers", "Models", "Settings"] as const).map((page) => ({
       id: page,
       label: `Go to ${page}`,
-      choose: () => go(`/${page.toLowerCase().replace(" ", "-")}`),
+      choose: () => navigate(`/${page.toLowerCase().replace(" ", "-")}`),
     })),
     { id: "dark", label: "Dark theme", choose: () => chooseTheme("dark") },
     { id: "light", label: "Light theme", choose: () => chooseTheme("light") },
-    { id: "system", label: "Theme of the system", choose: () => chooseTheme("system") },
+    { id: "system", label: "System theme", choose: () => chooseTheme("system") },
   ];
-  const titled = sessions.map(({ id, title }) => ({
+  const sessionChoices = sessions.map(({ id, title }) => ({
     id: `titled ${id}`,
     label: title,
-    choose: () => go(`/sessions/${encodeURIComponent(id)}`),
+    choose: () => navigate(`/sessions/${encodeURIComponent(id)}`),
   }));
-  const isMeant = ({ label }: Choice) => label.toLowerCase().includes(words.trim().toLowerCase());
-  return [...actions.filter(isMeant), ...titled.filter(isMeant).slice(0, 8), ...found];
+  const matchesQuery = ({ label }: Choice) => label.toLowerCase().includes(query.trim().toLowerCase());
+  return [
+    ...actions.filter(matchesQuery),
+    ...sessionChoices.filter(matchesQuery).slice(0, 8),
+    ...searchResults,
+  ];
 }
 
 function PaletteList({ onDone }: { onDone(): void }): ReactNode {
-  const [words, setWords] = useState("");
-  const [at, setAt] = useState(0);
-  const choices = useChoices(words);
+  const [query, setQuery] = useState("");
+  const [activeIndex, setActiveIndex] = useState(0);
+  const choices = useChoices(query);
   const listId = useId();
-  const current = choices[Math.min(at, choices.length - 1)];
+  const current = choices[Math.min(activeIndex, choices.length - 1)];
   function choose(choice: Choice | undefined): void {
     if (!choice) return;
     onDone();
@@ -83,22 +87,22 @@ function PaletteList({ onDone }: { onDone(): void }): ReactNode {
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={current && `${listId} ${current.id}`.replaceAll(" ", "-")}
-        placeholder="A session, words that were said, a page…"
-        value={words}
+        placeholder="Search sessions, messages and pages…"
+        value={query}
         onChange={({ target }) => {
-          setWords(target.value);
-          setAt(0);
+          setQuery(target.value);
+          setActiveIndex(0);
         }}
         onKeyDown={(event) => {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-          if (step) setAt((at + step + choices.length) % Math.max(1, choices.length));
+          if (step) setActiveIndex((activeIndex + step + choices.length) % Math.max(1, choices.length));
           else if (event.key === "Enter") choose(current);
           else return;
           event.preventDefault();
         }}
         className="h-10 w-full rounded-md border bg-paper px-3"
       />
-      <div id={listId} role="listbox" aria-label="Found" className="mt-3 grid grid-cols-1 gap-0.5">
+      <div id={listId} role="listbox" aria-label="Results" className="mt-3 grid grid-cols-1 gap-0.5">
         {choices.map((choice) => (
           <button
             key={choice.id}
@@ -117,7 +121,7 @@ function PaletteList({ onDone }: { onDone(): void }): ReactNode {
             {choice.detail && <span className="block truncate text-xs text-quiet">{choice.detail}</span>}
           </button>
         ))}
-        {choices.length === 0 && <p className="px-3 py-4 text-sm text-quiet">Nothing found.</p>}
+        {choices.length === 0 && <p className="px-3 py-4 text-sm text-quiet">No results.</p>}
       </div>
     </>
   );

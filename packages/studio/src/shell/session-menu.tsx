@@ -5,16 +5,16 @@ import { useLocation } from "wouter";
 import { client } from "../data/client.ts";
 import { deleteSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { steadyText } from "../markdown/visible-text.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
 import { Menu } from "../ui/menu.tsx";
-import { attempt } from "./toasts.tsx";
-import { useOnce } from "./use-once.ts";
+import { runWithToast } from "./toasts.tsx";
+import { useSingleFlight } from "./use-single-flight.ts";
 
 type SessionMenuProps = {
   readonly session: Pick<ListedSession, "id" | "title">;
-  /** It is the one that is shown. */
+  /** Whether this session is shown. */
   readonly isOpen?: boolean;
 };
 
@@ -24,18 +24,18 @@ const formats: readonly { readonly format: ExportFormat; readonly name: string }
   { format: "json", name: "JSON" },
 ];
 
-/** What can be done with a session. */
+/** Menu with session actions. */
 export function SessionMenu({ session, isOpen = false }: SessionMenuProps): ReactNode {
   const [dialog, setDialog] = useState<"rename" | "remove">();
   const close = () => setDialog(undefined);
-  const save = (format: ExportFormat) =>
+  const exportAs = (format: ExportFormat) =>
     open(`/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}`, "_self");
   const items = [
     { label: "Rename", icon: <Pencil size={14} />, onSelect: () => setDialog("rename") },
     ...formats.map(({ format, name }) => ({
       label: `Export as ${name}`,
       icon: <Download size={14} />,
-      onSelect: () => save(format),
+      onSelect: () => exportAs(format),
     })),
     { label: "Delete", icon: <Trash2 size={14} />, isDangerous: true, onSelect: () => setDialog("remove") },
   ];
@@ -44,7 +44,7 @@ export function SessionMenu({ session, isOpen = false }: SessionMenuProps): Reac
       <Menu
         items={items}
         trigger={
-          <IconButton label={`More about ${steadyText(session.title)}`} className="size-7">
+          <IconButton label={`Actions for ${escapeBidi(session.title)}`} className="size-7">
             <MoreHorizontal size={15} />
           </IconButton>
         }
@@ -54,7 +54,7 @@ export function SessionMenu({ session, isOpen = false }: SessionMenuProps): Reac
       </Dialog>
       <Dialog
         title="Delete this session?"
-        description={`“${steadyText(session.title)}” and all that was said in it will be gone.`}
+        description={`“${escapeBidi(session.title)}” and all its messages will be deleted.`}
         isOpen={dialog === "remove"}
         onClose={close}
       >
@@ -67,19 +67,19 @@ export function SessionMenu({ session, isOpen = false }: SessionMenuProps): Reac
 type ChangeProps = SessionMenuProps & { onDone(): void };
 
 function RemoveButtons({ session, isOpen, onDone }: ChangeProps): ReactNode {
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const refresh = useSessionList((list) => list.refresh);
-  const once = useOnce();
+  const runOnce = useSingleFlight();
   async function remove(): Promise<void> {
     await deleteSession(session.id);
     onDone();
-    if (isOpen) go("/");
+    if (isOpen) navigate("/");
     await refresh();
   }
   return (
     <div className="flex justify-end gap-2">
-      <Button onClick={onDone}>Keep it</Button>
-      <Button kind="danger" onClick={() => attempt(() => once(remove))}>
+      <Button onClick={onDone}>Cancel</Button>
+      <Button kind="danger" onClick={() => runWithToast(() => runOnce(remove))}>
         Delete
       </Button>
     </div>
@@ -89,7 +89,7 @@ function RemoveButtons({ session, isOpen, onDone }: ChangeProps): ReactNode {
 function RenameForm({ session, onDone }: ChangeProps): ReactNode {
   const [title, setTitle] = useState(session.title);
   const refresh = useSessionList((list) => list.refresh);
-  async function save(): Promise<void> {
+  async function saveTitle(): Promise<void> {
     await client.sessions.rename(session.id, title.trim());
     onDone();
     await refresh();
@@ -99,7 +99,7 @@ function RenameForm({ session, onDone }: ChangeProps): ReactNode {
       className="flex gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        attempt(save);
+        runWithToast(saveTitle);
       }}
     >
       <input

@@ -3,12 +3,12 @@ import { Bot, History, MessageSquarePlus, Plug, Settings, Sparkles } from "lucid
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useSessionList } from "../data/session-list.ts";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
-import { Failure, Loading } from "../ui/state.tsx";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { ErrorMessage, Loading } from "../ui/state.tsx";
 import { AppList } from "./app-list.tsx";
+import { groupSessions } from "./group-sessions.ts";
 import { useLayout } from "./layout-state.ts";
-import { sessionGroups } from "./session-groups.ts";
 import { SessionMenu } from "./session-menu.tsx";
 
 const pages = [
@@ -19,16 +19,16 @@ const pages = [
   { path: "/settings", label: "Settings", Icon: Settings },
 ] as const;
 
-/** A link in the sidebar; on a phone it closes what lies over the page. */
+/** Closes the sidebar on a phone after a link is followed. */
 function closeOnPhone(): void {
   if (!matchMedia("(min-width: 1024px)").matches) useLayout.getState().set({ isListOpen: false });
 }
 
-/** Who can be asked, everything that was talked about, and the way to the other pages. */
+/** Apps, sessions and links to the other pages. */
 export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
   const { sessions, error, refresh } = useSessionList();
-  const [place] = useLocation();
-  const groups = sessionGroups(sessions ?? [], new Date());
+  const [currentPath] = useLocation();
+  const groups = groupSessions(sessions ?? [], new Date());
   return (
     <>
       <div className="flex items-center gap-2 px-3 pb-2 pt-3">
@@ -51,10 +51,10 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
         aria-label="Sessions"
         className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 [scrollbar-gutter:stable]"
       >
-        {error !== undefined && <Failure message={error} onRetry={() => void refresh()} />}
+        {error !== undefined && <ErrorMessage message={error} onRetry={() => void refresh()} />}
         {!sessions && error === undefined && <Loading label="Loading sessions" />}
         {sessions?.length === 0 && (
-          <p className="px-2 py-6 text-sm text-quiet">What you talk about is kept here.</p>
+          <p className="px-2 py-6 text-sm text-quiet">Your sessions will appear here.</p>
         )}
         {groups.map(({ title, sessions: all }) => (
           <section key={title} className="mt-3">
@@ -73,7 +73,7 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
             key={path}
             href={path}
             onClick={closeOnPhone}
-            aria-current={place === path ? "page" : undefined}
+            aria-current={currentPath === path ? "page" : undefined}
             className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
           >
             <Icon size={15} aria-hidden="true" />
@@ -103,7 +103,7 @@ function SessionItem({ session, isOpen }: SessionItemProps): ReactNode {
           isOpen ? "bg-line font-medium text-ink" : "text-quiet hover:bg-line/60 hover:text-ink",
         )}
       >
-        {steadyText(session.title)}
+        {escapeBidi(session.title)}
       </Link>
       <div className="absolute inset-y-0 right-0 flex items-center opacity-0 focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100 [@media(hover:none)]:opacity-100">
         <SessionMenu session={session} isOpen={isOpen} />

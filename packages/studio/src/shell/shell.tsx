@@ -3,7 +3,7 @@ import { useRoute } from "wouter";
 import { useAbout } from "../data/about.ts";
 import { useDeletedSessions } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
-import { LeavingDialog } from "../ui/leaving-dialog.tsx";
+import { ExternalLinkDialog } from "../ui/external-link-dialog.tsx";
 import { Loading } from "../ui/state.tsx";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Layout } from "./layout.tsx";
@@ -12,17 +12,17 @@ import { SessionSidebar } from "./session-sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { Toasts } from "./toasts.tsx";
 
-/** What is around every page: the sessions, the inspector, the palette and the keyboard. */
+/** Frame of every page: sidebar, inspector, palette and shortcuts. */
 export function Shell({ children }: { readonly children: ReactNode }): ReactNode {
   const refresh = useSessionList((list) => list.refresh);
-  const learn = useAbout((state) => state.refresh);
+  const refreshAbout = useAbout((state) => state.refresh);
   const [isSession, params] = useRoute("/sessions/:id");
   const isDeleted = useDeletedSessions(({ ids }) => ids.includes(params?.id ?? ""));
   useShortcuts();
-  // The first screen asks by itself, each time that it is opened.
+  // The start page loads this itself.
   useEffect(() => {
-    if (location.pathname !== "/") void learn();
-  }, [learn]);
+    if (location.pathname !== "/") void refreshAbout();
+  }, [refreshAbout]);
   useEffect(() => {
     void refresh();
     const onFocus = () => void refresh();
@@ -39,7 +39,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
       </Layout>
       <Palette />
       <HelpSheet />
-      <LeavingDialog />
+      <ExternalLinkDialog />
       <Toasts />
     </>
   );
@@ -49,7 +49,7 @@ const InspectorPanel = lazy(async () => ({
   default: (await import("../inspector/inspector.tsx")).InspectorPanel,
 }));
 
-/** What is behind a conversation: loaded when it is first opened. */
+/** Loads the inspector when it is first opened. */
 export function Inspector({ sessionId }: { readonly sessionId: string }): ReactNode {
   return (
     <Suspense fallback={<Loading />}>

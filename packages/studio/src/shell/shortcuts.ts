@@ -2,29 +2,29 @@ import { useEffect } from "react";
 import { useLocation } from "wouter";
 import { useLayout } from "./layout-state.ts";
 
-/** A key and what it does, as the help sheet shows it. */
-export type Shortcut = { readonly keys: string; readonly does: string };
+/** A keyboard shortcut, as shown in the help. */
+export type Shortcut = { readonly keys: string; readonly description: string };
 
 export const shortcuts: readonly Shortcut[] = [
-  { keys: "Enter", does: "Send" },
-  { keys: "Shift Enter", does: "New line" },
-  { keys: "Esc", does: "Stop the run, or close what is open" },
-  { keys: "↑", does: "In an empty prompt: edit what you said last" },
-  { keys: "Mod K", does: "Find sessions, pages and actions" },
-  { keys: "Mod Shift O", does: "New chat" },
-  { keys: "Mod B", does: "Show or hide the sessions" },
-  { keys: "Mod I", does: "Show or hide the inspector" },
-  { keys: "/", does: "Go to the prompt" },
-  { keys: "?", does: "Show these keys" },
+  { keys: "Enter", description: "Send" },
+  { keys: "Shift Enter", description: "New line" },
+  { keys: "Esc", description: "Stop the run or close the dialog" },
+  { keys: "↑", description: "Edit your last message (in an empty prompt)" },
+  { keys: "Mod K", description: "Find sessions, pages and actions" },
+  { keys: "Mod Shift O", description: "New chat" },
+  { keys: "Mod B", description: "Toggle sidebar" },
+  { keys: "Mod I", description: "Toggle inspector" },
+  { keys: "/", description: "Focus the prompt" },
+  { keys: "?", description: "Show keyboard shortcuts" },
 ];
 
 const isTyping = ({ target }: KeyboardEvent) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Listens to the keys that work everywhere. */
+/** Registers the global keyboard shortcuts. */
 export function useShortcuts(): void {
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
       const { isListOpen, isInspectorOpen, set } = useLayout.getState();
@@ -34,7 +34,7 @@ export function useShortcuts(): void {
             k: () => set({ dialog: "palette" }),
             b: () => set({ isListOpen: !isListOpen }),
             i: () => set({ isInspectorOpen: !isInspectorOpen }),
-            ...(event.shiftKey && { o: () => go("/") }),
+            ...(event.shiftKey && { o: () => navigate("/") }),
           }
         : {
             "?": () => set({ dialog: "help" }),
@@ -47,5 +47,5 @@ export function useShortcuts(): void {
     }
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [go]);
+  }, [navigate]);
 }

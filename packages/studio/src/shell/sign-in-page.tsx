@@ -4,16 +4,16 @@ import { takeCode, useSignIn } from "../data/sign-in.ts";
 import { Button } from "../ui/button.tsx";
 import { Loading } from "../ui/state.tsx";
 
-type By = { readonly key: string } | { readonly code: string };
+type Credentials = { readonly key: string } | { readonly code: string };
 
-/** Signs in, and begins anew. */
-async function signIn(by: By): Promise<void> {
+/** Signs in and reloads the page. */
+async function signIn(credentials: Credentials): Promise<void> {
   useSignIn.setState({ state: "trying", error: undefined });
   try {
-    await client.signIn(by);
+    await client.signIn(credentials);
     location.reload();
-  } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
+  } catch (cause) {
+    const error = cause instanceof Error ? cause.message : String(cause);
     useSignIn.setState({ state: "needed", error });
   }
 }
@@ -21,7 +21,7 @@ async function signIn(by: By): Promise<void> {
 const code = takeCode();
 if (code !== undefined) useSignIn.setState({ state: "trying" });
 
-/** Shows the studio to those who may see it; others are asked who they are. */
+/** Shows the sign-in page when the server requires it. */
 export function SignInGate({ children }: { readonly children: ReactNode }): ReactNode {
   const state = useSignIn((signIn) => signIn.state);
   useEffect(() => {
@@ -49,13 +49,12 @@ function SignInPage(): ReactNode {
         </div>
         <h1 className="mt-2 text-xl font-semibold">Sign in</h1>
         <p className="text-sm text-quiet">
-          This server wants a key. Whoever runs it can give you one, or an address with a code that works
-          once.
+          This server requires a key. Ask its operator for a key or a one-time sign-in link.
         </p>
         <label className="grid gap-1 text-sm font-medium">
           Key
           <input
-            // biome-ignore lint/a11y/noAutofocus: there is nothing else on the page
+            // biome-ignore lint/a11y/noAutofocus: it is the only field on the page
             autoFocus
             type="password"
             autoComplete="current-password"

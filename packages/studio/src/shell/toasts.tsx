@@ -5,26 +5,26 @@ type Toast = { readonly id: number; readonly text: string; readonly isBad: boole
 
 const useToasts = create<{ readonly toasts: readonly Toast[] }>()(() => ({ toasts: [] }));
 let count = 0;
-const shownMs = 6000;
+const toastMs = 6000;
 
-/** Says something for a moment. */
-export function toast(text: string, { isBad = false }: { readonly isBad?: boolean } = {}): void {
+/** Shows a short message. */
+export function showToast(text: string, { isBad = false }: { readonly isBad?: boolean } = {}): void {
   const id = ++count;
   useToasts.setState(({ toasts }) => ({ toasts: [...toasts, { id, text, isBad }].slice(-3) }));
   setTimeout(
-    () => useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((one) => one.id !== id) })),
-    shownMs,
+    () => useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) })),
+    toastMs,
   );
 }
 
-/** Runs an action of a button, and says so when it fails. */
-export function attempt(action: () => Promise<unknown>): void {
-  action().catch((thrown: unknown) =>
-    toast(thrown instanceof Error ? thrown.message : String(thrown), { isBad: true }),
+/** Runs an action and shows a toast if it fails. */
+export function runWithToast(action: () => Promise<unknown>): void {
+  action().catch((error: unknown) =>
+    showToast(error instanceof Error ? error.message : String(error), { isBad: true }),
   );
 }
 
-/** What is being said, below the head of the page: at its foot it would lie over the prompt. */
+/** Shown at the top, because at the bottom they would cover the composer. */
 export function Toasts(): ReactNode {
   const toasts = useToasts((state) => state.toasts);
   return (

@@ -7,30 +7,30 @@ import { studioFolder } from "../index.ts";
 import { withBuiltStudio } from "./build-studio.ts";
 import { launchBrowser, sizes } from "./launch-browser.ts";
 
-/** How a page is looked at. */
-export type Look = {
+/** Options of a test page. */
+export type PageOptions = {
   readonly size?: "desktop" | "phone";
   readonly theme?: "light" | "dark";
-  /** Words of problems that the test brings about on purpose. */
+  /** Problems that the test causes on purpose. */
   readonly expects?: readonly RegExp[];
-  /** Another server than the one of the test file. */
+  /** Uses another server than the test file's. */
   readonly url?: string;
-  /** A second tab of the same browser. */
+  /** Opens a second tab in this page's context. */
   readonly beside?: Page;
 };
 
-/** The studio of a test file, in a real browser. */
+/** The studio in a real browser, shared by a test file. */
 export interface StudioUnderTest {
   readonly url: string;
   readonly server: Server;
-  /** Opens a page. What goes wrong in it, and what it asks of another origin, fails the test. */
-  open(path?: string, look?: Look): Promise<Page>;
+  /** Opens a page. Errors in the page and requests to other origins fail the test. */
+  open(path?: string, options?: PageOptions): Promise<Page>;
 }
 
 export { launchBrowser };
 
-/** For the top of a test file: a server with these agents and a browser, for all its tests. */
-export function studioFor(options: () => ServerOptions): StudioUnderTest {
+/** Registers hooks that start a server and a browser for a test file. */
+export function setupStudio(options: () => ServerOptions): StudioUnderTest {
   let browser: Browser;
   let server: Server;
   let listening: ListeningServer;
@@ -44,8 +44,8 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
   afterEach(async () => {
     await Promise.all([...contexts].map((context) => context.close()));
     contexts.clear();
-    const found = problems.splice(0);
-    if (found.length > 0) throw new Error(`The page had problems:\n${found.join("\n")}`);
+    const reported = problems.splice(0);
+    if (reported.length > 0) throw new Error(`The page had problems:\n${reported.join("\n")}`);
   });
   afterAll(async () => {
     await Promise.all([browser?.close(), listening?.close(500)]);
@@ -58,8 +58,8 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
     get server() {
       return server;
     },
-    async open(path = "/", look = {}) {
-      const { size = "desktop", theme = "light", expects = [], url = listening.url, beside } = look;
+    async open(path = "/", pageOptions = {}) {
+      const { size = "desktop", theme = "light", expects = [], url = listening.url, beside } = pageOptions;
       const context =
         beside?.context() ??
         (await browser.newContext({
@@ -73,7 +73,7 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
       contexts.add(context);
       const page = await context.newPage();
       page.setDefaultTimeout(30_000);
-      watch(page, url, (problem) => {
+      watchPage(page, url, (problem) => {
         if (!expects.some((expected) => expected.test(problem))) problems.push(problem);
       });
       await page.goto(new URL(path, url).href);
@@ -82,7 +82,7 @@ export function studioFor(options: () => ServerOptions): StudioUnderTest {
   };
 }
 
-function watch(page: Page, url: string, report: (problem: string) => void): void {
+function watchPage(page: Page, url: string, report: (problem: string) => void): void {
   const { origin } = new URL(url);
   page.on("console", (message) => {
     if (message.type() === "error") report(`console: ${message.text()} (${message.location().url})`);
@@ -90,13 +90,14 @@ function watch(page: Page, url: string, report: (problem: string) => void): void
   page.on("pageerror", (error) => report(`page: ${error.stack ?? error.message}`));
   page.on("crash", () => report("The page has crashed."));
   page.on("request", (request) => {
-    const asked = request.url();
-    if (!/^(?:data|blob):/.test(asked) && new URL(asked).origin !== origin) report(`left for ${asked}`);
+    const requestedUrl = request.url();
+    if (!/^(?:data|blob):/.test(requestedUrl) && new URL(requestedUrl).origin !== origin)
+      report(`left for ${requestedUrl}`);
   });
 }
 
-/** A picture of the page, in the folder of `CAPSTAN_PICTURES`; nowhere when that is not set. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** Saves a screenshot to the folder in `CAPSTAN_PICTURES`, if set. */
+export async function takePicture(page: Page, name: string): Promise<void> {
   const folder = process.env.CAPSTAN_PICTURES;
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });

@@ -8,66 +8,71 @@ import { studioFolder } from "../index.ts";
 const root = join(import.meta.dirname, "../..");
 const lock = join(root, "dist/.building");
 const vite = join(dirname(createRequire(import.meta.url).resolve("vite/package.json")), "bin/vite.js");
-/** Whoever holds the lock for longer is gone. */
+/** Older locks are stale. */
 const staleMs = 90_000;
 
-/** Sources that change while a test file runs do not matter to it. */
+/** Checked once per test file. */
 let isChecked = false;
 
-/** Does something while the studio is built and nobody else builds it: test files run at the same time. */
-export async function withBuiltStudio<Value>(use: () => Value | Promise<Value>): Promise<Value> {
+/** Runs an action with an up-to-date build, while holding a lock against parallel test files. */
+export async function withBuiltStudio<Value>(action: () => Value | Promise<Value>): Promise<Value> {
   mkdirSync(join(root, "dist"), { recursive: true });
-  while (!isLocked()) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (!tryLock()) await new Promise((resolve) => setTimeout(resolve, 100));
   try {
-    if (!isChecked && newest(builtFrom) > timeOf(join(studioFolder, "index.html"))) await build();
+    if (!isChecked && getNewestTime(sourcePaths) > getModifiedTime(join(studioFolder, "index.html")))
+      await build();
     isChecked = true;
-    return await use();
+    return await action();
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
 }
 
-function isLocked(): boolean {
+function tryLock(): boolean {
   try {
     mkdirSync(lock);
     return true;
   } catch {
-    const age = Date.now() - timeOf(lock);
+    const age = Date.now() - getModifiedTime(lock);
     if (age > staleMs && age < Date.now()) rmSync(lock, { recursive: true, force: true });
     return false;
   }
 }
 
-const builtFrom = ["src", "index.html", "public", "vite.config.ts", "../capstan/src/client"].map((path) =>
+const sourcePaths = ["src", "index.html", "public", "vite.config.ts", "../capstan/src/client"].map((path) =>
   join(root, path),
 );
 
-/** In a process of its own: in one that runs tests, React would be built for development. */
+/** Uses a child process, because React would be built for development in a test process. */
 async function build(): Promise<void> {
-  const fresh = join(root, "dist/app-next");
+  const nextFolder = join(root, "dist/app-next");
   const env = { ...process.env, NODE_ENV: "production" };
-  await promisify(execFile)(process.execPath, [vite, "build", "--outDir", fresh, "--logLevel", "error"], {
-    cwd: root,
-    env,
-  });
+  await promisify(execFile)(
+    process.execPath,
+    [vite, "build", "--outDir", nextFolder, "--logLevel", "error"],
+    {
+      cwd: root,
+      env,
+    },
+  );
   rmSync(studioFolder, { recursive: true, force: true });
-  renameSync(fresh, studioFolder);
+  renameSync(nextFolder, studioFolder);
 }
 
-function newest(paths: readonly string[]): number {
+function getNewestTime(paths: readonly string[]): number {
   return Math.max(
     ...paths.map((path) => {
-      if (!statSync(path).isDirectory()) return timeOf(path);
+      if (!statSync(path).isDirectory()) return getModifiedTime(path);
       const files = readdirSync(path, { recursive: true, withFileTypes: true });
-      const sources = files.filter((file) => file.isFile() && !isOfTests(join(file.parentPath, file.name)));
-      return Math.max(0, ...sources.map((file) => timeOf(join(file.parentPath, file.name))));
+      const sources = files.filter((file) => file.isFile() && !isTestFile(join(file.parentPath, file.name)));
+      return Math.max(0, ...sources.map((file) => getModifiedTime(join(file.parentPath, file.name))));
     }),
   );
 }
 
-const isOfTests = (path: string) => path.includes("/testing/") || /\.test\.tsx?$/.test(path);
+const isTestFile = (path: string) => path.includes("/testing/") || /\.test\.tsx?$/.test(path);
 
-/** 0 when there is no such file. */
-function timeOf(path: string): number {
+/** Returns 0 if the file does not exist. */
+function getModifiedTime(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

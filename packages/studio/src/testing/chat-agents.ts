@@ -1,7 +1,7 @@
 import { type Agent, agentTool, defineAgent, defineTool, type Entry, type Model, type Part } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-/** What a turn of the model is: it is said word by word. */
+/** A turn of the model, streamed word by word. */
 type Turn = {
   readonly thinks?: string;
   readonly says?: string;
@@ -9,14 +9,14 @@ type Turn = {
   readonly calls?: readonly { readonly name: string; readonly input: object }[];
 };
 
-function plainText(content: string | readonly Part[]): string {
+function toPlainWords(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
   return content
     .map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.mediaType}]`))
     .join(" ");
 }
 
-const pause = (ms: number, signal?: AbortSignal) =>
+const wait = (ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal?.addEventListener("abort", () => {
@@ -34,19 +34,24 @@ const answer = `The guide names two ways to begin, and both keep what was said [
 const result = await run(agent, "Where is gate D15?");
 \`\`\``;
 
-const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at + 1}`).join(" ");
+const generateWords = (count: number) =>
+  Array.from({ length: count }, (_, index) => `word${index + 1}`).join(" ");
 
-/** What to do next, from what was asked and how many results are there since. */
-function turnOf(asked: string, results: readonly Extract<Entry, { type: "result" }>[], told: string): Turn {
+/** Chooses the next turn from the question and the results so far. */
+function chooseTurn(
+  question: string,
+  results: readonly Extract<Entry, { type: "result" }>[],
+  steering: string,
+): Turn {
   const [first] = results;
-  if (asked.startsWith("Look")) {
+  if (question.startsWith("Look")) {
     const calls = [
       { name: "search_guide", input: { query: "ways to begin", limit: 3 } },
       { name: "read_page", input: { page: "timeline" } },
     ];
     return first ? { says: answer } : { thinks: "Two places may have it. I look at both.", calls };
   }
-  if (asked.startsWith("Save")) {
+  if (question.startsWith("Save")) {
     const edits = [{ find: "Hello", replace: "Good morning" }];
     if (!first)
       return {
@@ -55,41 +60,47 @@ function turnOf(asked: string, results: readonly Extract<Entry, { type: "result"
       };
     return { says: first.status === "ok" ? "The greeting is changed." : "I have left it as it was." };
   }
-  if (asked.startsWith("Count")) return { says: words(5_000), wordMs: 12 }; // a minute: tests stop it
-  if (asked.startsWith("Walk")) {
-    if (results.length < (told === "" ? 8 : 3))
+  if (question.startsWith("Count")) return { says: generateWords(5_000), wordMs: 12 }; // a minute: tests stop it
+  if (question.startsWith("Walk")) {
+    if (results.length < (steering === "" ? 8 : 3))
       return { calls: [{ name: "read_page", input: { page: `step ${results.length + 1}` } }] };
-    return { says: `Walked. On the way I heard: ${told || "nothing"}.` };
+    return { says: `Walked. On the way I heard: ${steering || "nothing"}.` };
   }
-  if (asked.startsWith("Book")) {
+  if (question.startsWith("Book")) {
     if (!first) return { calls: [{ name: "book_table", input: { place: "Harbor" } }] };
-    return { says: `Done: ${plainText(first.content)}` };
+    return { says: `Done: ${toPlainWords(first.content)}` };
   }
-  if (asked.startsWith("Delegate")) {
+  if (question.startsWith("Delegate")) {
     if (!first) return { calls: [{ name: "ask_researcher", input: { prompt: "Which ways are there?" } }] };
     return { says: "The researcher has found it." };
   }
-  return { says: `You said: ${asked}` };
+  return { says: `You said: ${question}` };
 }
 
 const model: Model = {
   id: "test/guide",
   async *stream({ history }, { signal }) {
     const from = history.findLastIndex(
-      (entry) => entry.type === "user" && !plainText(entry.content).startsWith("("),
+      (entry) => entry.type === "user" && !toPlainWords(entry.content).startsWith("("),
     );
-    const asked = history[from];
+    const question = history[from];
     const since = history.slice(from);
     const results = since.filter((entry) => entry.type === "result");
-    const told = since.slice(1).flatMap((entry) => (entry.type === "user" ? [plainText(entry.content)] : []));
-    const turn = turnOf(asked?.type === "user" ? plainText(asked.content) : "", results, told.join(" "));
+    const steering = since
+      .slice(1)
+      .flatMap((entry) => (entry.type === "user" ? [toPlainWords(entry.content)] : []));
+    const turn = chooseTurn(
+      question?.type === "user" ? toPlainWords(question.content) : "",
+      results,
+      steering.join(" "),
+    );
     const { thinks = "", says = "", calls = [], wordMs = 4 } = turn;
     for (const text of thinks.match(/\S+\s*/g) ?? []) {
-      await pause(wordMs, signal);
+      await wait(wordMs, signal);
       yield [{ type: "reasoning", text }];
     }
     for (const text of says.match(/\S+\s*/g) ?? []) {
-      await pause(wordMs, signal);
+      await wait(wordMs, signal);
       yield [{ type: "text", text }];
     }
     for (const [index, { name, input }] of calls.entries()) {
@@ -115,7 +126,7 @@ const tools = [
     reads: ["public"],
     async execute(_, { progress }) {
       progress("2 of 3 pages");
-      await pause(120);
+      await wait(120);
       const content =
         "There are two ways to begin. Both keep what was said, so that nothing is lost on the way.";
       const source = { title: "Getting started", url: "https://docs.example.test/begin" };
@@ -133,7 +144,7 @@ const tools = [
     effects: "none",
     reads: ["public"],
     async execute() {
-      await pause(300);
+      await wait(300);
       return { pages: 1, title: "Timeline", rows: [1, 2, 3] };
     },
   }),
@@ -161,8 +172,8 @@ const tools = [
     input: { type: "object" },
     effects: "state",
     reads: ["public"],
-    execute(_, { answers: [said] }) {
-      if (said) return said.approved ? `Booked for ${JSON.stringify(said.value)}.` : "Nothing was booked.";
+    execute(_, { answers: [reply] }) {
+      if (reply) return reply.approved ? `Booked for ${JSON.stringify(reply.value)}.` : "Nothing was booked.";
       const properties = {
         guests: { type: "integer", title: "Guests" },
         time: { type: "string", title: "Time", enum: ["18:00", "20:00"] },
@@ -188,8 +199,8 @@ const researcher = defineAgent({
   tools: tools.slice(0, 1),
 });
 
-/** Agents whose first word says what they do: Look, Save, Count, Walk, Book, Delegate; all else they repeat. */
-export function chatAgents(): readonly Agent[] {
+/** Agents controlled by the first word of the question: Look, Save, Count, Walk, Book, Delegate. Everything else is echoed. */
+export function createChatAgents(): readonly Agent[] {
   const ask = agentTool(researcher, { name: "ask_researcher", description: "Asks the researcher" });
   return [
     defineAgent({ name: "guide", model, tools: [...tools, ask], policy: { gate: "off" } }),
@@ -200,8 +211,8 @@ export function chatAgents(): readonly Agent[] {
   ];
 }
 
-/** What the studio says of them. */
-export const introductions = {
+/** Profiles of the test agents. */
+export const agentProfiles = {
   guide: {
     title: "Guide",
     description: "Knows the guide by heart, and changes notes when you agree.",

@@ -1,7 +1,7 @@
 import { type Agent, defineAgent, defineTool, type Json } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-const square = (x: number, name: string) => ({
+const createSquare = (x: number, name: string) => ({
   type: "Feature",
   geometry: {
     type: "Polygon",
@@ -21,9 +21,9 @@ const square = (x: number, name: string) => ({
 const floor = {
   title: "Concourses",
   coordinates: "plan",
-  levels: [{ id: "1", name: "Level 1", features: [square(0, "A"), square(20, "D")] }],
+  levels: [{ id: "1", name: "Level 1", features: [createSquare(0, "A"), createSquare(20, "D")] }],
 };
-const pin = (label: string, x: number) => ({ label, level: "1", at: [x, 10] });
+const createPin = (label: string, x: number) => ({ label, level: "1", at: [x, 10] });
 
 const gate = defineTool({
   name: "find_gate",
@@ -33,7 +33,7 @@ const gate = defineTool({
   execute(input) {
     const { name } = input as { name: string };
     const isClear = name !== "15";
-    const pins = isClear ? [pin(name, 30)] : [pin("A15", 10), pin("D15", 30)];
+    const pins = isClear ? [createPin(name, 30)] : [createPin("A15", 10), createPin("D15", 30)];
     const replies = isClear ? [] : ["A15", "D15"];
     return { content: `${pins.length} found.`, ui: { kind: "map", props: { ...floor, pins, replies } } };
   },
@@ -49,9 +49,13 @@ const draw = defineTool({
   execute(input) {
     const { color } = input as { color: string };
     const isCat = (id: string) => id.startsWith("cat");
-    const shown = nodes.map((id) => ({ id, type: isCat(id) ? "cat" : "other", ...(isCat(id) && { color }) }));
+    const styledNodes = nodes.map((id) => ({
+      id,
+      type: isCat(id) ? "cat" : "other",
+      ...(isCat(id) && { color }),
+    }));
     const edges = nodes.slice(1).map((from) => ({ from, to: "oslo" }));
-    const props = { title: "Pets", nodes: shown, edges };
+    const props = { title: "Pets", nodes: styledNodes, edges };
     return { content: "Drawn.", affected: { nodes: nodes.filter(isCat) }, ui: { kind: "graph", props } };
   },
 });
@@ -71,15 +75,15 @@ const calls: readonly (readonly [RegExp, string, Json, string])[] = [
   [/^Wait/, "wait_for_rain", {}, "It rains."],
 ];
 
-/** Answers with maps and graphs: Where, A15, D15, Make them #0000ff, Wait. */
-export function viewAgent(): Agent {
+/** An agent that answers with maps and graphs: Where, A15, D15, Make them #0000ff, Wait. */
+export function createViewAgent(): Agent {
   const model = scriptedModel(({ history }) => {
-    const asked = history.findLast((entry) => entry.type === "user");
-    const text = asked?.type === "user" ? String(asked.content) : "";
+    const lastInput = history.findLast((entry) => entry.type === "user");
+    const text = lastInput?.type === "user" ? String(lastInput.content) : "";
     const [pattern, name, input, says] = calls.find(([words]) => words.test(text)) ?? [];
     if (!pattern || history.at(-1)?.type === "result") return { text: says ?? `You said: ${text}` };
-    const given = pattern.exec(text)?.groups;
-    return { calls: [{ name: name ?? "", input: { ...(input as object), ...given } }] };
+    const groups = pattern.exec(text)?.groups;
+    return { calls: [{ name: name ?? "", input: { ...(input as object), ...groups } }] };
   });
   return defineAgent({ name: "explorer", model, tools: [gate, draw, idle], policy: { gate: "off" } });
 }

@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
 type ButtonProps = ComponentProps<"button"> & {
-  /** `main` is the one thing to do here; `quiet` does not ask for attention; `danger` cannot be undone. */
+  /** `main`: primary action. `quiet`: secondary. `danger`: cannot be undone. */
   readonly kind?: keyof typeof kinds;
   readonly size?: keyof typeof sizes;
 };
@@ -16,8 +16,11 @@ const kinds = {
 
 const sizes = { normal: "h-9 px-3.5 text-sm", small: "h-7 px-2.5 text-[0.8125rem]" } as const;
 
-/** How a button looks: also a link that is the thing to do. */
-export function buttonLook(kind: keyof typeof kinds = "plain", size: keyof typeof sizes = "normal"): string {
+/** Returns the classes of a button, also for links styled as buttons. */
+export function getButtonStyle(
+  kind: keyof typeof kinds = "plain",
+  size: keyof typeof sizes = "normal",
+): string {
   return classNames(
     "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium transition-colors",
     "disabled:pointer-events-none disabled:opacity-45",
@@ -26,19 +29,19 @@ export function buttonLook(kind: keyof typeof kinds = "plain", size: keyof typeo
   );
 }
 
-/** A button with words. */
+/** A button with a text label. */
 export function Button({ kind, size, className, ...rest }: ButtonProps): ReactNode {
-  return <button type="button" className={classNames(buttonLook(kind, size), className)} {...rest} />;
+  return <button type="button" className={classNames(getButtonStyle(kind, size), className)} {...rest} />;
 }
 
 type IconButtonProps = Omit<ComponentProps<"button">, "aria-label"> & {
-  /** What it does, for those who cannot see it and for the tip. */
+  /** Accessible name and tooltip. */
   readonly label: string;
-  /** Shown as switched on. */
+  /** Pressed state of a toggle. */
   readonly isOn?: boolean;
 };
 
-/** A button with a picture alone. */
+/** A button with only an icon. */
 export function IconButton({ label, isOn, className, ...rest }: IconButtonProps): ReactNode {
   return (
     <button

@@ -1,4 +1,4 @@
-/** Joins the names that are there. */
+/** Joins class names and skips falsy values. */
 export function classNames(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

@@ -10,33 +10,33 @@ type DialogProps = {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** `side` comes in from the right and has the height of the window. */
-  readonly place?: "middle" | "side";
+  /** `side`: a full-height panel on the right. */
+  readonly placement?: "middle" | "side";
 };
 
-const places = {
+const placements = {
   middle:
     "left-1/2 top-[12vh] max-h-[76vh] w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-xl border",
   side: "right-0 top-0 h-full w-[min(34rem,100vw)] border-l",
 } as const;
 
-/** A menu is gone when the dialog that was chosen in it is closed; what it was opened by is not. */
-function openerOf(focused: Element | null): Element | null {
+/** Returns the element that gets the focus back. A menu closes with its dialog, so its trigger is used instead. */
+function findOpener(focused: Element | null): Element | null {
   const menu = focused?.closest("[role=menu]");
   return menu ? document.getElementById(menu.getAttribute("aria-labelledby") ?? "") : focused;
 }
 
-/** Something that must be dealt with before the rest. Keeps the focus, and gives it back. */
+/** A modal dialog. Traps the focus and restores it on close. */
 export function Dialog({
   title,
   description,
   isOpen,
   onClose,
   children,
-  place = "middle",
+  placement = "middle",
 }: DialogProps): ReactNode {
-  // Most are opened by a key or from a menu, and have no button of their own to go back to.
-  const before = useRef<Element>(null);
+  // Most dialogs have no trigger of their own: they are opened by a shortcut or from a menu.
+  const focusReturn = useRef<Element>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -44,10 +44,10 @@ export function Dialog({
         <Radix.Content
           className={classNames(
             "fixed z-50 flex flex-col overflow-hidden bg-raised shadow-lifted focus:outline-none",
-            places[place],
+            placements[placement],
           )}
           onOpenAutoFocus={(event) => {
-            before.current = openerOf(document.activeElement);
+            focusReturn.current = findOpener(document.activeElement);
             const content = event.currentTarget as HTMLElement;
             const field =
               content.querySelector<HTMLElement>("[data-first]") ??
@@ -57,7 +57,7 @@ export function Dialog({
             field.focus();
           }}
           onCloseAutoFocus={(event) => {
-            const { current } = before;
+            const { current } = focusReturn;
             if (!(current instanceof HTMLElement && current.isConnected)) return;
             event.preventDefault();
             current.focus();

@@ -1,5 +1,5 @@
-/** A time span as people say it: `40 ms`, `1.3 s`, `12 s`, `2 min 5 s`. */
-export function spanOf(ms: number): string {
+/** Formats a duration: `40 ms`, `1.3 s`, `12 s`, `2 min 5 s`. */
+export function formatDuration(ms: number): string {
   if (ms < 995) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

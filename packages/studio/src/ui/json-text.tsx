@@ -1,10 +1,10 @@
 import type { Part } from "capstan";
 import type { ReactNode } from "react";
-import { visibleText } from "../markdown/visible-text.ts";
-import { CopyText } from "./copy-text.tsx";
+import { CopyButton } from "./copy-button.tsx";
+import { escapeInvisible } from "./escape-text.ts";
 
-/** A value as people read it: text as it is, anything else as JSON in lines. */
-export function prettyText(value: unknown): string {
+/** Formats a value: text as is, everything else as indented JSON. */
+export function formatJson(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value, undefined, 2) ?? "";
   try {
     const parsed: unknown = JSON.parse(value);
@@ -14,35 +14,33 @@ export function prettyText(value: unknown): string {
   }
 }
 
-/** Content of a result as text. */
-export function contentText(content: string | readonly Part[]): string {
-  if (typeof content === "string") return prettyText(content);
+/** Formats the content of a result as text. */
+export function formatResultContent(content: string | readonly Part[]): string {
+  if (typeof content === "string") return formatJson(content);
   return content
     .map((part) => (part.type === "text" ? part.text : `[${part.type}: ${part.mediaType}]`))
     .join("\n");
 }
 
-const longest = 100_000;
+const maxTextLength = 100_000;
 
-/** A text in a box, with everything in it visible. */
+/** A text in a scrollable box, with invisible characters escaped. */
 export function JsonText({ label, text }: { readonly label: string; readonly text: string }): ReactNode {
-  const isCut = text.length > longest;
+  const isCut = text.length > maxTextLength;
   return (
     <div>
       <div className="flex h-7 items-center justify-between text-xs text-faint">
         {label}
-        <CopyText label={`Copy ${label.toLowerCase()}`} text={() => text} />
+        <CopyButton label={`Copy ${label.toLowerCase()}`} text={() => text} />
       </div>
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
         tabIndex={0}
         className="max-h-80 overflow-auto whitespace-pre-wrap rounded-md bg-sunken px-3 py-2 font-mono text-[0.8125rem] leading-normal [overflow-wrap:anywhere]"
       >
-        {visibleText(isCut ? text.slice(0, longest) : text)}
+        {escapeInvisible(isCut ? text.slice(0, maxTextLength) : text)}
       </pre>
-      {isCut && (
-        <p className="mt-1 text-xs text-faint">The rest is left out here; copying takes all of it.</p>
-      )}
+      {isCut && <p className="mt-1 text-xs text-faint">Truncated. Copy to get the full text.</p>}
     </div>
   );
 }

@@ -9,7 +9,7 @@ export type MenuItem = {
   readonly onSelect: () => void;
 };
 
-/** What can be done with something, behind one button. */
+/** A dropdown menu. */
 export function Menu({
   trigger,
   items,
@@ -25,7 +25,7 @@ export function Menu({
           align="end"
           sideOffset={4}
           onCloseAutoFocus={(event) => {
-            // A dialog that was chosen here has the focus already, and somebody may be typing in it.
+            // A dialog opened from this menu already has the focus.
             if (document.activeElement?.closest("[role=dialog]")) event.preventDefault();
           }}
           className="z-50 min-w-44 rounded-lg border bg-raised p-1 text-sm shadow-lifted"

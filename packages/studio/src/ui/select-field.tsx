@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
+import { escapeBidi } from "./escape-text.ts";
 
 type SelectFieldProps = {
   readonly label: string;
@@ -8,7 +8,7 @@ type SelectFieldProps = {
   readonly onChange: (value: string) => void;
 };
 
-/** One of several, with the label in front of it for those who cannot see it. */
+/** A select with an accessible label. */
 export function SelectField({ label, value, choices, onChange }: SelectFieldProps): ReactNode {
   return (
     <select
@@ -20,7 +20,7 @@ export function SelectField({ label, value, choices, onChange }: SelectFieldProp
     >
       {choices.map((choice) => (
         <option key={choice.value} value={choice.value}>
-          {steadyText(choice.label)}
+          {escapeBidi(choice.label)}
         </option>
       ))}
     </select>

@@ -1,7 +1,7 @@
 import { LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** Something is on its way. Shown only after a moment, so that what is fast does not flicker. */
+/** Loading indicator. Appears after a delay, so that fast loads do not flicker. */
 export function Loading({ label = "Loading" }: { readonly label?: string }): ReactNode {
   return (
     <div
@@ -14,10 +14,10 @@ export function Loading({ label = "Loading" }: { readonly label?: string }): Rea
   );
 }
 
-type NothingProps = { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode };
+type EmptyStateProps = { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode };
 
-/** There is nothing here yet: what it is for, and how to begin. */
-export function Nothing({ title, children, action }: NothingProps): ReactNode {
+/** Placeholder for empty content. */
+export function EmptyState({ title, children, action }: EmptyStateProps): ReactNode {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
       <p className="font-medium">{title}</p>
@@ -27,10 +27,10 @@ export function Nothing({ title, children, action }: NothingProps): ReactNode {
   );
 }
 
-type FailureProps = { readonly message: string; readonly onRetry?: () => void };
+type ErrorMessageProps = { readonly message: string; readonly onRetry?: () => void };
 
-/** It went wrong: in plain words, with a way on. */
-export function Failure({ message, onRetry }: FailureProps): ReactNode {
+/** An error message with an optional retry. */
+export function ErrorMessage({ message, onRetry }: ErrorMessageProps): ReactNode {
   return (
     <div role="alert" className="m-4 rounded-lg border border-bad/30 bg-bad-soft px-4 py-3 text-sm text-bad">
       {message}

@@ -1,26 +1,26 @@
 export type ThemeChoice = "system" | "light" | "dark";
 
-const place = "capstan-theme";
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const storageKey = "capstan-theme";
+const darkQuery = matchMedia("(prefers-color-scheme: dark)");
 
-/** What the person has chosen; the system's when nothing. */
-export function themeChoice(): ThemeChoice {
-  const stored = localStorage.getItem(place);
+/** Returns the stored choice, `system` by default. */
+export function getThemeChoice(): ThemeChoice {
+  const stored = localStorage.getItem(storageKey);
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
-/** Chooses and shows it at once. */
+/** Stores and applies a choice. */
 export function chooseTheme(choice: ThemeChoice): void {
-  if (choice === "system") localStorage.removeItem(place);
-  else localStorage.setItem(place, choice);
-  showTheme();
+  if (choice === "system") localStorage.removeItem(storageKey);
+  else localStorage.setItem(storageKey, choice);
+  applyTheme();
 }
 
-/** Puts the choice on the page, and follows the system where it is to. */
-export function showTheme(): void {
-  const choice = themeChoice();
-  const isDark = choice === "system" ? dark.matches : choice === "dark";
+/** Applies the choice to the page. */
+export function applyTheme(): void {
+  const choice = getThemeChoice();
+  const isDark = choice === "system" ? darkQuery.matches : choice === "dark";
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
 }
 
-dark.addEventListener("change", showTheme);
+darkQuery.addEventListener("change", applyTheme);

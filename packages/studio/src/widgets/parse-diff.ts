@@ -1,7 +1,7 @@
 export type DiffLine = {
   readonly type: "same" | "added" | "removed" | "note";
   readonly text: string;
-  /** Its number before and after, from 1; none where the hunk begins at a line 0, which is nowhere. */
+  /** Line numbers from 1. Undefined if the hunk starts at line 0, which means an unknown position. */
   readonly before?: number;
   readonly after?: number;
 };
@@ -14,19 +14,20 @@ export type ParsedDiff = {
   readonly removed: number;
 };
 
-const headOf = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/;
-const aboutFile = /^(?:diff |index |--- |\+\+\+ |new file|deleted file|similarity|rename |old mode|new mode)/;
+const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/;
+const fileHeader =
+  /^(?:diff |index |--- |\+\+\+ |new file|deleted file|similarity|rename |old mode|new mode)/;
 
-/** Reads the unified format. A line that belongs to no hunk, such as "Binary file …", is kept as a note. */
+/** Parses the unified format. Lines outside of hunks, such as "Binary file …", become notes. */
 export function parseDiff(text: string): ParsedDiff {
   const hunks: { head: string; lines: DiffLine[] }[] = [];
-  // Where the hunk is, and how many lines of each side it still has: "--- a" after its end is no removed line.
+  // Current lines and remaining counts of the hunk: "--- a" after its end is not a removed line.
   let [before, after, beforeLeft, afterLeft] = [0, 0, 0, 0];
   let isNumbered = true;
   for (const line of text.replace(/\r?\n$/, "").split("\n")) {
     const lines = hunks.at(-1)?.lines;
     const isInside = lines !== undefined && (beforeLeft > 0 || afterLeft > 0);
-    const head = isInside ? undefined : headOf.exec(line);
+    const head = isInside ? undefined : hunkHeader.exec(line);
     if (head) {
       [before, after] = [Number(head[1]), Number(head[3])];
       [beforeLeft, afterLeft] = [Number(head[2] ?? 1), Number(head[4] ?? 1)];
@@ -35,7 +36,7 @@ export function parseDiff(text: string): ParsedDiff {
     } else if (line.startsWith("\\ ")) {
       lines?.push({ type: "note", text: line.slice(2) });
     } else if (!isInside) {
-      if (line !== "" && !aboutFile.test(line))
+      if (line !== "" && !fileHeader.test(line))
         hunks.push({ head: "", lines: [{ type: "note", text: line }] });
     } else if (line.startsWith("+")) {
       lines.push({ type: "added", text: line.slice(1), ...(isNumbered && { after: after++ }) });
@@ -50,15 +51,15 @@ export function parseDiff(text: string): ParsedDiff {
       afterLeft -= 1;
     }
   }
-  const count = (type: DiffLine["type"]): number =>
+  const countLines = (type: DiffLine["type"]): number =>
     hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.type === type).length, 0);
-  return { hunks, added: count("added"), removed: count("removed") };
+  return { hunks, added: countLines("added"), removed: countLines("removed") };
 }
 
 export type DiffPair = { readonly left?: DiffLine; readonly right?: DiffLine };
 
-/** Removed lines beside the added ones that come in their place. */
-export function pairsOf(lines: readonly DiffLine[]): readonly DiffPair[] {
+/** Pairs removed lines with the added lines that replace them. */
+export function pairLines(lines: readonly DiffLine[]): readonly DiffPair[] {
   const pairs: DiffPair[] = [];
   let removed: DiffLine[] = [];
   let added: DiffLine[] = [];

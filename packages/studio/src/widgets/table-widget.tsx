@@ -1,25 +1,25 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
-import { CopyButton } from "../markdown/copy-button.tsx";
-import { ScrollRegion } from "../markdown/scroll-region.tsx";
-import { steadyText, visibleText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
-import { columnsOf, type ShownColumn, type Sorting, shownRows, toCsv } from "./table-rows.ts";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
+import { ScrollRegion } from "../ui/scroll-region.tsx";
+import { getColumns, type ShownColumn, type Sorting, selectRows, toCsv } from "./table-rows.ts";
 import { WidgetFrame } from "./widget-frame.tsx";
 import type { TableCell, TableProps } from "./widget-props.ts";
 
 const rowHeight = 33;
-const mostVisible = 12;
+const maxVisibleRows = 12;
 
-/** Rows that can be sorted, filtered and copied; of thousands only those on the screen are drawn. */
+/** A virtualized table with sorting, filtering and CSV copy. */
 export function TableWidget(props: TableProps): ReactNode {
   const { title, rows } = props;
   const [sorting, setSorting] = useState<Sorting | undefined>();
   const [filter, setFilter] = useState("");
-  const wanted = useDeferredValue(filter);
-  const columns = useMemo(() => columnsOf(props), [props]);
-  const shown = useMemo(() => shownRows(rows, wanted, sorting), [rows, wanted, sorting]);
+  const deferredFilter = useDeferredValue(filter);
+  const columns = useMemo(() => getColumns(props), [props]);
+  const shown = useMemo(() => selectRows(rows, deferredFilter, sorting), [rows, deferredFilter, sorting]);
   const count =
     shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`;
   return (
@@ -54,16 +54,16 @@ type RowsProps = {
   readonly onSort: (sorting: Sorting | undefined) => void;
 };
 
-// Rows that are not drawn have no place in a real table, so the parts of one are named by their roles.
+// Virtualized rows cannot be in a real table element, so roles are used.
 function Rows({ columns, rows, total, sorting, onSort }: RowsProps): ReactNode {
-  const place = useRef<HTMLElement>(null);
+  const container = useRef<HTMLElement>(null);
   const template = {
     gridTemplateColumns: columns.map(({ width }) => `minmax(${width}ch, ${width}fr)`).join(" "),
   };
-  // Of all rows: a filter must not make what is below jump.
-  const height = rowHeight * (Math.min(total, mostVisible) + 1) + 12;
+  // Based on all rows, so that filtering does not move the content below.
+  const height = rowHeight * (Math.min(total, maxVisibleRows) + 1) + 12;
   return (
-    <ScrollRegion ref={place} label="Rows" className="overflow-auto text-sm" style={{ height }}>
+    <ScrollRegion ref={container} label="Rows" className="overflow-auto text-sm" style={{ height }}>
       {/* biome-ignore lint/a11y/useSemanticElements: see above */}
       <div
         role="table"
@@ -84,13 +84,13 @@ function Rows({ columns, rows, total, sorting, onSort }: RowsProps): ReactNode {
         {/* biome-ignore lint/a11y/useSemanticElements: see above */}
         <div role="rowgroup">
           <Virtualizer
-            // It keeps the range of the rows before, which may reach beyond the end of fewer ones.
+            // The virtualizer keeps its range, which may exceed a shorter list.
             key={rows.length}
             data={rows}
-            scrollRef={place}
+            scrollRef={container}
             startMargin={rowHeight}
             itemSize={rowHeight}
-            ssrCount={Math.min(rows.length, mostVisible)}
+            ssrCount={Math.min(rows.length, maxVisibleRows)}
           >
             {(row, index) => (
               // biome-ignore lint/a11y/useSemanticElements: see above
@@ -122,7 +122,7 @@ type HeadCellProps = {
 
 function HeadCell({ column, sorting, onSort }: HeadCellProps): ReactNode {
   const direction = sorting?.key === column.key ? sorting.direction : undefined;
-  const next = (): Sorting | undefined => {
+  const getNextSorting = (): Sorting | undefined => {
     if (direction === undefined) return { key: column.key, direction: "ascending" };
     return direction === "ascending" ? { key: column.key, direction: "descending" } : undefined;
   };
@@ -133,13 +133,13 @@ function HeadCell({ column, sorting, onSort }: HeadCellProps): ReactNode {
     <div role="columnheader" aria-sort={direction ?? "none"}>
       <button
         type="button"
-        onClick={() => onSort(next())}
+        onClick={() => onSort(getNextSorting())}
         className={classNames(
           "flex h-8 w-full items-center gap-1 px-3 font-medium text-quiet text-xs hover:text-ink",
           column.align === "right" && "justify-end",
         )}
       >
-        <span className="truncate">{steadyText(column.label)}</span>
+        <span className="truncate">{escapeBidi(column.label)}</span>
         <Arrow
           size={12}
           aria-hidden="true"
@@ -152,18 +152,18 @@ function HeadCell({ column, sorting, onSort }: HeadCellProps): ReactNode {
 
 type CellProps = { readonly value: TableCell | undefined; readonly align: "left" | "right" };
 
-const longestShown = 500;
+const maxCellLength = 500;
 
 function Cell({ value, align }: CellProps): ReactNode {
-  const text = value === null || value === undefined ? "" : visibleText(String(value));
+  const text = value === null || value === undefined ? "" : escapeInvisible(String(value));
   return (
     // biome-ignore lint/a11y/useSemanticElements: the table is made of roles
     <div
       role="cell"
-      title={text.length > 24 ? text.slice(0, longestShown) : undefined}
+      title={text.length > 24 ? text.slice(0, maxCellLength) : undefined}
       className={classNames("truncate px-3 py-1.5 leading-5", align === "right" && "text-right tabular-nums")}
     >
-      {text.slice(0, longestShown)}
+      {text.slice(0, maxCellLength)}
     </div>
   );
 }

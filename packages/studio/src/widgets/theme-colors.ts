@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from "react";
 import "./palette.css";
 
-/** The colours of the theme as values, for what is drawn on a canvas and cannot use CSS variables. */
-export type ThemeColours = {
+/** Theme colors as values, for canvas drawing. */
+export type ThemeColors = {
   readonly ink: string;
   readonly quiet: string;
   readonly faint: string;
@@ -14,41 +14,41 @@ export type ThemeColours = {
 
 const seriesCount = 8;
 
-let known: { readonly theme: string; readonly colours: ThemeColours } | undefined;
+let cached: { readonly theme: string; readonly colors: ThemeColors } | undefined;
 
-function read(): ThemeColours {
+function readColors(): ThemeColors {
   const theme = document.documentElement.dataset.theme ?? "";
-  if (known?.theme === theme) return known.colours;
+  if (cached?.theme === theme) return cached.colors;
   const style = getComputedStyle(document.documentElement);
-  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
-  const series = Array.from({ length: seriesCount }, (_, index) => of(`series-${index + 1}`));
-  const colours = {
-    ink: of("ink"),
-    quiet: of("quiet"),
-    faint: of("faint"),
-    line: of("line"),
-    raised: of("raised"),
-    accent: of("accent"),
+  const getVariable = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const series = Array.from({ length: seriesCount }, (_, index) => getVariable(`series-${index + 1}`));
+  const colors = {
+    ink: getVariable("ink"),
+    quiet: getVariable("quiet"),
+    faint: getVariable("faint"),
+    line: getVariable("line"),
+    raised: getVariable("raised"),
+    accent: getVariable("accent"),
     series,
   };
-  known = { theme, colours };
-  return colours;
+  cached = { theme, colors };
+  return colors;
 }
 
-function listen(onChange: () => void): () => void {
+function onThemeChange(onChange: () => void): () => void {
   const observer = new MutationObserver(onChange);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return () => observer.disconnect();
 }
 
-const none: ThemeColours = { ink: "", quiet: "", faint: "", line: "", raised: "", accent: "", series: [] };
+const noColors: ThemeColors = { ink: "", quiet: "", faint: "", line: "", raised: "", accent: "", series: [] };
 
-/** Follows the theme. */
-export function useThemeColours(): ThemeColours {
-  return useSyncExternalStore(listen, read, () => none);
+/** Returns the current theme's colors. */
+export function useThemeColors(): ThemeColors {
+  return useSyncExternalStore(onThemeChange, readColors, () => noColors);
 }
 
-/** The colour of the nth kind or series, for CSS. */
-export function seriesVariable(index: number): string {
+/** Returns the CSS variable of the nth series color. */
+export function getSeriesVariable(index: number): string {
   return `var(--series-${(index % seriesCount) + 1})`;
 }

@@ -1,34 +1,34 @@
 import { type Context, createContext, type ReactNode, useContext } from "react";
-import { steadyText } from "../markdown/visible-text.ts";
 import { classNames } from "../ui/class-names.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
 
-/** Where a widget stands: in the text, with a height of its own, or in a panel, which it fills. */
+/** Where a widget is rendered: in the text with its own height, or filling a panel. */
 export const WidgetRoom: Context<"text" | "panel"> = createContext<"text" | "panel">("text");
 
 type WidgetFrameProps = {
-  /** What it is, for those who do not see it. */
+  /** Accessible name if there is no title. */
   readonly label: string;
   readonly title?: string | undefined;
-  /** A line of numbers beside the title. */
+  /** Short note next to the title. */
   readonly note?: string | undefined;
   readonly tools?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** The border and head that all widgets have. */
+/** Border and header of a widget. */
 export function WidgetFrame({ label, title, note, tools, children }: WidgetFrameProps): ReactNode {
   const isPanel = useContext(WidgetRoom) === "panel";
-  const shown = title === undefined ? label : steadyText(title);
+  const heading = title === undefined ? label : escapeBidi(title);
   return (
     <figure
-      aria-label={shown}
+      aria-label={heading}
       className={classNames(
         "min-w-0 overflow-hidden rounded-lg border bg-raised",
         isPanel ? "flex min-h-0 flex-1 flex-col [&>details]:max-h-[38%] [&>details]:overflow-y-auto" : "my-3",
       )}
     >
       <figcaption className="flex min-h-10 flex-wrap items-center gap-x-2 gap-y-1 border-b py-1 pr-1.5 pl-3">
-        <span className="min-w-0 truncate font-medium text-sm">{shown}</span>
+        <span className="min-w-0 truncate font-medium text-sm">{heading}</span>
         {note !== undefined && <span className="shrink-0 text-faint text-xs tabular-nums">{note}</span>}
         <span className="ml-auto flex items-center gap-1">{tools}</span>
       </figcaption>
@@ -37,14 +37,14 @@ export function WidgetFrame({ label, title, note, tools, children }: WidgetFrame
   );
 }
 
-/** The same in words: for screen readers, and for everyone who would rather read. */
+/** Text alternative for screen readers and other readers. */
 export function TextAlternative({
   summary,
   isOpen = false,
   children,
 }: {
   readonly summary: string;
-  /** At first. */
+  /** Initial state. */
   readonly isOpen?: boolean;
   readonly children: ReactNode;
 }): ReactNode {
@@ -63,7 +63,7 @@ type ChoiceProps<T extends string> = {
   readonly onChoose: (value: T) => void;
 };
 
-/** A few ways to see the same thing, one of which is on. */
+/** A group of toggle buttons. */
 export function Choice<T extends string>({ label, options, value, onChoose }: ChoiceProps<T>): ReactNode {
   return (
     <fieldset aria-label={label} className="flex rounded-md border p-0.5">

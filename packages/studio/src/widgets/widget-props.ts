@@ -1,15 +1,15 @@
-// What a tool may put into `ui: { kind, props }`. Types alone: a tool has them without anything of the studio.
+// Props for a tool result's `ui: { kind, props }`. Types only: tools can import them without loading the studio.
 
-/** Any widget may offer what a person could say next. */
+/** Suggested replies, supported by every widget. */
 export type WidgetReplies = {
-  /** Up to six texts of up to 80 characters: buttons under the newest answer. Each says exactly the text that it sends. */
+  /** Up to six texts of up to 80 characters, shown as buttons below the newest answer. A button sends exactly its text. */
   readonly replies?: readonly string[];
 };
 
-/** A place on the earth, or on a plan: longitude and latitude, or x and y. */
+/** Longitude and latitude, or x and y on a plan. */
 export type Position = readonly [number, number];
 
-/** A shape of GeoJSON, as far as a floor needs them. */
+/** The supported GeoJSON geometries. */
 export type MapGeometry =
   | { readonly type: "Point"; readonly coordinates: Position }
   | { readonly type: "LineString" | "MultiPoint"; readonly coordinates: readonly Position[] }
@@ -20,9 +20,9 @@ export type MapFeature = {
   readonly type: "Feature";
   readonly geometry: MapGeometry;
   readonly properties: {
-    /** Written on it where there is room. */
+    /** Label, shown where there is space. */
     readonly name?: string;
-    /** How it is drawn: `ground` is the building, `room` a part of it, `open` can be walked on, `wall` cannot. */
+    /** Style: `ground` is the building outline, `room` a room, `open` a walkable area, `wall` a wall. */
     readonly look?: "ground" | "room" | "open" | "wall";
   };
 };
@@ -37,26 +37,26 @@ export type MapPin = {
   readonly label: string;
   readonly level: string;
   readonly at: Position;
-  /** `here` is where one stands. */
+  /** `here` marks the user's position. */
   readonly look?: "place" | "here";
-  /** A line about it. */
+  /** One-line description. */
   readonly note?: string;
 };
 
 export type MapRoute = {
-  /** Its corners, in order; where the level changes one goes up or down. */
+  /** Corners in order. A change of level means stairs or a lift. */
   readonly points: readonly { readonly level: string; readonly at: Position }[];
-  /** What to do, in order. */
+  /** Directions in order. */
   readonly steps?: readonly string[];
 };
 
-/** Floors with pins and a way. Kind `map`. */
+/** Levels with pins and a route. Kind `map`. */
 export type MapProps = WidgetReplies & {
   readonly title?: string;
   readonly levels: readonly MapLevel[];
-  /** Whether positions are longitude and latitude, which is usual, or x and y of a plan, with y going up. */
+  /** `earth` (default): longitude and latitude. `plan`: x and y, with y pointing up. */
   readonly coordinates?: "earth" | "plan";
-  /** Which level is shown first: otherwise that of the first pin or of the start of the route. */
+  /** Initial level. Defaults to the start of the route or the first pin. */
   readonly level?: string;
   readonly pins?: readonly MapPin[];
   readonly route?: MapRoute;
@@ -65,11 +65,11 @@ export type MapProps = WidgetReplies & {
 export type GraphNode = {
   readonly id: string;
   readonly label?: string;
-  /** What it is: the legend has one entry for each type. */
+  /** Shown in the legend. */
   readonly type?: string;
-  /** `#rrggbb`; otherwise that of its type. */
+  /** `#rrggbb`. Defaults to the color of its type. */
   readonly color?: string;
-  /** 1 is usual. */
+  /** Defaults to 1. */
   readonly size?: number;
 };
 
@@ -89,39 +89,39 @@ export type GraphProps = WidgetReplies & {
   readonly layout?: "force" | "circle" | "grid";
   /** Edges have arrows. */
   readonly isDirected?: boolean;
-  /** Ids of nodes that have just changed. */
+  /** Ids of nodes to flash. */
   readonly flash?: readonly string[];
-  /** Ids of nodes to look at. */
+  /** Ids of nodes to zoom to. */
   readonly zoomTo?: readonly string[];
 };
 
 export type SourcePassage = {
-  /** Its number in the answer. */
+  /** Citation number in the answer. */
   readonly n?: number;
   readonly title: string;
-  /** Where in it: a section, a page, a line. */
+  /** Location in the source: a section, page or line. */
   readonly place?: string;
   readonly url?: string;
   readonly text: string;
-  /** Words of the text that the answer uses. */
+  /** Quotes from the text to highlight. */
   readonly cited?: readonly string[];
 };
 
-/** Passages with where they come from. Kind `sources`. */
+/** Passages with their sources. Kind `sources`. */
 export type SourcesProps = WidgetReplies & {
   readonly title?: string;
   readonly sources: readonly SourcePassage[];
 };
 
-/** Changed lines. Kind `diff`. */
+/** A diff. Kind `diff`. */
 export type DiffProps = WidgetReplies & {
   readonly path?: string;
-  /** In the unified format, as `diff -u` and Git write it. */
+  /** Unified format, as written by `diff -u` and Git. */
   readonly diff: string;
 };
 
 export type TableColumn = {
-  /** The name of the field in a row. */
+  /** Field name in a row. */
   readonly key: string;
   readonly label?: string;
   readonly align?: "left" | "right";
@@ -129,38 +129,38 @@ export type TableColumn = {
 
 export type TableCell = string | number | boolean | null;
 
-/** Rows, sorted and filtered by whoever reads them. Kind `table`. */
+/** A table that the user can sort and filter. Kind `table`. */
 export type TableProps = WidgetReplies & {
   readonly title?: string;
-  /** Otherwise the fields of the rows, in the order in which they come. */
+  /** Defaults to the fields of the rows. */
   readonly columns?: readonly TableColumn[];
   readonly rows: readonly { readonly [key: string]: TableCell }[];
 };
 
 export type ChartSeries = {
   readonly label: string;
-  /** One for each of `x`; `null` is a gap. */
+  /** One value per `x` value; `null` is a gap. */
   readonly values: readonly (number | null)[];
   readonly color?: string;
 };
 
-/** Numbers as lines, bars or areas. Kind `chart`. */
+/** A line, bar or area chart. Kind `chart`. */
 export type ChartProps = WidgetReplies & {
   readonly title?: string;
   readonly type: "line" | "bar" | "area";
-  /** Texts are categories; numbers must rise; `time` are seconds since 1970. */
+  /** Text values are categories. Numbers must be ascending. `time` values are seconds since 1970. */
   readonly x: {
     readonly label?: string;
     readonly type?: "category" | "number" | "time";
     readonly values: readonly (string | number)[];
   };
   readonly yLabel?: string;
-  /** Written after each value. */
+  /** Appended to each value. */
   readonly unit?: string;
   readonly series: readonly ChartSeries[];
 };
 
-/** Every hint that the studio has a widget for. */
+/** All hints that the studio has a widget for. */
 export type WidgetHint =
   | { readonly kind: "map"; readonly props: MapProps }
   | { readonly kind: "graph"; readonly props: GraphProps }

@@ -1,4 +1,4 @@
-import { boolean, colour, either, fields, list, number, oneOf, optional, type Shape, text } from "./shape.ts";
+import { boolean, color, either, fields, list, number, oneOf, optional, type Shape, text } from "./shape.ts";
 import type {
   ChartProps,
   ChartSeries,
@@ -21,23 +21,23 @@ import type {
 } from "./widget-props.ts";
 
 const name = text(300);
-const mostPositions = 20_000;
+const maxPositions = 20_000;
 
-/** What a button can say, and so send: words, in one line. */
-const reply: Shape<string> = (value, place) => {
-  const problem = text(80)(value, place);
+/** A reply: one non-empty line. */
+const reply: Shape<string> = (value, path) => {
+  const problem = text(80)(value, path);
   if (problem !== undefined) return problem;
-  return /^\s*$|[\r\n]/.test(value as string) ? `${place} must be words in one line` : undefined;
+  return /^\s*$|[\r\n]/.test(value as string) ? `${path} must be one non-empty line` : undefined;
 };
 const replies = optional(list(reply, 6));
 
-/** A third number, the height, is usual in GeoJSON and is not used. */
-const position: Shape<Position> = (value, place) => {
-  if (!Array.isArray(value) || value.length < 2 || value.length > 3) return `${place} must be two numbers`;
-  return number(-1e9, 1e9)(value[0], place) ?? number(-1e9, 1e9)(value[1], place);
+/** GeoJSON allows a third number, the altitude. It is ignored. */
+const position: Shape<Position> = (value, path) => {
+  if (!Array.isArray(value) || value.length < 2 || value.length > 3) return `${path} must be two numbers`;
+  return number(-1e9, 1e9)(value[0], path) ?? number(-1e9, 1e9)(value[1], path);
 };
 
-const line = list(position, mostPositions);
+const line = list(position, maxPositions);
 const coordinates: { readonly [type: string]: Shape<unknown> } = {
   Point: position,
   MultiPoint: line,
@@ -47,11 +47,11 @@ const coordinates: { readonly [type: string]: Shape<unknown> } = {
   MultiPolygon: list(list(line, 1000), 1000),
 };
 
-const geometry: Shape<MapGeometry> = (value, place) => {
-  const problem = fields<{ type: string }>({ type: oneOf(...Object.keys(coordinates)) })(value, place);
+const geometry: Shape<MapGeometry> = (value, path) => {
+  const problem = fields<{ type: string }>({ type: oneOf(...Object.keys(coordinates)) })(value, path);
   if (problem !== undefined) return problem;
-  const { type, coordinates: given } = value as { type: string; coordinates?: unknown };
-  return coordinates[type]?.(given, `${place}.coordinates`);
+  const { type, coordinates: input } = value as { type: string; coordinates?: unknown };
+  return coordinates[type]?.(input, `${path}.coordinates`);
 };
 
 const feature: Shape<MapFeature> = fields<MapFeature>({
@@ -88,22 +88,22 @@ const plainMap: Shape<MapProps> = fields<MapProps>({
   replies,
 });
 
-export const mapShape: Shape<MapProps> = (value, place) => {
-  const problem = plainMap(value, place);
+export const mapShape: Shape<MapProps> = (value, path) => {
+  const problem = plainMap(value, path);
   if (problem !== undefined) return problem;
   const { levels } = value as MapProps;
-  return levels.length === 0 ? `${place}.levels must have a level` : undefined;
+  return levels.length === 0 ? `${path}.levels must not be empty` : undefined;
 };
 
-/** What draws graphs keeps nodes in plain objects: a node called `__proto__` would change every object of the page. */
-const nodeId: Shape<string> = (value, place) =>
-  name(value, place) ?? (String(value) in {} ? `${place} is a word that cannot be an id` : undefined);
+/** The graph library stores nodes in plain objects: a node called `__proto__` would pollute the prototype. */
+const nodeId: Shape<string> = (value, path) =>
+  name(value, path) ?? (String(value) in {} ? `${path} is a reserved word` : undefined);
 
 const node: Shape<GraphNode> = fields<GraphNode>({
   id: nodeId,
   label: optional(name),
   type: optional(name),
-  color: optional(colour),
+  color: optional(color),
   size: optional(number(0.1, 20)),
 });
 
@@ -111,7 +111,7 @@ const edge: Shape<GraphEdge> = fields<GraphEdge>({
   from: name,
   to: name,
   label: optional(name),
-  color: optional(colour),
+  color: optional(color),
   size: optional(number(0.1, 20)),
 });
 
@@ -147,16 +147,15 @@ export const diffShape: Shape<DiffProps> = fields<DiffProps>({
   replies,
 });
 
-const cell: Shape<TableCell> = (value, place) => {
+const cell: Shape<TableCell> = (value, path) => {
   if (value === null || typeof value === "boolean") return undefined;
-  return typeof value === "number" ? number()(value, place) : text(20_000)(value, place);
+  return typeof value === "number" ? number()(value, path) : text(20_000)(value, path);
 };
 
-const row: Shape<TableProps["rows"][number]> = (value, place) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return `${place} must be an object`;
+const row: Shape<TableProps["rows"][number]> = (value, path) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return `${path} must be an object`;
   for (const [key, member] of Object.entries(value)) {
-    const problem = cell(member, `${place}.${key}`);
+    const problem = cell(member, `${path}.${key}`);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -174,12 +173,12 @@ export const tableShape: Shape<TableProps> = fields<TableProps>({
   replies,
 });
 
-const value: Shape<number | null> = (given, place) => (given === null ? undefined : number()(given, place));
+const value: Shape<number | null> = (input, path) => (input === null ? undefined : number()(input, path));
 
 const series: Shape<ChartSeries> = fields<ChartSeries>({
   label: name,
   values: list(value, 100_000),
-  color: optional(colour),
+  color: optional(color),
 });
 
 const plainChart: Shape<ChartProps> = fields<ChartProps>({
@@ -196,16 +195,16 @@ const plainChart: Shape<ChartProps> = fields<ChartProps>({
   replies,
 });
 
-export const chartShape: Shape<ChartProps> = (given, place) => {
-  const problem = plainChart(given, place);
+export const chartShape: Shape<ChartProps> = (input, path) => {
+  const problem = plainChart(input, path);
   if (problem !== undefined) return problem;
-  const { x, series: all } = given as ChartProps;
+  const { x, series: all } = input as ChartProps;
   const isCategory = x.type === "category" || x.values.some((member) => typeof member === "string");
-  if (isCategory && x.type !== undefined && x.type !== "category") return `${place}.x.values must be numbers`;
+  if (isCategory && x.type !== undefined && x.type !== "category") return `${path}.x.values must be numbers`;
   const other = all.findIndex(({ values }) => values.length !== x.values.length);
-  if (other >= 0) return `${place}.series[${other}].values must have as many items as x.values`;
+  if (other >= 0) return `${path}.series[${other}].values must have as many items as x.values`;
   const falls = isCategory
     ? -1
     : x.values.findIndex((member, index) => index > 0 && member < (x.values[index - 1] ?? 0));
-  return falls > 0 ? `${place}.x.values must rise, and [${falls}] does not` : undefined;
+  return falls > 0 ? `${path}.x.values must be ascending, but [${falls}] is not` : undefined;
 };

@@ -19,7 +19,7 @@ type PropsOf<K extends WidgetHint["kind"]> = Extract<WidgetHint, { readonly kind
 type Kind<P> = {
   readonly shape: Shape<P>;
   readonly View: LazyExoticComponent<ComponentType<P>>;
-  /** The height that is kept free while it loads, so that nothing below jumps far. */
+  /** Reserved height while loading, to avoid layout shifts. */
   readonly height: string;
 };
 
@@ -56,31 +56,25 @@ const kinds: { readonly [K in WidgetHint["kind"]]: Kind<PropsOf<K>> } = {
   },
 };
 
-/** What a tool has made for people, by the kind that it named. What does not fit any widget is shown as JSON, and why. */
+/** Renders a UI hint with the widget of its kind. Invalid or unknown hints are shown as JSON with a reason. */
 export const Widget: React.NamedExoticComponent<{ readonly hint: UiHint }> = memo(function Widget({
   hint,
 }): ReactNode {
-  const kind = kindOf(hint.kind);
+  const kind = findKind(hint.kind);
   const label = `${hint.kind.slice(0, 60)} (data)`;
   if (!kind)
     return (
-      <JsonView
-        value={hint.props}
-        label={label}
-        reason={`There is no widget for "${hint.kind.slice(0, 60)}".`}
-      />
+      <JsonView value={hint.props} label={label} reason={`No widget for "${hint.kind.slice(0, 60)}".`} />
     );
   const problem = kind.shape(hint.props, "props");
   if (problem !== undefined)
-    return (
-      <JsonView value={hint.props} label={label} reason={`The data does not fit this widget: ${problem}.`} />
-    );
-  // The shape has let it through.
+    return <JsonView value={hint.props} label={label} reason={`Invalid data for this widget: ${problem}.`} />;
+  // Validated by the shape.
   const View = kind.View as unknown as ComponentType<object>;
   const props = hint.props as object;
   return (
-    <WhenBroken
-      fallback={<JsonView value={props} label={label} reason="The widget could not draw this data." />}
+    <WidgetErrorBoundary
+      fallback={<JsonView value={props} label={label} reason="The widget failed to render this data." />}
     >
       <Suspense
         fallback={
@@ -91,31 +85,30 @@ export const Widget: React.NamedExoticComponent<{ readonly hint: UiHint }> = mem
       >
         <View {...props} />
       </Suspense>
-    </WhenBroken>
+    </WidgetErrorBoundary>
   );
 });
 
-/** Whether a widget can draw this: its kind is known, and its props fit. */
+/** Whether a widget can draw this hint: the kind is known and the props are valid. */
 export function isDrawable({ kind, props }: UiHint): boolean {
-  const known = kindOf(kind);
-  return known !== undefined && known.shape(props, "props") === undefined;
+  const widgetKind = findKind(kind);
+  return widgetKind !== undefined && widgetKind.shape(props, "props") === undefined;
 }
 
-/** Whether there is a widget for this kind. */
 export function hasWidget(kind: string): boolean {
-  return kindOf(kind) !== undefined;
+  return findKind(kind) !== undefined;
 }
 
-function kindOf(name: string): Kind<never> | undefined {
+function findKind(name: string): Kind<never> | undefined {
   return Object.hasOwn(kinds, name)
     ? (kinds[name as WidgetHint["kind"]] as unknown as Kind<never>)
     : undefined;
 }
 
-type WhenBrokenProps = { readonly fallback: ReactNode; readonly children: ReactNode };
+type WidgetErrorBoundaryProps = { readonly fallback: ReactNode; readonly children: ReactNode };
 
-/** A widget that fails must not take the conversation with it. React asks for a class here. */
-class WhenBroken extends Component<WhenBrokenProps, { readonly isBroken: boolean }> {
+/** Keeps the conversation working when a widget fails. React requires a class here. */
+class WidgetErrorBoundary extends Component<WidgetErrorBoundaryProps, { readonly isBroken: boolean }> {
   override state: { readonly isBroken: boolean } = { isBroken: false };
 
   static getDerivedStateFromError(): { readonly isBroken: boolean } {

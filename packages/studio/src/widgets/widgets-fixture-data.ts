@@ -11,8 +11,8 @@ type Room = {
   readonly look?: "room" | "open";
 };
 
-/** A rectangle in metres on the earth, somewhere in the sea. */
-function room({ name, x, y, width = 28, look = "room" }: Room): MapFeature {
+/** Creates a rectangle in meters, somewhere at sea. */
+function createRoom({ name, x, y, width = 28, look = "room" }: Room): MapFeature {
   const at = (dx: number, dy: number): Position => [-30 + (x + dx) / 68_000, 45 + (y + dy) / 111_000];
   const corners = [at(0, 0), at(width, 0), at(width, 30), at(0, 30), at(0, 0)];
   return {
@@ -22,8 +22,8 @@ function room({ name, x, y, width = 28, look = "room" }: Room): MapFeature {
   };
 }
 
-const ground: MapFeature = { ...room({ name: "", x: -10, y: -10 }), properties: { look: "ground" } };
-const outline = (width: number): MapFeature => ({
+const ground: MapFeature = { ...createRoom({ name: "", x: -10, y: -10 }), properties: { look: "ground" } };
+const createOutline = (width: number): MapFeature => ({
   ...ground,
   geometry: {
     type: "Polygon",
@@ -39,10 +39,10 @@ const outline = (width: number): MapFeature => ({
   },
 });
 const gates = Array.from({ length: 8 }, (_, index) =>
-  room({ name: `Gate D${index + 10}`, x: index * 30, y: 60 }),
+  createRoom({ name: `Gate D${index + 10}`, x: index * 30, y: 60 }),
 );
 const shops = ["Café Anker", "Books", "Restroom", "Water", "Lounge", "Charging"].map((name, index) =>
-  room({ name, x: index * 40, y: 0, width: 38 }),
+  createRoom({ name, x: index * 40, y: 0, width: 38 }),
 );
 const at = (x: number, y: number): Position => [-30 + x / 68_000, 45 + y / 111_000];
 
@@ -55,8 +55,8 @@ export const map: WidgetHint = {
         id: "1",
         name: "Level 1",
         features: [
-          outline(250),
-          room({ name: "Concourse D", x: 0, y: 30, width: 240, look: "open" }),
+          createOutline(250),
+          createRoom({ name: "Concourse D", x: 0, y: 30, width: 240, look: "open" }),
           ...gates,
           ...shops,
         ],
@@ -65,9 +65,9 @@ export const map: WidgetHint = {
         id: "2",
         name: "Level 2",
         features: [
-          outline(250),
-          room({ name: "Sky deck", x: 40, y: 30, width: 160, look: "open" }),
-          room({ name: "Restaurant", x: 60, y: 0, width: 80 }),
+          createOutline(250),
+          createRoom({ name: "Sky deck", x: 40, y: 30, width: 160, look: "open" }),
+          createRoom({ name: "Restaurant", x: 60, y: 0, width: 80 }),
         ],
       },
     ],
@@ -284,7 +284,7 @@ export const hostileText: string = `<script>document.title="owned"</script>
 
 const payload = `<img src="${away}" onerror="document.title='owned'">`;
 
-/** Payloads in every text of every widget. */
+/** Hints with a payload in every text field. */
 export const hostileHint: readonly UiHint[] = [
   { kind: payload, props: { [payload]: payload } },
   { kind: "__proto__", props: {} },

@@ -1,4 +1,4 @@
-// A page that shows every widget and the Markdown, for the tests and the pictures. All of it is made up.
+// A page with every widget and Markdown, for tests and screenshots. All data is fictional.
 import type { UiHint } from "capstan";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -22,7 +22,7 @@ import {
 const query = new URLSearchParams(location.search);
 document.documentElement.dataset.theme = query.get("theme") ?? "light";
 
-function cited(n: number): void {
+function onCite(n: number): void {
   document.title = `cited ${n}`;
 }
 
@@ -44,7 +44,7 @@ function Page(): React.ReactNode {
   return (
     <main className="mx-auto max-w-3xl p-4">
       <h1 className="sr-only">Widgets</h1>
-      <Markdown text={longText} citations={citations} onCite={cited} />
+      <Markdown text={longText} citations={citations} onCite={onCite} />
       {hints.map((hint) => (
         <Widget key={JSON.stringify(hint.kind) + JSON.stringify(hint.props).length} hint={hint} />
       ))}
@@ -53,9 +53,9 @@ function Page(): React.ReactNode {
   );
 }
 
-const place = document.getElementById("fixture");
-if (place)
-  createRoot(place).render(
+const container = document.getElementById("fixture");
+if (container)
+  createRoot(container).render(
     <StrictMode>
       <Page />
     </StrictMode>,

@@ -58,7 +58,7 @@ afterAll(async () => {
 type Opened = { readonly page: Page; readonly problems: string[] };
 
 /** What leaves the origin is stopped and told, as is every error of the page. */
-async function open(query: string, width = 1440): Promise<Opened> {
+async function openFixture(query: string, width = 1440): Promise<Opened> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     hasTouch: width < 500,
@@ -90,7 +90,7 @@ const captions = [
   "Passages found",
 ];
 
-async function allDrawn(page: Page): Promise<void> {
+async function waitUntilDrawn(page: Page): Promise<void> {
   for (const name of captions) await page.getByRole("figure", { name }).waitFor();
   // It is drawn when it is in sight. Where the machine has no WebGL the list is what there is to see.
   const graph = page.getByRole("figure", { name: "Pets" });
@@ -114,8 +114,8 @@ describe("the widgets, in a real browser", () => {
   ] as const)(
     "draw everything in the %s theme at %i, without a request to anywhere, an error or a serious fault of access",
     async (theme, width) => {
-      const { page, problems } = await open(`theme=${theme}`, width);
-      await allDrawn(page);
+      const { page, problems } = await openFixture(`theme=${theme}`, width);
+      await waitUntilDrawn(page);
       if (pictures !== undefined) {
         mkdirSync(pictures, { recursive: true });
         await page.screenshot({ path: join(pictures, `widgets-${theme}-${width}.png`), fullPage: true });
@@ -133,7 +133,7 @@ describe("the widgets, in a real browser", () => {
   );
 
   it("load nothing and run nothing from hostile text, names and props (A64, A65, A66, A68, A69, A74)", async () => {
-    const { page, problems } = await open("hostile");
+    const { page, problems } = await openFixture("hostile");
     await page.getByRole("figure").nth(8).waitFor();
     await page.getByRole("figure").locator(".uplot canvas").first().waitFor({ state: "attached" });
     for (const summary of await page.locator("summary").all()) await summary.click();
@@ -152,8 +152,8 @@ describe("the widgets, in a real browser", () => {
   });
 
   it("work by keyboard alone", async () => {
-    const { page, problems } = await open("theme=light");
-    await allDrawn(page);
+    const { page, problems } = await openFixture("theme=light");
+    await waitUntilDrawn(page);
 
     const map = page.getByRole("application", { name: /Map of Level 1/ });
     await map.focus();

@@ -4,26 +4,26 @@ import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { DiffWidget } from "./diff-widget.tsx";
-import { graphOf, typesOf } from "./graph/graph-model.ts";
-import { projectionOf } from "./map/map-projection.ts";
+import { buildGraph, countTypes } from "./graph/graph-model.ts";
+import { createProjection } from "./map/map-projection.ts";
 import { MapWidget } from "./map/map-widget.tsx";
-import { type Label, labelWidth, placeLabels } from "./map/place-labels.ts";
-import { kept, zoomedAt } from "./map/use-pan-zoom.ts";
-import { pairsOf, parseDiff } from "./parse-diff.ts";
-import { markedParts, SourcesWidget } from "./sources-widget.tsx";
-import { columnsOf, shownRows, toCsv } from "./table-rows.ts";
+import { type Label, measureLabel, placeLabels } from "./map/place-labels.ts";
+import { clampView, zoomAt } from "./map/use-pan-zoom.ts";
+import { pairLines, parseDiff } from "./parse-diff.ts";
+import { SourcesWidget, splitCitedParts } from "./sources-widget.tsx";
+import { getColumns, selectRows, toCsv } from "./table-rows.ts";
 import { TableWidget } from "./table-widget.tsx";
 import { hasWidget, Widget } from "./widget.tsx";
 import type { MapProps } from "./widget-props.ts";
 import { chartShape, diffShape, graphShape, mapShape, sourcesShape, tableShape } from "./widget-shapes.ts";
 import { bars, chart, diff, graph, hostileHint, map, sources, table } from "./widgets-fixture-data.ts";
 
-const html = (node: ReactNode): string => renderToStaticMarkup(node);
+const render = (node: ReactNode): string => renderToStaticMarkup(node);
 
 describe("a hint", () => {
   it("of an unknown kind is shown as JSON that says so", () => {
-    const shown = html(<Widget hint={{ kind: "hologram", props: { depth: 3 } }} />);
-    expect(shown).toContain("There is no widget for &quot;hologram&quot;.");
+    const shown = render(<Widget hint={{ kind: "hologram", props: { depth: 3 } }} />);
+    expect(shown).toContain("No widget for &quot;hologram&quot;.");
     expect(shown).toContain("&quot;depth&quot;: 3");
     expect(hasWidget("hologram")).toBe(false);
   });
@@ -34,18 +34,18 @@ describe("a hint", () => {
     "toString",
   ])("of a graph with a node called %s is refused (A117)", (id) => {
     const hint = { kind: "graph", props: { nodes: [{ id }, { id: "b" }], edges: [{ from: "b", to: id }] } };
-    expect(html(<Widget hint={hint} />)).toContain("props.nodes[0].id is a word that");
+    expect(render(<Widget hint={hint} />)).toContain("props.nodes[0].id is a reserved word");
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
   it.each(["__proto__", "constructor", "toString"])("named %s is of no kind (A74)", (kind) => {
     expect(hasWidget(kind)).toBe(false);
-    expect(html(<Widget hint={{ kind, props: {} }} />)).toContain("There is no widget");
+    expect(render(<Widget hint={{ kind, props: {} }} />)).toContain("No widget for");
   });
 
   it.each([
     ["map", {}, "props.levels must be a list"],
-    ["map", { levels: [] }, "props.levels must have a level"],
+    ["map", { levels: [] }, "props.levels must not be empty"],
     [
       "map",
       {
@@ -62,7 +62,7 @@ describe("a hint", () => {
     [
       "graph",
       { nodes: [{ id: "a", color: "url(https://evil.example)" }], edges: [] },
-      "props.nodes[0].color must be a colour",
+      "props.nodes[0].color must be a color",
     ],
     ["sources", { sources: [{ title: "a", text: 7 }] }, "props.sources[0].text must be text"],
     ["diff", { diff: null }, "props.diff must be text"],
@@ -77,18 +77,18 @@ describe("a hint", () => {
     [
       "chart",
       { type: "line", x: { values: [2, 1] }, series: [] },
-      "props.x.values must rise, and [1] does not",
+      "props.x.values must be ascending, but [1] is not",
     ],
   ])("%s with props that do not fit is shown as JSON that says where: %j", (kind, props, problem) => {
-    const shown = html(<Widget hint={{ kind, props } as UiHint} />);
-    expect(shown).toContain(`The data does not fit this widget: ${problem}`);
+    const shown = render(<Widget hint={{ kind, props } as UiHint} />);
+    expect(shown).toContain(`Invalid data for this widget: ${problem}`);
   });
 
   it("with anything at all in it never throws", () => {
     const kinds = fc.constantFrom("map", "graph", "sources", "diff", "table", "chart", "other");
     fc.assert(
       fc.property(kinds, fc.jsonValue(), (kind, props) => {
-        expect(html(<Widget hint={{ kind, props: props as UiHint["props"] }} />)).toContain("<");
+        expect(render(<Widget hint={{ kind, props: props as UiHint["props"] }} />)).toContain("<");
       }),
       { numRuns: 200 },
     );
@@ -118,7 +118,7 @@ describe("a hint", () => {
       const View = (Object.hasOwn(views, kind) ? views[kind] : undefined) as
         | ((props: object) => ReactNode)
         | undefined;
-      const shown = html(View ? <View {...(props as object)} /> : <Widget hint={{ kind, props }} />);
+      const shown = render(View ? <View {...(props as object)} /> : <Widget hint={{ kind, props }} />);
       expect(shown).not.toMatch(/<(?:img|script|iframe)|href="javascript/);
       expect(shown.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]* on\w+=/);
     }
@@ -157,7 +157,7 @@ describe("the map", () => {
 
   it("draws a floor whichever way round its corners run", () => {
     const size = { width: 400, height: 300 };
-    const { path } = projectionOf(square, size);
+    const { path } = createProjection(square, size);
     for (const corners of [
       [
         [0, 0],
@@ -183,7 +183,7 @@ describe("the map", () => {
       [5, 90],
       [1e9, -1e9],
     ] as const) {
-      const { project } = projectionOf(
+      const { project } = createProjection(
         { levels: [], pins: [{ label: "a", level: "1", at }] },
         { width: 300, height: 200 },
       );
@@ -192,12 +192,12 @@ describe("the map", () => {
   });
 
   it("says in words what is on it", () => {
-    const shown = html(<MapWidget {...square} />);
+    const shown = render(<MapWidget {...square} />);
     expect(shown).toContain("Places and steps");
     expect(shown).toContain("Gate</button>");
     expect(shown).toContain(", Ground. Open");
     expect(shown).toContain('<li class="py-0.5">Go</li>');
-    expect(shown).toContain('aria-label="Map of Ground. Arrow keys move it');
+    expect(shown).toContain('aria-label="Map of Ground. Arrow keys pan');
   });
 
   it("never puts one label over another", () => {
@@ -211,7 +211,8 @@ describe("the map", () => {
         const placed = placeLabels(labels);
         placed.forEach((one, index) => {
           for (const other of placed.slice(index + 1)) {
-            const apart = Math.abs(one.x - other.x) >= (labelWidth(one.text) + labelWidth(other.text)) / 2;
+            const apart =
+              Math.abs(one.x - other.x) >= (measureLabel(one.text) + measureLabel(other.text)) / 2;
             expect(apart || Math.abs(one.y - other.y) >= 15).toBe(true);
           }
         });
@@ -220,9 +221,9 @@ describe("the map", () => {
   });
 
   it("zooms around the pointer and never leaves the screen", () => {
-    const view = zoomedAt({ scale: 1, x: 0, y: 0 }, 2, { x: 100, y: 50 });
+    const view = zoomAt({ scale: 1, x: 0, y: 0 }, 2, { x: 100, y: 50 });
     expect(view).toEqual({ scale: 2, x: -100, y: -50 });
-    expect(kept({ scale: 1, x: 9999, y: -9999 }, { width: 400, height: 300 })).toEqual({
+    expect(clampView({ scale: 1, x: 9999, y: -9999 }, { width: 400, height: 300 })).toEqual({
       scale: 1,
       x: 200,
       y: -150,
@@ -247,7 +248,7 @@ describe("the diff", () => {
 
   it("puts what was removed beside what came in its place", () => {
     const lines = parseDiff("@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n").hunks[0]?.lines ?? [];
-    expect(pairsOf(lines).map(({ left, right }) => [left?.text, right?.text])).toEqual([
+    expect(pairLines(lines).map(({ left, right }) => [left?.text, right?.text])).toEqual([
       ["a", "a"],
       ["b", "d"],
       ["c", undefined],
@@ -255,7 +256,7 @@ describe("the diff", () => {
   });
 
   it("tells added from removed by sign and in words, not by colour alone", () => {
-    const shown = html(<DiffWidget path="a" diff={"@@ -1 +1 @@\n-a\n+b\n"} />);
+    const shown = render(<DiffWidget path="a" diff={"@@ -1 +1 @@\n-a\n+b\n"} />);
     expect(shown).toContain(">−</td>");
     expect(shown).toContain("Removed: </span>a");
     expect(shown).toContain("Added: </span>b");
@@ -263,15 +264,15 @@ describe("the diff", () => {
 
   it("folds what is long, and shows what cannot be seen (A71)", () => {
     const long = `@@ -0,0 +1,400 @@\n${"+x\u202e\n".repeat(400)}`;
-    const shown = html(<DiffWidget diff={long} />);
+    const shown = render(<DiffWidget diff={long} />);
     expect(shown.match(/<tr/g)).toHaveLength(120);
-    expect(shown).toContain("Show 280 lines more");
+    expect(shown).toContain("Show 280 more lines");
     expect(shown).toContain("x\\u{202e}");
   });
 
   it("says so when nothing has changed, and keeps a line that is no part of a hunk", () => {
-    expect(html(<DiffWidget diff="" />)).toContain("Nothing has changed.");
-    expect(html(<DiffWidget diff={"Binary file a/x replaced by text\n"} />)).toContain("Binary file");
+    expect(render(<DiffWidget diff="" />)).toContain("No changes.");
+    expect(render(<DiffWidget diff={"Binary file a/x replaced by text\n"} />)).toContain("Binary file");
   });
 });
 
@@ -283,7 +284,7 @@ describe("the table", () => {
   ];
 
   it("finds its columns and puts numbers to the right", () => {
-    expect(columnsOf({ rows }).map(({ key, align }) => [key, align])).toEqual([
+    expect(getColumns({ rows }).map(({ key, align }) => [key, align])).toEqual([
       ["a", "left"],
       ["n", "right"],
     ]);
@@ -291,19 +292,19 @@ describe("the table", () => {
 
   it("sorts numbers as numbers, and nothing at all comes last", () => {
     const by = (direction: "ascending" | "descending") =>
-      shownRows(rows, "", { key: "n", direction }).map(({ n }) => n);
+      selectRows(rows, "", { key: "n", direction }).map(({ n }) => n);
     expect(by("ascending")).toEqual([9, 10, null]);
     expect(by("descending")).toEqual([10, 9, null]);
-    expect(shownRows(rows, "a", undefined)).toHaveLength(1);
+    expect(selectRows(rows, "a", undefined)).toHaveLength(1);
   });
 
   it("is copied as CSV that no spreadsheet runs", () => {
-    const columns = columnsOf({ rows: [{ x: 'a,"b"', y: "=1+1", z: -1 }] });
+    const columns = getColumns({ rows: [{ x: 'a,"b"', y: "=1+1", z: -1 }] });
     expect(toCsv(columns, [{ x: 'a,"b"', y: "=1+1", z: -1 }])).toBe(`x,y,z\r\n"a,""b""",'=1+1,-1\r\n`);
   });
 
   it("draws only some of many rows, and says how many there are", () => {
-    const shown = html(<TableWidget rows={Array.from({ length: 5000 }, (_, n) => ({ n }))} />);
+    const shown = render(<TableWidget rows={Array.from({ length: 5000 }, (_, n) => ({ n }))} />);
     expect(shown).toContain('aria-rowcount="5001"');
     expect(shown.match(/role="row"/g)?.length).toBeLessThan(40);
   });
@@ -312,7 +313,7 @@ describe("the table", () => {
 describe("the graph", () => {
   it("leaves out edges of nodes that are not there, and has a place for every node", () => {
     for (const layout of ["force", "circle", "grid"] as const) {
-      const made = graphOf(
+      const made = buildGraph(
         {
           nodes: [{ id: "a" }, { id: "b" }, { id: "a" }],
           edges: [
@@ -333,7 +334,7 @@ describe("the graph", () => {
       { id: "2", type: "cat", color: "#00f" },
       { id: "3", type: "dog" },
     ];
-    expect(typesOf(nodes)).toEqual([
+    expect(countTypes(nodes)).toEqual([
       { type: "cat", count: 2, color: "#00f" },
       { type: "dog", count: 1, color: undefined },
     ]);
@@ -342,21 +343,23 @@ describe("the graph", () => {
 
 describe("the sources", () => {
   it("mark a word alone only where a word begins with it, and to its end", () => {
-    expect(markedParts("invalid, valid or validated", ["valid"]).filter(({ isCited }) => isCited)).toEqual([
-      { words: "valid", isCited: true },
-      { words: "validated", isCited: true },
+    expect(
+      splitCitedParts("invalid, valid or validated", ["valid"]).filter(({ isCited }) => isCited),
+    ).toEqual([
+      { text: "valid", isCited: true },
+      { text: "validated", isCited: true },
     ]);
   });
 
   it("mark the cited words, also across lines and where they overlap", () => {
-    expect(markedParts("one two\nthree four", ["two three", "three four"])).toEqual([
-      { words: "one ", isCited: false },
-      { words: "two\nthree", isCited: true },
-      { words: " four", isCited: true },
+    expect(splitCitedParts("one two\nthree four", ["two three", "three four"])).toEqual([
+      { text: "one ", isCited: false },
+      { text: "two\nthree", isCited: true },
+      { text: " four", isCited: true },
     ]);
-    expect(markedParts("a (b)*", ["(b)*", ""])).toEqual([
-      { words: "a ", isCited: false },
-      { words: "(b)*", isCited: true },
+    expect(splitCitedParts("a (b)*", ["(b)*", ""])).toEqual([
+      { text: "a ", isCited: false },
+      { text: "(b)*", isCited: true },
     ]);
   });
 });

@@ -1,16 +1,16 @@
 import { type ReactNode, useId } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
-import type { Field } from "./answer-fields.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import type { AnswerFieldSpec } from "./answer-fields.ts";
 
 type AnswerFieldProps = {
-  readonly field: Field;
+  readonly field: AnswerFieldSpec;
   readonly value: string;
   readonly onChange: (value: string) => void;
 };
 
-const look = "w-full rounded-md border bg-paper px-3 py-1.5 text-sm";
+const inputStyle = "w-full rounded-md border bg-paper px-3 py-1.5 text-sm";
 
-/** One field of an answer. */
+/** Form control for one field of an answer. */
 export function AnswerField({ field, value, onChange }: AnswerFieldProps): ReactNode {
   const id = useId();
   if (field.type === "boolean")
@@ -22,16 +22,18 @@ export function AnswerField({ field, value, onChange }: AnswerFieldProps): React
           onChange={({ target }) => onChange(String(target.checked))}
           className="size-4 accent-accent"
         />
-        {steadyText(field.label)}
+        {escapeBidi(field.label)}
       </label>
     );
   return (
     <div className="grid gap-1">
       <label htmlFor={id} className="text-sm font-medium">
-        {steadyText(field.label)}
-        {!field.isNeeded && <span className="font-normal text-faint"> (optional)</span>}
+        {escapeBidi(field.label)}
+        {!field.isRequired && <span className="font-normal text-faint"> (optional)</span>}
       </label>
-      {field.about !== undefined && <p className="text-xs text-quiet">{steadyText(field.about)}</p>}
+      {field.description !== undefined && (
+        <p className="text-xs text-quiet">{escapeBidi(field.description)}</p>
+      )}
       <Control id={id} field={field} value={value} onChange={onChange} />
     </div>
   );
@@ -40,11 +42,11 @@ export function AnswerField({ field, value, onChange }: AnswerFieldProps): React
 function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly id: string }): ReactNode {
   if (field.type === "choice")
     return (
-      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={look}>
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)} className={inputStyle}>
         <option value="">Choose…</option>
-        {field.choices.map((choice, at) => (
-          <option key={JSON.stringify(choice)} value={String(at)}>
-            {steadyText(typeof choice === "string" ? choice : JSON.stringify(choice))}
+        {field.choices.map((choice, index) => (
+          <option key={JSON.stringify(choice)} value={String(index)}>
+            {escapeBidi(typeof choice === "string" ? choice : JSON.stringify(choice))}
           </option>
         ))}
       </select>
@@ -56,7 +58,7 @@ function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly i
         rows={3}
         value={value}
         onChange={({ target }) => onChange(target.value)}
-        className={`${look} font-mono`}
+        className={`${inputStyle} font-mono`}
       />
     );
   return (
@@ -65,7 +67,7 @@ function Control({ id, field, value, onChange }: AnswerFieldProps & { readonly i
       inputMode={field.type === "number" ? "decimal" : "text"}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className={look}
+      className={inputStyle}
     />
   );
 }

@@ -1,80 +1,84 @@
 import type { Json } from "capstan";
 
-/** One thing that is asked for. `json`: anything else, written as JSON. */
-export type Field = {
+/** A field of an answer form. `json` is the fallback for any other schema. */
+export type AnswerFieldSpec = {
   readonly name: string;
   readonly label: string;
-  readonly about?: string;
-  readonly isNeeded: boolean;
+  readonly description?: string;
+  readonly isRequired: boolean;
 } & (
   | { readonly type: "text" | "number" | "boolean" | "json" }
   | { readonly type: "choice"; readonly choices: readonly Json[] }
 );
 
-/** What is in the fields, as text; of a choice the number of the chosen one. */
-export type Values = Readonly<Record<string, string>>;
+/** Field contents as text. A choice stores its index. */
+export type FieldValues = Readonly<Record<string, string>>;
 
-/** The name of the only field when the answer is no object. */
-const whole = "";
+/** Field name when the answer is not an object. */
+const wholeAnswer = "";
 
-/** The fields for an answer of this schema. */
-export function fieldsOf(schema: unknown, isFree: boolean): readonly Field[] {
+/** Builds the form fields for an answer schema. */
+export function buildFields(schema: unknown, allowsAnyAnswer: boolean): readonly AnswerFieldSpec[] {
   const { type, properties, required } = Object(schema) as Record<string, unknown>;
   if (schema === undefined)
-    return isFree ? [{ type: "json", name: whole, label: "Answer (text or JSON)", isNeeded: true }] : [];
+    return allowsAnyAnswer
+      ? [{ type: "json", name: wholeAnswer, label: "Answer (text or JSON)", isRequired: true }]
+      : [];
   if (type !== "object" || typeof properties !== "object" || properties === null)
-    return [fieldOf(whole, schema, true)];
-  const needed = Array.isArray(required) ? required : [];
-  return Object.entries(properties).map(([name, own]) => fieldOf(name, own, needed.includes(name)));
+    return [toField(wholeAnswer, schema, true)];
+  const requiredNames = Array.isArray(required) ? required : [];
+  return Object.entries(properties).map(([name, property]) =>
+    toField(name, property, requiredNames.includes(name)),
+  );
 }
 
-function fieldOf(name: string, schema: unknown, isNeeded: boolean): Field {
-  const given = Object(schema) as Record<string, unknown>;
-  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
-  const about = text(given.description);
+function toField(name: string, schema: unknown, isRequired: boolean): AnswerFieldSpec {
+  const definition = Object(schema) as Record<string, unknown>;
+  const toText = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const description = toText(definition.description);
   const common = {
     name,
-    label: text(given.title) ?? (name || "Answer"),
-    isNeeded,
-    ...(about !== undefined && { about }),
+    label: toText(definition.title) ?? (name || "Answer"),
+    isRequired,
+    ...(description !== undefined && { description }),
   };
-  if (Array.isArray(given.enum)) return { ...common, type: "choice", choices: given.enum as Json[] };
-  if (given.type === "string") return { ...common, type: "text" };
-  if (given.type === "number" || given.type === "integer") return { ...common, type: "number" };
-  if (given.type === "boolean") return { ...common, type: "boolean" };
+  if (Array.isArray(definition.enum))
+    return { ...common, type: "choice", choices: definition.enum as Json[] };
+  if (definition.type === "string") return { ...common, type: "text" };
+  if (definition.type === "number" || definition.type === "integer") return { ...common, type: "number" };
+  if (definition.type === "boolean") return { ...common, type: "boolean" };
   return { ...common, type: "json" };
 }
 
-/** Before anything was said. */
-export function emptyValues(fields: readonly Field[]): Values {
+export function createEmptyValues(fields: readonly AnswerFieldSpec[]): FieldValues {
   return Object.fromEntries(fields.map(({ name, type }) => [name, type === "boolean" ? "false" : ""]));
 }
 
-type Made = { readonly value: Json | undefined; readonly problem?: string };
+type AnswerResult = { readonly value: Json | undefined; readonly problem?: string };
 
-/** The answer that the fields make; a problem says which one is wrong. */
-export function answerOf(fields: readonly Field[], values: Values): Made {
+/** Parses the form into an answer, or returns a problem that names the field. */
+export function parseAnswer(fields: readonly AnswerFieldSpec[], values: FieldValues): AnswerResult {
   if (fields.length === 0) return { value: undefined };
-  const made: Record<string, Json> = {};
+  const answer: Record<string, Json> = {};
   for (const field of fields) {
-    const text = values[field.name] ?? "";
-    if (text === "" && !field.isNeeded) continue;
-    if (text === "") return { value: undefined, problem: `“${field.label}” is missing.` };
-    const value = parsed(field, text);
-    if (value === undefined) return { value: undefined, problem: `“${field.label}” is not a number.` };
-    made[field.name] = value;
+    const toText = values[field.name] ?? "";
+    if (toText === "" && !field.isRequired) continue;
+    if (toText === "") return { value: undefined, problem: `“${field.label}” is required.` };
+    const value = parseFieldValue(field, toText);
+    if (value === undefined) return { value: undefined, problem: `“${field.label}” must be a number.` };
+    answer[field.name] = value;
   }
-  return { value: fields[0]?.name === whole ? (made[whole] ?? null) : made };
+  return { value: fields[0]?.name === wholeAnswer ? (answer[wholeAnswer] ?? null) : answer };
 }
 
-function parsed(field: Field, text: string): Json | undefined {
-  if (field.type === "boolean") return text === "true";
-  if (field.type === "number") return Number.isFinite(Number(text)) ? Number(text) : undefined;
-  if (field.type === "choice") return field.choices[Number(text)];
-  if (field.type === "text") return text;
+function parseFieldValue(field: AnswerFieldSpec, toText: string): Json | undefined {
+  if (field.type === "boolean") return toText === "true";
+  if (field.type === "number") return Number.isFinite(Number(toText)) ? Number(toText) : undefined;
+  if (field.type === "choice") return field.choices[Number(toText)];
+  if (field.type === "text") return toText;
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(toText) as Json;
   } catch {
-    return text; // words need no quotes
+    return toText; // plain text needs no quotes
   }
 }

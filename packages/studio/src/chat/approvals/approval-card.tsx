@@ -2,28 +2,28 @@ import type { PendingView } from "capstan/client";
 import { ShieldAlert, ShieldQuestion } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { client } from "../../data/client.ts";
-import { steadyText, visibleText } from "../../markdown/visible-text.ts";
-import { attempt } from "../../shell/toasts.tsx";
+import { runWithToast } from "../../shell/toasts.tsx";
 import { Button } from "../../ui/button.tsx";
+import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
 import { JsonText } from "../../ui/json-text.tsx";
 import { Widget } from "../../widgets/widget.tsx";
 import { useConversation } from "../conversation-context.ts";
-import { inputContent, inputDiff } from "./input-diff.ts";
+import { buildInputDiff, getInputContent } from "./input-diff.ts";
 import { useStandingApprovals } from "./standing-approvals.ts";
-import { useFreshGesture } from "./use-fresh-gesture.ts";
+import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string };
 
-/** A call that a person must agree to: everything it would do, why it asks, and what made it suspicious. */
+/** A call that needs approval: its effect, the reason, and the untrusted content it follows. */
 export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
   const { callId, name, reason = "", shown, parentCallId } = pending;
   const { index } = useConversation();
   const fact = index().approvals.get(callId);
   const because = fact?.because ?? [];
-  const diff = fact && inputDiff(fact.input);
-  const content = fact && inputContent(fact.input);
+  const diff = fact && buildInputDiff(fact.input);
+  const content = fact && getInputContent(fact.input);
   const isSuspicious = because.length > 0;
-  const why = isSuspicious ? ownReason(reason, name) : reason;
+  const explanation = isSuspicious ? removeGateReason(reason, name) : reason;
   const Icon = isSuspicious ? ShieldAlert : ShieldQuestion;
   return (
     <section
@@ -35,15 +35,17 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
         <Icon size={18} aria-hidden="true" className="mt-0.5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1">
           <p className="font-medium">
-            Allow <code className="font-mono text-[0.9em]">{visibleText(name)}</code>?
+            Allow <code className="font-mono text-[0.9em]">{escapeInvisible(name)}</code>?
             {parentCallId !== undefined && (
-              <span className="font-normal text-quiet"> Asked by an agent inside.</span>
+              <span className="font-normal text-quiet"> Requested by a sub-agent.</span>
             )}
           </p>
-          {why !== "" && <p className="text-sm text-quiet [overflow-wrap:anywhere]">{steadyText(why)}</p>}
+          {explanation !== "" && (
+            <p className="text-sm text-quiet [overflow-wrap:anywhere]">{escapeBidi(explanation)}</p>
+          )}
         </div>
       </div>
-      {isSuspicious && <Because sources={because} />}
+      {isSuspicious && <UntrustedSources sources={because} />}
       {diff && (
         <div className="min-w-0 [&>*]:my-0">
           <Widget hint={diff} />
@@ -52,34 +54,35 @@ export function ApprovalCard({ pending, runId }: ApprovalCardProps): ReactNode {
       {content !== undefined && <JsonText label="New content" text={content} />}
       {shown !== undefined && (
         <pre
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
           tabIndex={0}
           className="max-h-72 overflow-auto whitespace-pre-wrap rounded-md bg-sunken px-3 py-2 font-mono text-[0.8125rem] leading-normal [overflow-wrap:anywhere]"
         >
-          {visibleText(shown)}
+          {escapeInvisible(shown)}
         </pre>
       )}
-      <Decision pending={pending} runId={runId} mayStand={!isSuspicious} />
+      <Decision pending={pending} runId={runId} canAllowAlways={!isSuspicious} />
     </section>
   );
 }
 
-type BecauseProps = {
+type UntrustedSourcesProps = {
   readonly sources: readonly { readonly tool: string; readonly turn: number; readonly input: string }[];
 };
 
-/** Where the words came from that may be behind this call. */
-function Because({ sources }: BecauseProps): ReactNode {
-  // One call can have brought in strangers' words and private data both.
+/** Earlier calls that read untrusted content. */
+function UntrustedSources({ sources }: UntrustedSourcesProps): ReactNode {
+  // One call may have read both untrusted content and private data.
   const calls = new Map(sources.map((source) => [`${source.tool} ${source.turn} ${source.input}`, source]));
   return (
     <div className="rounded-md bg-warn-soft px-3 py-2 text-sm">
-      <p className="text-warn">It follows after something that strangers may have written:</p>
+      <p className="text-warn">This call was made after reading untrusted content:</p>
       <ul className="mt-1 grid gap-0.5 text-quiet">
         {[...calls].map(([key, { tool, turn, input }]) => (
           <li key={key} className="[overflow-wrap:anywhere]">
-            <span className="font-medium text-ink">{visibleText(tool)}</span>
-            {turn > 0 && `, turn ${turn}`}: <span className="font-mono text-xs">{visibleText(input)}</span>
+            <span className="font-medium text-ink">{escapeInvisible(tool)}</span>
+            {turn > 0 && `, turn ${turn}`}:{" "}
+            <span className="font-mono text-xs">{escapeInvisible(input)}</span>
           </li>
         ))}
       </ul>
@@ -88,66 +91,68 @@ function Because({ sources }: BecauseProps): ReactNode {
 }
 
 type DecisionProps = ApprovalCardProps & {
-  /** Whether it can be allowed for more than this once. */
-  readonly mayStand: boolean;
+  /** Whether the tool may be allowed for the whole session. */
+  readonly canAllowAlways: boolean;
 };
 
-function Decision({ pending, runId, mayStand }: DecisionProps): ReactNode {
+function Decision({ pending, runId, canAllowAlways }: DecisionProps): ReactNode {
   const { callId, name, digest } = pending;
   const { sessionId } = useConversation();
   const allowTool = useStandingApprovals((state) => state.allow);
   const [isBusy, setBusy] = useState(false);
   const [note, setNote] = useState<string>();
-  const fresh = useFreshGesture();
-  function tell(action: () => Promise<void>): void {
+  const guardClick = useMisclickGuard();
+  function submit(action: () => Promise<void>): void {
     setBusy(true);
-    attempt(() => action().finally(() => setBusy(false)));
+    runWithToast(() => action().finally(() => setBusy(false)));
   }
   const allow = () => client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }) });
   const deny = () => client.runs.deny(runId, callId, note?.trim() || undefined);
-  // An approval takes no note along: what was typed would be lost.
+  // An approval carries no note, so the typed note would be lost.
   const hasNote = (note ?? "").trim() !== "";
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Button kind="main" disabled={isBusy || hasNote} onClick={fresh(() => tell(allow))}>
+      <Button kind="main" disabled={isBusy || hasNote} onClick={guardClick(() => submit(allow))}>
         Allow
       </Button>
-      <Button disabled={isBusy} onClick={fresh(() => tell(deny))}>
-        {hasNote ? "Deny with this note" : "Deny"}
+      <Button disabled={isBusy} onClick={guardClick(() => submit(deny))}>
+        {hasNote ? "Deny with note" : "Deny"}
       </Button>
       {note === undefined ? (
         <Button kind="quiet" onClick={() => setNote("")}>
-          Add a note why not
+          Add a reason
         </Button>
       ) : (
         <input
-          // biome-ignore lint/a11y/noAutofocus: the person has just asked for it
+          // biome-ignore lint/a11y/noAutofocus: the user just opened this field
           autoFocus
-          aria-label="Why it is denied"
-          placeholder="Why not, for the agent"
+          aria-label="Reason for denial"
+          placeholder="Reason, visible to the agent"
           value={note}
           maxLength={2000}
           onChange={({ target }) => setNote(target.value)}
-          onKeyDown={(event) => event.key === "Enter" && note.trim() !== "" && fresh(() => tell(deny))(event)}
+          onKeyDown={(event) =>
+            event.key === "Enter" && note.trim() !== "" && guardClick(() => submit(deny))(event)
+          }
           className="h-9 min-w-40 flex-1 rounded-md border bg-paper px-3 text-sm"
         />
       )}
-      {mayStand && (
+      {canAllowAlways && (
         <Button
           kind="quiet"
           className="sm:ml-auto"
           disabled={isBusy || hasNote}
-          onClick={fresh(() => {
+          onClick={guardClick(() => {
             allowTool(sessionId, name);
-            tell(allow);
+            submit(allow);
           })}
         >
-          Always in this session
+          Trust for this session
         </Button>
       )}
       {hasNote && (
         <p className="basis-full text-xs text-quiet">
-          Only a denial takes the note along. Empty it to allow the call.
+          Notes are only sent with a denial. Clear the note to allow the call.
         </p>
       )}
     </div>
@@ -155,13 +160,13 @@ function Decision({ pending, runId, mayStand }: DecisionProps): ReactNode {
 }
 
 /**
- * What the tool itself says of why it asks: without the last sentence of the gate, which the list of sources in the card
- * says better. Looked for from the end, so that nothing a tool or a stranger has written can hide the words before it.
+ * Removes the safety gate's sentence from an approval reason, because the card lists the sources instead. Searches from
+ * the end, so that text written by a tool or an attacker cannot hide the rest of the reason.
  */
-export function ownReason(reason: string, name: string): string {
-  const ends = ["changes something", "reaches the outside"].map((does) =>
-    reason.lastIndexOf(`"${name}" ${does}`),
+export function removeGateReason(reason: string, name: string): string {
+  const positions = ["changes something", "reaches the outside"].map((effect) =>
+    reason.lastIndexOf(`"${name}" ${effect}`),
   );
-  const at = Math.max(...ends);
-  return at === -1 ? reason : reason.slice(0, at).trimEnd();
+  const position = Math.max(...positions);
+  return position === -1 ? reason : reason.slice(0, position).trimEnd();
 }

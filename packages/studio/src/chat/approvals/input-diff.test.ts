@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { inputContent, inputDiff } from "./input-diff.ts";
+import { buildInputDiff, getInputContent } from "./input-diff.ts";
 
-const linesOf = (input: Parameters<typeof inputDiff>[0]) =>
-  String(Object(inputDiff(input)?.props).diff)
+const diffLinesOfInput = (input: Parameters<typeof buildInputDiff>[0]) =>
+  String(Object(buildInputDiff(input)?.props).diff)
     .trimEnd()
     .split("\n")
     .slice(2);
 
 test("what old and new begin and end with is shown as unchanged", () => {
   const edits = [{ find: "def greet():\n  a\n  b", replace: "def greet():\n  c\n  d\n  b" }];
-  expect(linesOf({ path: "a.py", edits })).toEqual([
+  expect(diffLinesOfInput({ path: "a.py", edits })).toEqual([
     "@@ -0,3 +0,4 @@",
     " def greet():",
     "-  a",
@@ -20,24 +20,36 @@ test("what old and new begin and end with is shown as unchanged", () => {
 });
 
 test("a line that is only added or taken away is the only change", () => {
-  expect(linesOf({ path: "a", find: "x", replace: "x\nx" })).toEqual(["@@ -0,1 +0,2 @@", " x", "+x"]);
-  expect(linesOf({ path: "a", find: "x\nx", replace: "x" })).toEqual(["@@ -0,2 +0,1 @@", " x", "-x"]);
+  expect(diffLinesOfInput({ path: "a", find: "x", replace: "x\nx" })).toEqual([
+    "@@ -0,1 +0,2 @@",
+    " x",
+    "+x",
+  ]);
+  expect(diffLinesOfInput({ path: "a", find: "x\nx", replace: "x" })).toEqual([
+    "@@ -0,2 +0,1 @@",
+    " x",
+    "-x",
+  ]);
 });
 
 test("where a change is nobody knows, only whether it is everywhere", () => {
   const edits = [{ find: "sail", replace: "row", all: true }];
-  expect(linesOf({ path: "a", edits })).toEqual(["@@ -0,1 +0,1 @@ wherever it is found", "-sail", "+row"]);
+  expect(diffLinesOfInput({ path: "a", edits })).toEqual([
+    "@@ -0,1 +0,1 @@ all occurrences",
+    "-sail",
+    "+row",
+  ]);
 });
 
 test("a content is no difference: what is there before it is not known", () => {
-  expect(inputDiff({ path: "a", content: "new\n" })).toBe(undefined);
-  expect(inputContent({ path: "a", content: "new\n" })).toBe("new\n");
-  expect(inputContent({ path: "a", find: "x", replace: "y" })).toBe(undefined);
-  expect(inputContent({ content: "new" })).toBe(undefined);
+  expect(buildInputDiff({ path: "a", content: "new\n" })).toBe(undefined);
+  expect(getInputContent({ path: "a", content: "new\n" })).toBe("new\n");
+  expect(getInputContent({ path: "a", find: "x", replace: "y" })).toBe(undefined);
+  expect(getInputContent({ content: "new" })).toBe(undefined);
 });
 
 test("without a path or a change there is nothing to show", () => {
-  expect([inputDiff({ content: "x" }), inputDiff({ path: "a" }), inputDiff(null)]).toEqual([
+  expect([buildInputDiff({ content: "x" }), buildInputDiff({ path: "a" }), buildInputDiff(null)]).toEqual([
     undefined,
     undefined,
     undefined,

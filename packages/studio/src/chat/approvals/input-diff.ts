@@ -1,53 +1,54 @@
 import type { Json, UiHint } from "capstan";
 
-type Change = { readonly before: string; readonly after: string; readonly isEverywhere: boolean };
+type Change = { readonly before: string; readonly after: string; readonly replacesAll: boolean };
 type Fields = Readonly<Record<string, Json>>;
 
-/** What a call would change in a text, as far as its arguments tell: pairs of old and new. Where they are nobody knows. */
-export function inputDiff(input: Json): UiHint | undefined {
+/** Builds a diff from the old and new texts in a call's arguments. Line numbers are unknown. */
+export function buildInputDiff(input: Json): UiHint | undefined {
   const fields = Object(input) as Fields;
-  const path = pathIn(fields);
-  const changes = changesIn(fields);
+  const path = findPath(fields);
+  const changes = findChanges(fields);
   if (path === undefined || changes.length === 0) return undefined;
-  const diff = [`--- a/${path}`, `+++ b/${path}`, ...changes.map(hunkOf)].join("\n");
+  const diff = [`--- a/${path}`, `+++ b/${path}`, ...changes.map(formatHunk)].join("\n");
   return { kind: "diff", props: { path, diff: `${diff}\n` } };
 }
 
-/** A content that a call would write. What is there before it is not in the arguments, so this is no difference. */
-export function inputContent(input: Json): string | undefined {
+/** Returns the content that a call would write. The previous content is unknown, so there is no diff. */
+export function getInputContent(input: Json): string | undefined {
   const fields = Object(input) as Fields;
-  const isAlone = pathIn(fields) !== undefined && changesIn(fields).length === 0;
-  return isAlone && typeof fields.content === "string" ? fields.content : undefined;
+  const isWholeContent = findPath(fields) !== undefined && findChanges(fields).length === 0;
+  return isWholeContent && typeof fields.content === "string" ? fields.content : undefined;
 }
 
-const pathIn = ({ path }: Fields): string | undefined => (typeof path === "string" ? path : undefined);
+const findPath = ({ path }: Fields): string | undefined => (typeof path === "string" ? path : undefined);
 
-function changesIn(fields: Fields): readonly Change[] {
+function findChanges(fields: Fields): readonly Change[] {
   if (Array.isArray(fields.edits))
-    return fields.edits.flatMap((edit: Json) => changesIn(Object(edit) as Fields));
+    return fields.edits.flatMap((edit: Json) => findChanges(Object(edit) as Fields));
   const before = fields.find ?? fields.old_text ?? fields.oldText ?? fields.old_string;
   const after = fields.replace ?? fields.new_text ?? fields.newText ?? fields.new_string;
   if (typeof before !== "string" || typeof after !== "string") return [];
-  return [{ before, after, isEverywhere: fields.all === true }];
+  return [{ before, after, replacesAll: fields.all === true }];
 }
 
-/** What both begin and end with is no change. */
-function hunkOf({ before, after, isEverywhere }: Change): string {
-  const [old, fresh] = [linesOf(before), linesOf(after)];
-  const most = Math.min(old.length, fresh.length);
+/** Keeps the common first and last lines as context. */
+function formatHunk({ before, after, replacesAll }: Change): string {
+  const [oldLines, newLines] = [splitDiffLines(before), splitDiffLines(after)];
+  const sharedLength = Math.min(oldLines.length, newLines.length);
   let head = 0;
-  while (head < most && old[head] === fresh[head]) head++;
+  while (head < sharedLength && oldLines[head] === newLines[head]) head++;
   let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
-  const [oldEnd, freshEnd] = [old.length - tail, fresh.length - tail];
+  while (tail < sharedLength - head && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail++;
+  const [oldEnd, newEnd] = [oldLines.length - tail, newLines.length - tail];
   return [
-    // From line 0: that is no place, and so no line gets a number.
-    `@@ -0,${old.length} +0,${fresh.length} @@${isEverywhere ? " wherever it is found" : ""}`,
-    ...old.slice(0, head).map((line) => ` ${line}`),
-    ...old.slice(head, oldEnd).map((line) => `-${line}`),
-    ...fresh.slice(head, freshEnd).map((line) => `+${line}`),
-    ...old.slice(oldEnd).map((line) => ` ${line}`),
+    // Line 0 means that the position is unknown, so no line gets a number.
+    `@@ -0,${oldLines.length} +0,${newLines.length} @@${replacesAll ? " all occurrences" : ""}`,
+    ...oldLines.slice(0, head).map((line) => ` ${line}`),
+    ...oldLines.slice(head, oldEnd).map((line) => `-${line}`),
+    ...newLines.slice(head, newEnd).map((line) => `+${line}`),
+    ...oldLines.slice(oldEnd).map((line) => ` ${line}`),
   ].join("\n");
 }
 
-const linesOf = (text: string): readonly string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
+const splitDiffLines = (text: string): readonly string[] =>
+  text === "" ? [] : text.replace(/\n$/, "").split("\n");

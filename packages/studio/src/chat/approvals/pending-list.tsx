@@ -2,7 +2,7 @@ import type { SessionView } from "capstan/client";
 import { type ReactNode, useEffect, useRef } from "react";
 import { client } from "../../data/client.ts";
 import type { FactIndex } from "../../data/fact-index.ts";
-import { attempt } from "../../shell/toasts.tsx";
+import { runWithToast } from "../../shell/toasts.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { useAllowedTools } from "./standing-approvals.ts";
@@ -13,7 +13,7 @@ type PendingListProps = {
   readonly index: FactIndex;
 };
 
-/** All that waits for the person. */
+/** All calls that wait for the user. */
 export function PendingList({ view, sessionId, index }: PendingListProps): ReactNode {
   const { pending, runId } = view;
   const allowed = useAllowedTools(sessionId);
@@ -22,30 +22,30 @@ export function PendingList({ view, sessionId, index }: PendingListProps): React
     !question &&
     allowed.includes(name) &&
     !index.approvals.get(callId)?.because?.length;
-  useStandingAnswers(runId, pending.filter(isAllowed));
+  useAutoApprove(runId, pending.filter(isAllowed));
   if (runId === undefined) return null;
   return pending
-    .filter((one) => !isAllowed(one))
-    .map((one) => {
-      const key = `${one.callId} ${one.number ?? 0} ${one.digest ?? ""}`;
-      return one.needs === "answer" || one.question ? (
-        <QuestionCard key={key} pending={one} runId={runId} />
+    .filter((call) => !isAllowed(call))
+    .map((call) => {
+      const key = `${call.callId} ${call.number ?? 0} ${call.digest ?? ""}`;
+      return call.needs === "answer" || call.question ? (
+        <QuestionCard key={key} pending={call} runId={runId} />
       ) : (
-        <ApprovalCard key={key} pending={one} runId={runId} />
+        <ApprovalCard key={key} pending={call} runId={runId} />
       );
     });
 }
 
-/** Answers each of them once. */
-function useStandingAnswers(runId: string | undefined, pending: SessionView["pending"]): void {
-  const answered = useRef(new Set<string>());
+/** Approves each call once. */
+function useAutoApprove(runId: string | undefined, pending: SessionView["pending"]): void {
+  const approvedKeys = useRef(new Set<string>());
   useEffect(() => {
     if (runId === undefined) return;
     for (const { callId, digest } of pending) {
       const key = `${callId} ${digest}`;
-      if (answered.current.has(key)) continue;
-      answered.current.add(key);
-      attempt(() => client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }) }));
+      if (approvedKeys.current.has(key)) continue;
+      approvedKeys.current.add(key);
+      runWithToast(() => client.runs.approve(runId, callId, { ...(digest !== undefined && { digest }) }));
     }
   });
 }

@@ -3,55 +3,61 @@ import type { PendingView } from "capstan/client";
 import { MessageCircleQuestion } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { client } from "../../data/client.ts";
-import { steadyText, visibleText } from "../../markdown/visible-text.ts";
-import { attempt } from "../../shell/toasts.tsx";
+import { runWithToast } from "../../shell/toasts.tsx";
 import { Button } from "../../ui/button.tsx";
+import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
 import { AnswerField } from "./answer-field.tsx";
-import { answerOf, emptyValues, type Field, fieldsOf, type Values } from "./answer-fields.ts";
-import { useFreshGesture } from "./use-fresh-gesture.ts";
+import {
+  type AnswerFieldSpec,
+  buildFields,
+  createEmptyValues,
+  type FieldValues,
+  parseAnswer,
+} from "./answer-fields.ts";
+import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type QuestionCardProps = { readonly pending: PendingView; readonly runId: string };
 
-/** What a tool asks in the middle of a call, or a call that is the client's to answer: a form, and a way to say no. */
+/** Form for a tool's question or for a call that the client answers. */
 export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
   const { callId, name, question, needs, digest } = pending;
-  const fields = fieldsOf(question?.schema, needs === "answer");
-  const [values, setValues] = useState(() => emptyValues(fields));
+  const fields = buildFields(question?.schema, needs === "answer");
+  const [values, setValues] = useState(() => createEmptyValues(fields));
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const fresh = useFreshGesture();
-  function tell(action: () => Promise<void>): void {
+  const guardClick = useMisclickGuard();
+  function submit(action: () => Promise<void>): void {
     setBusy(true);
-    attempt(() => action().finally(() => setBusy(false)));
+    runWithToast(() => action().finally(() => setBusy(false)));
   }
-  function answer(): void {
-    const made = answerOf(fields, values);
-    setProblem(made.problem);
-    if (made.problem !== undefined) return;
-    tell(() => send(made.value));
+  function submitAnswer(): void {
+    const result = parseAnswer(fields, values);
+    setProblem(result.problem);
+    if (result.problem !== undefined) return;
+    submit(() => send(result.value));
   }
   function send(value: Json | undefined): Promise<void> {
     if (needs === "answer") return client.runs.answer(runId, callId, value ?? null);
-    const given = { ...(digest !== undefined && { digest }), ...(value !== undefined && { value }) };
-    return client.runs.approve(runId, callId, given);
+    const approval = { ...(digest !== undefined && { digest }), ...(value !== undefined && { value }) };
+    return client.runs.approve(runId, callId, approval);
   }
   return (
     <form
-      aria-label={`Question of ${name}`}
+      aria-label={`Question from ${name}`}
       data-question={callId}
       className="grid gap-3 rounded-xl border border-accent/50 bg-raised p-4"
       onSubmit={(event) => {
         event.preventDefault();
-        fresh(answer)(event.nativeEvent);
+        guardClick(submitAnswer)(event.nativeEvent);
       }}
     >
       <div className="flex items-start gap-2.5">
         <MessageCircleQuestion size={18} aria-hidden="true" className="mt-0.5 shrink-0 text-accent" />
         <div className="min-w-0">
           <p className="[overflow-wrap:anywhere]">
-            {steadyText(question?.message ?? `${name} is to be answered here.`)}
+            {escapeBidi(question?.message ?? `Enter the result of ${name}.`)}
           </p>
-          <p className="text-xs text-faint">{visibleText(name)}</p>
+          <p className="text-xs text-faint">{escapeInvisible(name)}</p>
           {question?.url !== undefined && <QuestionLink url={question.url} />}
         </div>
       </div>
@@ -66,7 +72,7 @@ export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
           Answer
         </Button>
         {needs === "approval" && (
-          <Button disabled={isBusy} onClick={fresh(() => tell(() => client.runs.deny(runId, callId)))}>
+          <Button disabled={isBusy} onClick={guardClick(() => submit(() => client.runs.deny(runId, callId)))}>
             Decline
           </Button>
         )}
@@ -76,9 +82,9 @@ export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
 }
 
 type FieldsProps = {
-  readonly fields: readonly Field[];
-  readonly values: Values;
-  readonly onChange: (values: Values) => void;
+  readonly fields: readonly AnswerFieldSpec[];
+  readonly values: FieldValues;
+  readonly onChange: (values: FieldValues) => void;
 };
 
 function Fields({ fields, values, onChange }: FieldsProps): ReactNode {
@@ -92,9 +98,9 @@ function Fields({ fields, values, onChange }: FieldsProps): ReactNode {
   ));
 }
 
-/** Opened only by a click, with the whole address in sight. */
+/** Shows the full address; opens only on click. */
 function QuestionLink({ url }: { readonly url: string }): ReactNode {
-  if (!/^https?:\/\//.test(url)) return <p className="font-mono text-xs">{visibleText(url)}</p>;
+  if (!/^https?:\/\//.test(url)) return <p className="font-mono text-xs">{escapeInvisible(url)}</p>;
   return (
     <a
       href={url}
@@ -102,7 +108,7 @@ function QuestionLink({ url }: { readonly url: string }): ReactNode {
       rel="noopener noreferrer nofollow"
       className="font-mono text-xs text-accent underline [overflow-wrap:anywhere]"
     >
-      {visibleText(url)}
+      {escapeInvisible(url)}
     </a>
   );
 }

@@ -1,13 +1,13 @@
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 
 type StandingApprovals = {
-  /** By session: the tools that are allowed without asking. Kept by this page alone, and gone with it. */
+  /** Tools allowed without asking, by session. Lost when the page is closed. */
   readonly tools: Readonly<Record<string, readonly string[]>>;
   readonly allow: (sessionId: string, tool: string) => void;
   readonly revoke: (sessionId: string, tool: string) => void;
 };
 
-/** What the person has allowed for as long as the page is open. */
+/** Tools the user has allowed while this page is open. */
 export const useStandingApprovals: UseBoundStore<StoreApi<StandingApprovals>> = create<StandingApprovals>()(
   (set) => ({
     tools: {},
@@ -15,14 +15,17 @@ export const useStandingApprovals: UseBoundStore<StoreApi<StandingApprovals>> = 
       set(({ tools }) => ({ tools: { ...tools, [sessionId]: [...(tools[sessionId] ?? []), tool] } })),
     revoke: (sessionId, tool) =>
       set(({ tools }) => ({
-        tools: { ...tools, [sessionId]: (tools[sessionId] ?? []).filter((one) => one !== tool) },
+        tools: {
+          ...tools,
+          [sessionId]: (tools[sessionId] ?? []).filter((allowedTool) => allowedTool !== tool),
+        },
       })),
   }),
 );
 
-const none: readonly string[] = [];
+const noTools: readonly string[] = [];
 
-/** The tools that are allowed in a session. */
+/** Returns the tools that are allowed in a session. */
 export function useAllowedTools(sessionId: string): readonly string[] {
-  return useStandingApprovals(({ tools }) => tools[sessionId]) ?? none;
+  return useStandingApprovals(({ tools }) => tools[sessionId]) ?? noTools;
 }

@@ -1,6 +1,6 @@
 import { FileText, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import type { Attachment } from "./attachments.ts";
 
 type AttachmentListProps = {
@@ -8,7 +8,7 @@ type AttachmentListProps = {
   readonly onRemove: (id: string) => void;
 };
 
-/** What goes along, before it is sent. */
+/** Attachments of the message that is being written. */
 export function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactNode {
   if (attachments.length === 0) return null;
   return (
@@ -28,8 +28,8 @@ export function AttachmentList({ attachments, onRemove }: AttachmentListProps): 
             <FileText size={16} aria-hidden="true" className="ml-1 shrink-0 text-quiet" />
           )}
           <span className="min-w-0">
-            <span className="block truncate font-medium">{steadyText(name)}</span>
-            <span className="block text-faint tabular-nums">{sizeText(size)}</span>
+            <span className="block truncate font-medium">{escapeBidi(name)}</span>
+            <span className="block text-faint tabular-nums">{formatSize(size)}</span>
           </span>
           <button
             type="button"
@@ -45,7 +45,7 @@ export function AttachmentList({ attachments, onRemove }: AttachmentListProps): 
   );
 }
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1_000_000
     ? `${Math.max(1, Math.round(bytes / 1000))} kB`
     : `${(bytes / 1_000_000).toFixed(1)} MB`;

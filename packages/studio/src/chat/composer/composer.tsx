@@ -1,50 +1,50 @@
 import type { Part } from "capstan";
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
-import { toast } from "../../shell/toasts.tsx";
+import { showToast } from "../../shell/toasts.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { AttachmentList } from "./attachment-list.tsx";
-import { type Attachment, acceptedTypes, attachmentRules, withFiles } from "./attachments.ts";
+import { type Attachment, acceptedTypes, addFiles, attachmentRules } from "./attachments.ts";
 import { type RunChoice, RunChoices } from "./run-choices.tsx";
 
 export type ComposerProps = {
-  /** Whose draft it is. */
-  readonly place: string;
+  /** Identifies the draft. */
+  readonly draftKey: string;
   readonly placeholder: string;
-  /** A run is on: what is sent is said to it. */
+  /** While a run is active, messages are sent to it. */
   readonly isRunning: boolean;
   readonly choice: RunChoice;
   readonly onChoice: (choice: RunChoice) => void;
-  /** What is typed is kept until this has worked. */
+  /** The typed text is kept until this resolves. */
   readonly onSend: (input: string | readonly Part[]) => Promise<void>;
   readonly onStop?: () => void;
   readonly onEditLast?: () => void;
 };
 
-/** Where a person writes. */
+/** The message input with attachments, agent and model. */
 export function Composer(props: ComposerProps): ReactNode {
-  const { place, placeholder, isRunning, onSend, onEditLast } = props;
-  const [text, setText] = useDraft(place);
+  const { draftKey, placeholder, isRunning, onSend, onEditLast } = props;
+  const [text, setText] = useDraft(draftKey);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const files = useAttachments();
   useEffect(() => {
     if (matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
-  const maySend = !isBusy && (text.trim() !== "" || (files.attachments.length > 0 && !isRunning));
+  const canSend = !isBusy && (text.trim() !== "" || (files.attachments.length > 0 && !isRunning));
 
   async function send(): Promise<void> {
-    if (!maySend) return;
+    if (!canSend) return;
     const parts = isRunning ? [] : files.attachments.map(({ part }) => part);
-    const typed: readonly Part[] = text.trim() === "" ? [] : [{ type: "text", text }];
+    const typedParts: readonly Part[] = text.trim() === "" ? [] : [{ type: "text", text }];
     setBusy(true);
     try {
-      await onSend(parts.length > 0 ? [...typed, ...parts] : text);
+      await onSend(parts.length > 0 ? [...typedParts, ...parts] : text);
       setText("");
       if (!isRunning) files.clear();
-    } catch (thrown) {
-      toast(thrown instanceof Error ? thrown.message : String(thrown), { isBad: true });
+    } catch (error) {
+      showToast(error instanceof Error ? error.message : String(error), { isBad: true });
     } finally {
       setBusy(false);
       field.current?.focus();
@@ -88,7 +88,7 @@ export function Composer(props: ComposerProps): ReactNode {
         }}
         className="field-sizing-content block max-h-[15.5rem] min-h-11 w-full resize-none bg-transparent px-4 pb-1 pt-3 outline-none placeholder:text-faint"
       />
-      <Controls {...props} field={field} files={files} maySend={maySend} hasText={text.trim() !== ""} />
+      <Controls {...props} field={field} files={files} canSend={canSend} hasText={text.trim() !== ""} />
     </form>
   );
 }
@@ -96,7 +96,7 @@ export function Composer(props: ComposerProps): ReactNode {
 type ControlsProps = ComposerProps & {
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly files: Attachments;
-  readonly maySend: boolean;
+  readonly canSend: boolean;
   readonly hasText: boolean;
 };
 
@@ -106,15 +106,15 @@ function Controls({
   choice,
   onChoice,
   files,
-  maySend,
+  canSend,
   hasText,
 }: ControlsProps): ReactNode {
-  const picker = useRef<HTMLInputElement>(null);
-  const round = "inline-flex size-8 shrink-0 items-center justify-center rounded-lg";
+  const fileInput = useRef<HTMLInputElement>(null);
+  const buttonStyle = "inline-flex size-8 shrink-0 items-center justify-center rounded-lg";
   return (
     <div className="flex items-center gap-1 px-2 pb-2">
       <input
-        ref={picker}
+        ref={fileInput}
         type="file"
         multiple
         hidden
@@ -128,7 +128,7 @@ function Controls({
         label="Attach files"
         title={attachmentRules}
         disabled={isRunning}
-        onClick={() => picker.current?.click()}
+        onClick={() => fileInput.current?.click()}
       >
         <Paperclip size={16} />
       </IconButton>
@@ -140,17 +140,20 @@ function Controls({
           aria-label="Stop"
           title="Stop (Esc)"
           onClick={onStop}
-          className={classNames(round, "bg-ink text-paper")}
+          className={classNames(buttonStyle, "bg-ink text-paper")}
         >
           <Square size={12} fill="currentColor" />
         </button>
       ) : (
         <button
           type="submit"
-          aria-label={isRunning ? "Tell it" : "Send"}
-          title={isRunning ? "Tell it" : "Send"}
-          disabled={!maySend}
-          className={classNames(round, "bg-accent text-accent-ink disabled:bg-line disabled:text-faint")}
+          aria-label={isRunning ? "Steer" : "Send"}
+          title={isRunning ? "Steer" : "Send"}
+          disabled={!canSend}
+          className={classNames(
+            buttonStyle,
+            "bg-accent text-accent-ink disabled:bg-line disabled:text-faint",
+          )}
         >
           <ArrowUp size={17} />
         </button>
@@ -165,16 +168,16 @@ function useAttachments() {
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [isOver, setOver] = useState(false);
   async function add(files: readonly File[]): Promise<void> {
-    const next = await withFiles(attachments, files);
+    const next = await addFiles(attachments, files);
     setAttachments(next.attachments);
-    for (const problem of next.problems) toast(problem, { isBad: true });
+    for (const problem of next.problems) showToast(problem, { isBad: true });
   }
   return {
     attachments,
     isOver,
     add,
     clear: () => setAttachments([]),
-    remove: (id: string) => setAttachments(attachments.filter((one) => one.id !== id)),
+    remove: (id: string) => setAttachments(attachments.filter((attachment) => attachment.id !== id)),
     drop: {
       onDragOver(event: React.DragEvent) {
         event.preventDefault();
@@ -190,16 +193,16 @@ function useAttachments() {
   };
 }
 
-/** What was typed and not sent, for each session, as long as the tab is open. */
-export function useDraft(place: string): readonly [string, (text: string) => void] {
-  const key = `capstan-draft ${place}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+/** Keeps unsent text per session while the tab is open. */
+export function useDraft(draftKey: string): readonly [string, (text: string) => void] {
+  const storageKey = `capstan-draft ${draftKey}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(storageKey) ?? "");
   return [
     text,
     (next) => {
       setText(next);
-      if (next === "") sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, next.slice(0, 200_000));
+      if (next === "") sessionStorage.removeItem(storageKey);
+      else sessionStorage.setItem(storageKey, next.slice(0, 200_000));
     },
   ];
 }

@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
 import { useAbout } from "../../data/about.ts";
-import { steadyText } from "../../markdown/visible-text.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 
-/** Who answers; left out, the server decides. */
+/** Agent and model of the next run. The server chooses if undefined. */
 export type RunChoice = { readonly agent?: string | undefined; readonly model?: string | undefined };
 
 type RunChoicesProps = { readonly choice: RunChoice; readonly onChange: (choice: RunChoice) => void };
 
-/** The agent and the model of the next run. */
+/** Selects the agent and model of the next run. */
 export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
   const { about, models } = useAbout();
   const agents = about?.agents ?? [];
@@ -26,7 +26,7 @@ export function RunChoices({ choice, onChange }: RunChoicesProps): ReactNode {
           label="Model"
           value={choice.model ?? ""}
           options={[
-            { value: "", label: "Model of the agent" },
+            { value: "", label: "Agent's model" },
             ...models.map((name) => ({ value: name, label: name })),
           ]}
           onChange={(model) => onChange({ ...choice, model: model || undefined })}
@@ -54,7 +54,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps): ReactNode {
     >
       {options.map((option) => (
         <option key={option.value} value={option.value} className="bg-raised text-ink">
-          {steadyText(option.label)}
+          {escapeBidi(option.label)}
         </option>
       ))}
     </select>

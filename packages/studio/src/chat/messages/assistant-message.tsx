@@ -1,13 +1,13 @@
 import type { LiveView } from "capstan/client";
 import { RotateCcw } from "lucide-react";
 import { memo, type NamedExoticComponent, type ReactNode, useMemo } from "react";
-import { turnKey } from "../../data/fact-index.ts";
+import { getTurnKey } from "../../data/fact-index.ts";
 import type { CitedSource } from "../../markdown/citation-chip.tsx";
 import { Markdown } from "../../markdown/markdown.tsx";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { CopyText } from "../../ui/copy-text.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { AffectedLine } from "./affected-line.tsx";
 import type { Item } from "./build-items.ts";
@@ -17,15 +17,15 @@ import { ReasoningFold } from "./reasoning-fold.tsx";
 type AssistantItem = Extract<Item, { readonly type: "assistant" }>;
 type AssistantMessageProps = {
   readonly item: AssistantItem;
-  /** Of calls that run at this moment. */
+  /** Progress of running calls. */
   readonly progress?: LiveView["progress"] | undefined;
-  /** Changes when a nested run has grown. */
+  /** Changes when a nested run has new facts. */
   readonly nestedSeq?: number | undefined;
-  /** Of the newest answer alone. */
+  /** Only for the newest answer. */
   readonly onRetry?: (() => void) | undefined;
 };
 
-/** A turn of an agent that is over: what it thought, said and did. */
+/** A finished turn: reasoning, text and calls. */
 export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = memo(function AssistantMessage({
   item,
   progress,
@@ -33,21 +33,21 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
 }: AssistantMessageProps): ReactNode {
   const { entry, isNamed, isAnswer } = item;
   const { index } = useConversation();
-  const fact = index().messages.get(turnKey(entry.runId, entry.turn));
-  const share = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
+  const fact = index().messages.get(getTurnKey(entry.runId, entry.turn));
+  const reasoningShare = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
   return (
-    <article aria-label={`${entry.agent} says`} className="group grid min-w-0 gap-3">
+    <article aria-label={`Message from ${entry.agent}`} className="group grid min-w-0 gap-3">
       {isNamed && <AgentName name={entry.agent} />}
       {entry.reasoning !== "" && (
         <ReasoningFold
-          id={turnKey(entry.runId, entry.turn)}
+          id={getTurnKey(entry.runId, entry.turn)}
           text={entry.reasoning}
-          aboutMs={fact && fact.ms * share}
+          estimatedMs={fact && fact.ms * reasoningShare}
         />
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <CallList calls={entry.calls} progress={progress} />
-      {/* Of a turn that only answers, the answer says it. */}
+      {/* A turn without calls needs no note. */}
       {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
       {isAnswer && <AffectedLine affected={index().affected.get(entry.runId)} />}
       {isAnswer && entry.text !== "" && (
@@ -57,9 +57,9 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
             !onRetry && "opacity-0 focus-within:opacity-100 group-hover:opacity-100",
           )}
         >
-          <CopyText label="Copy the answer" text={() => entry.text} />
+          <CopyButton label="Copy answer" text={() => entry.text} />
           {onRetry && (
-            <IconButton label="Answer again" className="size-7!" onClick={onRetry}>
+            <IconButton label="Regenerate" className="size-7!" onClick={onRetry}>
               <RotateCcw size={14} />
             </IconButton>
           )}
@@ -69,17 +69,16 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   );
 });
 
-/** Who speaks. */
 function AgentName({ name }: { readonly name: string }): ReactNode {
   return (
     <p className="flex items-center gap-2 text-xs font-medium text-accent">
       <span aria-hidden="true" className="size-1.5 rounded-full bg-accent" />
-      {steadyText(name)}
+      {escapeBidi(name)}
     </p>
   );
 }
 
-/** What was done, in a few words: by a model, for people. */
+/** Summary of a turn, written by a model. */
 export function WorkingNote({
   text,
   isLive = false,
@@ -100,7 +99,7 @@ type CitedMarkdownProps = {
   readonly isStreaming?: boolean;
 };
 
-/** Text with its sources: a click on a number shows the passage. */
+/** Markdown with citations that open their source. */
 export function CitedMarkdown({ text, citations, isStreaming = false }: CitedMarkdownProps): ReactNode {
   const { index, openSource } = useConversation();
   const sources = useMemo(
@@ -112,8 +111,8 @@ export function CitedMarkdown({ text, citations, isStreaming = false }: CitedMar
     [citations, index],
   );
   function onCite(n: number): void {
-    const cited = citations.find((citation) => citation.n === n);
-    if (cited) openSource(cited);
+    const citation = citations.find((citation) => citation.n === n);
+    if (citation) openSource(citation);
   }
   return <Markdown text={text} citations={sources} onCite={onCite} isStreaming={isStreaming} />;
 }

@@ -2,26 +2,29 @@ import { type Agent, agentTool, defineAgent, defineTool, type Event, type Fact, 
 import { buildView } from "capstan/client";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
-import { factIndex } from "../../data/fact-index.ts";
-import { type Item, itemsOf, keepItems } from "./build-items.ts";
-import { placeOfFact } from "./find-fact-location.ts";
+import { getFactIndex } from "../../data/fact-index.ts";
+import { buildItems, type Item, reuseItems } from "./build-items.ts";
+import { findFactLocation } from "./find-fact-location.ts";
 
 const look = defineTool({ name: "look", description: "Looks", input: {}, execute: () => "seen" });
 
-function agentOf(steps: readonly ScriptedStep[], policy: Agent["policy"] = {}): Agent {
+function createTestAgent(steps: readonly ScriptedStep[], policy: Agent["policy"] = {}): Agent {
   return defineAgent({ name: "helper", model: scriptedModel(steps), tools: [look], policy });
 }
 
-async function factsOf(agent: Agent): Promise<readonly Fact[]> {
+async function collectRunFacts(agent: Agent): Promise<readonly Fact[]> {
   const events: Event[] = [];
   await run(agent, "Begin", { hooks: { onEvent: (event) => void events.push(event) } });
   return events.filter(isFact);
 }
 
-const itemsIn = (facts: readonly Fact[]): readonly Item[] => itemsOf(buildView(facts), factIndex(facts));
+const buildItemsFromFacts = (facts: readonly Fact[]): readonly Item[] =>
+  buildItems(buildView(facts), getFactIndex(facts));
 
 test("a run is what was asked, its turns, and the last one is its answer", async () => {
-  const items = itemsIn(await factsOf(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }])));
+  const items = buildItemsFromFacts(
+    await collectRunFacts(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }])),
+  );
   expect(items).toMatchObject([
     { type: "user", startSeq: 1 },
     { type: "assistant", isAnswer: false, entry: { calls: [{ name: "look", state: "ok" }] } },
@@ -30,46 +33,54 @@ test("a run is what was asked, its turns, and the last one is its answer", async
 });
 
 test("a failed run has its error once, as an error", async () => {
-  const items = itemsIn(await factsOf(agentOf([{ error: "invalid_input" }])));
+  const items = buildItemsFromFacts(await collectRunFacts(createTestAgent([{ error: "invalid_input" }])));
   expect(items).toMatchObject([{ type: "user" }, { type: "end", status: "failed" }]);
 });
 
 test("a limit is told in a line, and what was found stays", async () => {
   const steps = Array.from({ length: 4 }, () => ({ calls: [{ name: "look" }] }));
-  const items = itemsIn(await factsOf(agentOf(steps, { maxTurns: 1, finalTurn: "keep-tools" })));
+  const items = buildItemsFromFacts(
+    await collectRunFacts(createTestAgent(steps, { maxTurns: 1, finalTurn: "keep-tools" })),
+  );
   expect(items.map(({ type }) => type)).toContain("notice");
   expect(items.at(-1)).toMatchObject({ type: "end", status: "limit" });
 });
 
 test("an answer that no tool could help with says so (C-08)", async () => {
-  const items = itemsIn(await factsOf(agentOf([{ calls: [{ name: "nobody" }] }, { text: "I believe so." }])));
+  const items = buildItemsFromFacts(
+    await collectRunFacts(createTestAgent([{ calls: [{ name: "nobody" }] }, { text: "I believe so." }])),
+  );
   expect(items.at(-1)).toMatchObject({ type: "ungrounded" });
 });
 
 test("estimates of usage are no part of the conversation", async () => {
-  const items = itemsIn(await factsOf(agentOf([{ text: "Hello.", usage: null }])));
+  const items = buildItemsFromFacts(
+    await collectRunFacts(createTestAgent([{ text: "Hello.", usage: null }])),
+  );
   expect(items.map(({ type }) => type)).toEqual(["user", "assistant"]);
 });
 
 test("what has not changed stays the same object when more is known", async () => {
-  const facts = await factsOf(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }]));
+  const facts = await collectRunFacts(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }]));
   const { entries } = buildView(facts);
-  const before = itemsOf({ entries: entries.slice(0, 2) }, factIndex(facts));
-  const after = keepItems(before, itemsOf({ entries }, factIndex(facts)));
+  const before = buildItems({ entries: entries.slice(0, 2) }, getFactIndex(facts));
+  const after = reuseItems(before, buildItems({ entries }, getFactIndex(facts)));
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]); // it was the last one, and is not any more
 });
 
 test("an item has the position of the fact that it comes from, and every fact has its item", async () => {
-  const nested = agentTool(agentOf([{ calls: [{ name: "look" }] }, { text: "Seen." }]), { name: "ask" });
+  const nested = agentTool(createTestAgent([{ calls: [{ name: "look" }] }, { text: "Seen." }]), {
+    name: "ask",
+  });
   const model = scriptedModel([
     { text: "I ask.", calls: [{ name: "ask", input: { prompt: "Look" } }] },
     { calls: [{ name: "look" }] },
     { calls: [{ name: "look", input: { again: true } }] },
   ]);
   const policy = { maxTurns: 2, finalTurn: "keep-tools" } as const;
-  const facts = await factsOf(defineAgent({ name: "asker", model, tools: [look, nested], policy }));
-  const items = itemsIn(facts);
+  const facts = await collectRunFacts(defineAgent({ name: "asker", model, tools: [look, nested], policy }));
+  const items = buildItemsFromFacts(facts);
   const factAt = (seq: number) => facts.find((fact) => fact.seq === seq);
   expect(items.map(({ type, seq }) => `${type} ${factAt(seq)?.type}`)).toMatchInlineSnapshot(`
     [
@@ -81,14 +92,14 @@ test("an item has the position of the fact that it comes from, and every fact ha
       "end done",
     ]
   `);
-  const index = factIndex(facts);
-  const placed = facts.map(({ seq }) => placeOfFact(items, { facts, index }, seq)?.at);
+  const index = getFactIndex(facts);
+  const placed = facts.map(({ seq }) => findFactLocation(items, { facts, index }, seq)?.index);
   expect(placed.every((at, place) => at !== undefined && at >= (placed[place - 1] ?? 0))).toBe(true);
   const inside = facts.find(
     ({ type, parentRunId }) => type === "tool_call_start" && parentRunId !== undefined,
   );
-  const place = placeOfFact(items, { facts, index }, inside?.seq ?? 0);
-  expect(items[place?.at ?? -1]).toMatchObject({ type: "assistant", entry: { text: "I ask." } });
+  const place = findFactLocation(items, { facts, index }, inside?.seq ?? 0);
+  expect(items[place?.index ?? -1]).toMatchObject({ type: "assistant", entry: { text: "I ask." } });
   expect(place?.callId).toBe(inside?.type === "tool_call_start" && inside.id);
 });
 
@@ -99,7 +110,7 @@ test("where several agents speak in a run, each turn has the name of its own (S3
     [{ calls: [{ name: "handoff", input: { agent: "research", message: "Look" } }] }, { text: "Answer." }],
     [desk([{ text: "Found." }])],
   );
-  const said = itemsIn(await factsOf(agent)).filter((item) => item.type === "assistant");
+  const said = buildItemsFromFacts(await collectRunFacts(agent)).filter((item) => item.type === "assistant");
   expect(said.map(({ isNamed, entry }) => [isNamed, entry.agent])).toEqual([
     [true, "desk"],
     [true, "research"],

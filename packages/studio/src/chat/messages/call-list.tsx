@@ -1,7 +1,7 @@
 import type { CallView, LiveView, SessionView } from "capstan/client";
 import type { ReactNode } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
-import { steadyText } from "../../markdown/visible-text.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { ToolCard } from "./tool-card.tsx";
 
@@ -10,7 +10,7 @@ type CallListProps = {
   readonly progress?: LiveView["progress"] | undefined;
 };
 
-/** The calls of one turn, in one frame. */
+/** The calls of one turn. */
 export function CallList({ calls, progress }: CallListProps): ReactNode {
   const { index } = useConversation();
   if (calls.length === 0) return null;
@@ -31,13 +31,13 @@ export function CallList({ calls, progress }: CallListProps): ReactNode {
   );
 }
 
-/** What an agent did that was called as a tool. */
+/** The turns of a nested run. */
 function NestedRun({ view }: { readonly view: SessionView }): ReactNode {
   const turns = view.entries.filter((entry) => entry.type === "assistant");
   const name = turns[0]?.agent;
   return (
-    <section aria-label={name ? `What ${name} did` : "What was done inside"} className="border-l-2 pl-4">
-      {name !== undefined && <p className="pb-1 text-xs font-medium text-accent">{steadyText(name)}</p>}
+    <section aria-label={name ? `Nested run of ${name}` : "Nested run"} className="border-l-2 pl-4">
+      {name !== undefined && <p className="pb-1 text-xs font-medium text-accent">{escapeBidi(name)}</p>}
       <div className="grid gap-2 text-sm">
         {turns.map((entry) => (
           <div key={`${entry.runId} ${entry.turn}`} className="grid min-w-0 gap-2">

@@ -3,10 +3,10 @@ import { buildView, stageOf } from "capstan/client";
 import { collect, scriptedModel } from "capstan/testing";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { factIndex } from "../../data/fact-index.ts";
+import { getFactIndex } from "../../data/fact-index.ts";
 import { ConversationContext } from "../conversation-context.ts";
 import { AssistantMessage } from "./assistant-message.tsx";
-import { itemsOf } from "./build-items.ts";
+import { buildItems } from "./build-items.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { StageBadge } from "./stage-badge.tsx";
 
@@ -18,9 +18,9 @@ const look = defineTool({
   },
 });
 
-const told: Promise<readonly Event[]> = tell();
+const told: Promise<readonly Event[]> = runScript();
 
-async function tell(): Promise<readonly Event[]> {
+async function runScript(): Promise<readonly Event[]> {
   const model = scriptedModel([
     {
       calls: [
@@ -34,13 +34,13 @@ async function tell(): Promise<readonly Event[]> {
 }
 
 /** What the page shows after these events. */
-function shown(events: readonly Event[]): string {
+function renderLive(events: readonly Event[]): string {
   const view = buildView(events);
-  const index = factIndex(events.filter(isFact));
+  const index = getFactIndex(events.filter(isFact));
   const actions = { sessionId: "s", index: () => index, openSource() {}, showFact() {}, showView() {} };
   return renderToStaticMarkup(
     <ConversationContext value={actions}>
-      {itemsOf(view, index).map((item) =>
+      {buildItems(view, index).map((item) =>
         item.type === "assistant" ? <AssistantMessage key={item.key} item={item} /> : null,
       )}
       <LiveMessage view={view} />
@@ -49,57 +49,57 @@ function shown(events: readonly Event[]): string {
   );
 }
 
-const until = (events: readonly Event[], isLast: (event: Event) => boolean) =>
+const takeUntil = (events: readonly Event[], isLast: (event: Event) => boolean) =>
   events.slice(0, events.findIndex(isLast) + 1);
 
-const stateOf = (html: string, call: string) =>
+const findState = (html: string, call: string) =>
   new RegExp(`data-call="${call}" data-state="(\\w+)"`).exec(html)?.[1];
 
 test("text is shown as it grows, calls go from running to done or failed, and the answer stays (S1-33)", async () => {
   const events = await told;
-  const running = shown(until(events, ({ type }) => type === "tool_call_start"));
-  expect([stateOf(running, "c1"), running.includes("Running")]).toEqual(["running", true]);
-  const ended = shown(until(events, (event) => event.type === "turn_start" && event.turn === 2));
-  expect([stateOf(ended, "c1"), stateOf(ended, "c2")]).toEqual(["ok", "error"]);
+  const running = renderLive(takeUntil(events, ({ type }) => type === "tool_call_start"));
+  expect([findState(running, "c1"), running.includes("Running")]).toEqual(["running", true]);
+  const ended = renderLive(takeUntil(events, (event) => event.type === "turn_start" && event.turn === 2));
+  expect([findState(ended, "c1"), findState(ended, "c2")]).toEqual(["ok", "error"]);
   expect(ended).toContain(">Failed<");
   const lengths = events.flatMap((event, at) => {
     if (event.type !== "content_delta") return [];
-    const html = shown(events.slice(0, at + 1));
+    const html = renderLive(events.slice(0, at + 1));
     const { text } = buildView(events.slice(0, at + 1)).live;
     expect(html.replaceAll(/<[^>]*>/g, "")).toContain(text.trim());
     return [text.length];
   });
   expect(lengths).toEqual([4, 8, 12, 16, 20, 24]);
-  const whole = shown(events);
+  const whole = renderLive(events);
   expect(whole).toContain("One of the two was seen.");
   expect(whole).not.toContain("data-live");
 });
 
-const badgeOf = (html: string) => /data-stage="(\w+)"/.exec(html)?.[1] ?? "idle";
+const findBadge = (html: string) => /data-stage="(\w+)"/.exec(html)?.[1] ?? "idle";
 
 test("the badge has the stage of the run at every event, as stageOf has it (S2-18, S2-19)", async () => {
   const events = await told;
-  expect(badgeOf(shown([]))).toBe("idle");
+  expect(findBadge(renderLive([]))).toBe("idle");
   const seen = events.map((_, at) => {
     const before = events.slice(0, at + 1);
-    const html = shown(before);
-    expect([at, badgeOf(html)]).toEqual([at, stageOf(before)]);
-    return badgeOf(html);
+    const html = renderLive(before);
+    expect([at, findBadge(html)]).toEqual([at, stageOf(before)]);
+    return findBadge(html);
   });
   expect(new Set(seen)).toEqual(new Set(["submitted", "streaming", "executing", "processing", "complete"]));
   const failing = scriptedModel([{ error: "content_filter" }]);
   const failed = await collect(run(defineAgent({ name: "helper", model: failing }), "Begin"));
-  expect(shown(failed.events)).toMatch(/data-stage="error".*Failed/);
+  expect(renderLive(failed.events)).toMatch(/data-stage="error".*Failed/);
 });
 
 test("while the model digests what the tools gave, it says so, and only then (S2-35)", async () => {
   const events = await told;
   for (const [at] of events.entries()) {
     const before = events.slice(0, at + 1);
-    expect(shown(before).includes("Processing results…")).toBe(stageOf(before) === "processing");
+    expect(renderLive(before).includes("Processing results…")).toBe(stageOf(before) === "processing");
   }
-  expect(shown(until(events, ({ type }) => type === "turn_start"))).toContain("Thinking…");
-  expect(shown(until(events, ({ type }) => type === "tool_call_start"))).toContain("Working…");
-  expect(shown(until(events, ({ type }) => type === "content_delta"))).toContain("Writing…");
-  expect(shown(events)).toContain("Done");
+  expect(renderLive(takeUntil(events, ({ type }) => type === "turn_start"))).toContain("Thinking…");
+  expect(renderLive(takeUntil(events, ({ type }) => type === "tool_call_start"))).toContain("Working…");
+  expect(renderLive(takeUntil(events, ({ type }) => type === "content_delta"))).toContain("Writing…");
+  expect(renderLive(events)).toContain("Done");
 });

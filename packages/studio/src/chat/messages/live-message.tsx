@@ -1,11 +1,11 @@
 import type { SessionView } from "capstan/client";
 import type { ReactNode } from "react";
-import { turnKey } from "../../data/fact-index.ts";
+import { getTurnKey } from "../../data/fact-index.ts";
 import { CitedMarkdown, WorkingNote } from "./assistant-message.tsx";
 import { ReasoningFold } from "./reasoning-fold.tsx";
 import { CallLine } from "./tool-card.tsx";
 
-/** What is being said at this moment. */
+/** The output that is being streamed. */
 export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode {
   const { live, status, runId = "", turn } = view;
   if (status !== "running") return null;
@@ -14,7 +14,7 @@ export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode
       {live.summary !== "" && <WorkingNote text={live.summary} isLive />}
       {live.reasoning !== "" && (
         <ReasoningFold
-          id={turnKey(runId, turn)}
+          id={getTurnKey(runId, turn)}
           text={live.reasoning}
           isThinking={live.text === "" && live.calls.length === 0}
         />
@@ -22,8 +22,8 @@ export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode
       {live.text !== "" && <CitedMarkdown text={live.text} citations={live.citations} isStreaming />}
       {live.calls.length > 0 && (
         <div className="divide-y rounded-lg border bg-raised">
-          {live.calls.map(({ id, name, arguments: said }) => (
-            <CallLine key={id} isOpen={false} call={{ name, input: said, state: "writing" }} />
+          {live.calls.map(({ id, name, arguments: input }) => (
+            <CallLine key={id} isOpen={false} call={{ name, input: input, state: "writing" }} />
           ))}
         </div>
       )}

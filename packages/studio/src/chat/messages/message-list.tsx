@@ -12,42 +12,44 @@ import {
   useState,
 } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
-import type { ChatPlace } from "./find-fact-location.ts";
+import type { ChatLocation } from "./find-fact-location.ts";
 
 type MessageListProps = {
-  /** The same as long as none of them has changed. */
+  /** Stable while no row changes. */
   readonly rows: readonly ReactNode[];
-  /** What is being said, and what waits: always drawn, below the rest. */
+  /** Live output and pending calls, always rendered below the rows. */
   readonly tail: ReactNode;
-  /** Goes to the end whenever this changes. */
-  readonly jumpOn: unknown;
-  /** Goes there whenever this is another object. */
-  readonly place: ChatPlace | undefined;
+  /** Scrolls to the end when this changes. */
+  readonly scrollKey: unknown;
+  /** Scrolls to this location when the object changes. */
+  readonly location: ChatLocation | undefined;
 };
 
-/** So near the end counts as there. */
-const nearPixels = 48;
+/** Closer to the end than this counts as being there. */
+const endThresholdPx = 48;
 
-/** The conversation, which follows its end as long as the person is there. Of long ones only what is near is drawn. */
-export function MessageList({ rows, tail, jumpOn, place }: MessageListProps): ReactNode {
+/** Virtualized list that follows its end until the user scrolls away. */
+export function MessageList({ rows, tail, scrollKey, location }: MessageListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const { isAway, jump, leave } = useEnd(scroller, content);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the value says when
-  useEffect(() => jump(), [jumpOn]);
+  const { isAway, jump, leave } = useFollowEnd(scroller, content);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key triggers it
+  useEffect(() => jump(), [scrollKey]);
   useEffect(() => {
-    if (!place) return;
+    if (!location) return;
     leave();
-    list.current?.scrollToIndex(place.at, { align: place.callId === undefined ? "start" : "center" });
-    return place.callId === undefined ? undefined : whenDrawn(scroller.current, place);
-  }, [place, leave]);
+    list.current?.scrollToIndex(location.index, {
+      align: location.callId === undefined ? "start" : "center",
+    });
+    return location.callId === undefined ? undefined : scrollToCall(scroller.current, location);
+  }, [location, leave]);
   return (
     <div className="relative min-h-0 flex-1">
       <section
         ref={scroller}
         aria-label="Conversation"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
         tabIndex={0}
         className="h-full overflow-y-auto overflow-x-hidden [overflow-anchor:none] [scrollbar-gutter:stable_both-edges] focus-visible:outline-none"
       >
@@ -63,7 +65,7 @@ export function MessageList({ rows, tail, jumpOn, place }: MessageListProps): Re
           className="absolute bottom-3 left-1/2 inline-flex h-8 -translate-x-1/2 animate-[appear_0.12s_both] items-center gap-1.5 rounded-full border bg-raised px-3 text-[0.8125rem] text-quiet shadow-lifted hover:text-ink"
         >
           <ArrowDown size={14} aria-hidden="true" />
-          Jump to the newest
+          Jump to latest
         </button>
       )}
     </div>
@@ -71,27 +73,27 @@ export function MessageList({ rows, tail, jumpOn, place }: MessageListProps): Re
 }
 
 type RowsProps = Pick<MessageListProps, "rows"> & {
-  readonly scroller: Place;
+  readonly scroller: ElementRef;
   readonly list: RefObject<VirtualizerHandle | null>;
 };
 
-/** Of a row that was never drawn. Too small a guess would draw many at once. */
-const usualPixels = 180;
+/** Estimated height of an unrendered row. Too small an estimate would render too many rows. */
+const estimatedRowPx = 180;
 
-/** Not drawn again for every word that is said below them. */
+/** Does not re-render for every delta. */
 const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scroller, list }: RowsProps) {
-  const kept = useKept(rows.length);
+  const mountedRows = useMountedRows(rows.length);
   return (
-    // The list takes itself out of the way of the pointer while it scrolls. That is inherited: everything in it would get
-    // its style anew at each beginning and end, also when it only follows what is being said.
+    // The virtualizer disables pointer events while scrolling. That is inherited, so every row would be restyled at each
+    // start and end, even when the list only follows streamed text.
     <div className="*:pointer-events-auto!">
       <Virtualizer
         ref={list}
         scrollRef={scroller}
         startMargin={24}
-        itemSize={usualPixels}
+        itemSize={estimatedRowPx}
         bufferSize={600}
-        keepMounted={kept}
+        keepMounted={mountedRows}
       >
         {rows}
       </Virtualizer>
@@ -99,71 +101,71 @@ const Rows: NamedExoticComponent<RowsProps> = memo(function Rows({ rows, scrolle
   );
 });
 
-/** The newest ones are there for the search of the browser and for screen readers, wherever one has scrolled to. */
-const mostKept = 60;
-const keptAtOnce = 4;
-const keptEveryMs = 60;
+/** The newest rows stay mounted for the browser's search and for screen readers. */
+const maxMountedRows = 60;
+const mountBatchSize = 4;
+const mountIntervalMs = 60;
 
-/** Which are drawn even out of sight. A few at a time: all of a long session at once would be felt. */
-function useKept(length: number): readonly number[] {
+/** Returns the rows that stay mounted. Mounts them in batches to keep the page responsive. */
+function useMountedRows(length: number): readonly number[] {
   const [count, setCount] = useState(0);
-  const most = Math.min(length, mostKept);
+  const limit = Math.min(length, maxMountedRows);
   useEffect(() => {
-    if (count >= most) return;
+    if (count >= limit) return;
     const timer = setTimeout(
-      () => startTransition(() => setCount(Math.min(most, count + keptAtOnce))),
-      keptEveryMs,
+      () => startTransition(() => setCount(Math.min(limit, count + mountBatchSize))),
+      mountIntervalMs,
     );
     return () => clearTimeout(timer);
-  }, [count, most]);
+  }, [count, limit]);
   return useMemo(() => {
     const first = length - Math.min(count, length);
-    return Array.from({ length: length - first }, (_, at) => first + at);
+    return Array.from({ length: length - first }, (_, offset) => first + offset);
   }, [count, length]);
 }
 
-const mostFrames = 20;
+const maxFrames = 20;
 
-/** An entry with many calls may be higher than the window: brings the one in question into sight once it is drawn. */
-function whenDrawn(scroller: HTMLElement | null, { seq, callId = "" }: ChatPlace): () => void {
+/** Scrolls to a call once it is rendered: a row with many calls may be taller than the window. */
+function scrollToCall(scroller: HTMLElement | null, { seq, callId = "" }: ChatLocation): () => void {
   let frames = 0;
-  let frame = requestAnimationFrame(look);
-  function look(): void {
+  let frame = requestAnimationFrame(checkPosition);
+  function checkPosition(): void {
     const call = scroller?.querySelector(`[data-seq="${seq}"] [data-call="${CSS.escape(callId)}"]`);
     if (scroller && call) {
       const { top, bottom } = call.getBoundingClientRect();
       const bounds = scroller.getBoundingClientRect();
       if (top < bounds.top || bottom > bounds.bottom) call.scrollIntoView({ block: "center" });
     }
-    if (++frames < mostFrames) frame = requestAnimationFrame(look);
+    if (++frames < maxFrames) frame = requestAnimationFrame(checkPosition);
   }
   return () => cancelAnimationFrame(frame);
 }
 
-type Place = RefObject<HTMLDivElement | null>;
-type End = { readonly isAway: boolean; readonly jump: () => void; readonly leave: () => void };
+type ElementRef = RefObject<HTMLDivElement | null>;
+type EndTracking = { readonly isAway: boolean; readonly jump: () => void; readonly leave: () => void };
 
-/** A touch or a turn of the wheel goes on for so long. */
-const swingMs = 800;
+/** Duration of a touch or wheel gesture's momentum. */
+const momentumMs = 800;
 
-/** Tells whether it may be a person who scrolls. A scrollbar that is held says when it is taken, and not that it is. */
-function watchHands(scroller: HTMLElement): () => boolean {
+/** Returns a function that tells whether the user may be scrolling. A dragged scrollbar only reports pointerdown. */
+function trackUserScroll(scroller: HTMLElement): () => boolean {
   let movedAt = Number.NEGATIVE_INFINITY;
-  let isHeld = false;
+  let isPointerDown = false;
   const onMove = () => {
     movedAt = performance.now();
   };
   const onHold = ({ buttons }: PointerEvent) => {
-    isHeld = buttons > 0;
+    isPointerDown = buttons > 0;
   };
   for (const type of ["wheel", "touchmove", "keydown"])
     scroller.addEventListener(type, onMove, { passive: true });
   for (const type of ["pointerdown", "pointermove", "pointerup"] as const)
     scroller.addEventListener(type, onHold, { passive: true });
-  return () => isHeld || performance.now() - movedAt < swingMs;
+  return () => isPointerDown || performance.now() - movedAt < momentumMs;
 }
 
-function useEnd(scroller: Place, content: Place): End {
+function useFollowEnd(scroller: ElementRef, content: ElementRef): EndTracking {
   const isFollowing = useRef(true);
   const [isAway, setAway] = useState(false);
   const jump = useCallback(() => {
@@ -180,12 +182,12 @@ function useEnd(scroller: Place, content: Place): End {
     const { current: inner } = content;
     if (!outer || !inner) return;
     let { scrollTop: top } = outer;
-    const isByHand = watchHands(outer);
+    const isUserScrolling = trackUserScroll(outer);
     function onScroll(): void {
       if (!outer) return;
-      const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < nearPixels;
-      // The list goes up too, when what it draws turns out smaller than it thought: only a person leaves the end.
-      if (outer.scrollTop < top - 1 && isByHand()) isFollowing.current = false;
+      const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < endThresholdPx;
+      // The list also scrolls up when rows turn out smaller than estimated: only user scrolling leaves the end.
+      if (outer.scrollTop < top - 1 && isUserScrolling()) isFollowing.current = false;
       else if (isNear) isFollowing.current = true;
       top = outer.scrollTop;
       setAway(!isFollowing.current && !isNear);

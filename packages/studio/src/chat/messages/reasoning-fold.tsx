@@ -2,28 +2,28 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { spanOf } from "../../ui/format-duration.ts";
+import { formatDuration } from "../../ui/format-duration.ts";
 import { useFold } from "./use-fold.ts";
 
-/** How long the thoughts took that this page has seen. */
-const measured = new Map<string, number>();
+/** Thinking times measured by this page. */
+const measuredTimes = new Map<string, number>();
 
 type ReasoningFoldProps = {
-  /** Of the turn. */
+  /** Key of the turn. */
   readonly id: string;
   readonly text: string;
-  /** It thinks at this moment, and has said nothing yet. */
+  /** The model is reasoning and has not produced output yet. */
   readonly isThinking?: boolean;
-  /** When this page has not seen it: about so long. */
-  readonly aboutMs?: number | undefined;
+  /** Used when this page has not measured the time. */
+  readonly estimatedMs?: number | undefined;
 };
 
-/** What the model thought: open while it thinks, one line afterwards. */
-export function ReasoningFold({ id, text, isThinking = false, aboutMs }: ReasoningFoldProps): ReactNode {
+/** Reasoning of a turn: expanded while it streams, collapsed afterwards. */
+export function ReasoningFold({ id, text, isThinking = false, estimatedMs }: ReasoningFoldProps): ReactNode {
   const [isOpen, setOpen] = useFold(`reasoning ${id}`, isThinking);
-  useMeasure(id, isThinking);
-  const seenMs = measured.get(id);
-  const label = isThinking ? "Thinking" : thoughtFor(seenMs, aboutMs);
+  useMeasureThinking(id, isThinking);
+  const measuredMs = measuredTimes.get(id);
+  const label = isThinking ? "Thinking" : formatThinkingTime(measuredMs, estimatedMs);
   return (
     <div className="text-sm text-quiet">
       <button
@@ -48,17 +48,17 @@ export function ReasoningFold({ id, text, isThinking = false, aboutMs }: Reasoni
   );
 }
 
-function thoughtFor(seenMs: number | undefined, aboutMs: number | undefined): string {
-  const ms = seenMs ?? aboutMs;
+function formatThinkingTime(measuredMs: number | undefined, estimatedMs: number | undefined): string {
+  const ms = measuredMs ?? estimatedMs;
   if (ms === undefined) return "Thought";
   if (ms < 1000) return "Thought for a moment";
-  return `Thought for ${seenMs === undefined ? "about " : ""}${spanOf(ms)}`;
+  return `Thought for ${measuredMs === undefined ? "about " : ""}${formatDuration(ms)}`;
 }
 
-function useMeasure(id: string, isThinking: boolean): void {
-  const [beganAt] = useState(() => performance.now());
+function useMeasureThinking(id: string, isThinking: boolean): void {
+  const [startedAt] = useState(() => performance.now());
   useEffect(() => {
     if (!isThinking) return;
-    return () => void measured.set(id, performance.now() - beganAt);
-  }, [id, isThinking, beganAt]);
+    return () => void measuredTimes.set(id, performance.now() - startedAt);
+  }, [id, isThinking, startedAt]);
 }

@@ -1,13 +1,13 @@
 import { CircleStop, Gauge, Info, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { Button } from "../../ui/button.tsx";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import type { Item } from "./build-items.ts";
 
 type EndItem = Extract<Item, { readonly type: "end" }>;
 type RunEndProps = { readonly item: EndItem; readonly onRetry: (() => void) | undefined };
 
-/** Why a run did not end with an answer. */
+/** Explains why a run did not end with an answer. */
 export function RunEnd({ item, onRetry }: RunEndProps): ReactNode {
   if (item.status === "cancelled")
     return (
@@ -15,19 +15,19 @@ export function RunEnd({ item, onRetry }: RunEndProps): ReactNode {
         Stopped.{" "}
         {onRetry && (
           <button type="button" onClick={onRetry} className="underline underline-offset-2 hover:text-ink">
-            Ask again
+            Retry
           </button>
         )}
       </Line>
     );
-  // What was reached stands above it, in the words of the run.
+  // The notice above already explains the limit.
   if (item.status === "limit") return null;
   const { code, message } = item.error ?? { code: "failed", message: "The run failed." };
   return (
     <div role="alert" className="rounded-lg border border-bad/30 bg-bad-soft px-4 py-3 text-sm">
       <div className="flex items-start gap-2.5">
         <TriangleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-bad" />
-        <p className="min-w-0 flex-1 text-bad">{sentenceOf(code)}</p>
+        <p className="min-w-0 flex-1 text-bad">{formatFailure(code)}</p>
         {onRetry && (
           <Button size="small" onClick={onRetry}>
             Retry
@@ -37,51 +37,51 @@ export function RunEnd({ item, onRetry }: RunEndProps): ReactNode {
       <details className="mt-1.5 pl-6.5 text-quiet">
         <summary className="cursor-pointer text-xs">Details</summary>
         <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
-          {code}: {steadyText(message)}
+          {code}: {escapeBidi(message)}
         </p>
       </details>
     </div>
   );
 }
 
-const sentences: readonly (readonly [RegExp, string])[] = [
-  [/rate|overload|busy/, "The model has too much to do. Try again in a moment."],
-  [/auth|key|forbidden/, "The model refused the key. Look at the Models page."],
-  [/timeout|timed/, "It took too long. Try again, or ask for less at once."],
-  [/context|too_long|length/, "The conversation is too long for the model. Start a new one."],
-  [/budget|spend/, "The budget is used up."],
+const failureMessages: readonly (readonly [RegExp, string])[] = [
+  [/rate|overload|busy/, "The model is overloaded. Try again in a moment."],
+  [/auth|key|forbidden/, "The provider rejected the API key. Check the Models page."],
+  [/timeout|timed/, "The request timed out. Try again, or ask for less at once."],
+  [/context|too_long|length/, "The conversation exceeds the model's context. Start a new one."],
+  [/budget|spend/, "The budget is exhausted."],
   [
     /turns|stuck/,
-    "It was stopped before it had an answer. Ask for less at once, or raise the limit of turns.",
+    "The run stopped before it reached an answer. Ask for less at once, or raise the turn limit.",
   ],
   [/filter|refus/, "The model declined to answer this."],
-  [/model/, "The model could not answer. Try again, or choose another one."],
+  [/model/, "The model failed to answer. Try again, or choose another model."],
 ];
 
-function sentenceOf(code: string): string {
-  return sentences.find(([kind]) => kind.test(code))?.[1] ?? "Something went wrong on the way. Try again.";
+function formatFailure(code: string): string {
+  return failureMessages.find(([kind]) => kind.test(code))?.[1] ?? "Something went wrong. Try again.";
 }
 
 type NoticeItem = Extract<Item, { readonly type: "notice" }>;
 
-/** Something that people should know: a limit, a warning, a compaction. */
+/** A limit, a warning or a compaction. */
 export function NoticeLine({ item }: { readonly item: NoticeItem }): ReactNode {
   const { code, message } = item.entry;
   if (code === "compacted" || code === "summary")
     return (
       <details className="text-xs text-quiet">
-        <summary className="cursor-pointer">Earlier parts were summed up to save room.</summary>
-        {message !== "" && <p className="mt-2 whitespace-pre-wrap border-l-2 pl-3">{steadyText(message)}</p>}
+        <summary className="cursor-pointer">Earlier messages were summarized to save context.</summary>
+        {message !== "" && <p className="mt-2 whitespace-pre-wrap border-l-2 pl-3">{escapeBidi(message)}</p>}
       </details>
     );
   const isLimit = /limit|budget|max|turns|deadline/.test(code);
-  return <Line icon={isLimit ? <Gauge size={14} /> : <Info size={14} />}>{steadyText(message)}</Line>;
+  return <Line icon={isLimit ? <Gauge size={14} /> : <Info size={14} />}>{escapeBidi(message)}</Line>;
 }
 
-/** Below an answer that no tool had a part in, though it was asked to. */
+/** Shown below an answer when all tool calls failed. */
 export function UngroundedLine(): ReactNode {
   return (
-    <Line icon={<Info size={14} />}>No tool could help with this answer: it rests on none of them.</Line>
+    <Line icon={<Info size={14} />}>All tool calls failed. This answer is not based on tool results.</Line>
   );
 }
 

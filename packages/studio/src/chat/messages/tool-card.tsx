@@ -12,21 +12,21 @@ import {
   Unplug,
 } from "lucide-react";
 import { memo, type NamedExoticComponent, type ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { CallWidget } from "../../panel/call-widget.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { spanOf } from "../../ui/format-duration.ts";
-import { contentText, JsonText, prettyText } from "../../ui/json-text.tsx";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { formatDuration } from "../../ui/format-duration.ts";
+import { formatJson, formatResultContent, JsonText } from "../../ui/json-text.tsx";
 import { useConversation } from "../conversation-context.ts";
 import { useFold } from "./use-fold.ts";
 
-/** How a call stands. `writing`: the model is still saying its arguments. */
+/** State of a call. `writing`: the model is still streaming the arguments. */
 export type CallState = CallView["state"] | "writing";
 
 const states = {
   writing: { label: "Preparing", Icon: LoaderCircle, look: "text-quiet", isBusy: true },
-  said: { label: "Next", Icon: CircleDashed, look: "text-faint", isBusy: false },
+  said: { label: "Queued", Icon: CircleDashed, look: "text-faint", isBusy: false },
   asking: { label: "Waiting for you", Icon: CirclePause, look: "text-warn", isBusy: false },
   running: { label: "Running", Icon: LoaderCircle, look: "text-accent", isBusy: true },
   ok: { label: "Done", Icon: Check, look: "text-good", isBusy: false },
@@ -39,11 +39,11 @@ const states = {
 type ToolCardProps = {
   readonly call: CallView;
   readonly progress?: Json | undefined;
-  /** What an agent did inside. */
+  /** Turns of a nested run. */
   readonly nested?: ReactNode;
 };
 
-/** A call of a tool: one line, and everything about it when it is opened. */
+/** A tool call: one line that expands to the details. */
 export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolCard({
   call,
   progress,
@@ -73,12 +73,11 @@ type CallLineProps = {
   readonly onToggle?: () => void;
 };
 
-/** The one line of a call. */
 export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): ReactNode {
   const { label, Icon, look, isBusy } = states[call.state];
-  const isEnded = call.state !== "writing" && call.state !== "said" && !isBusy && call.state !== "asking";
-  const said = call.error?.message ?? call.message;
-  const about = isEnded && said ? said : inputLine(call.input);
+  const isSettled = call.state !== "writing" && call.state !== "said" && !isBusy && call.state !== "asking";
+  const outcome = call.error?.message ?? call.message;
+  const summary = isSettled && outcome ? outcome : formatInput(call.input);
   return (
     <button
       type="button"
@@ -92,10 +91,10 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
         aria-hidden="true"
         className={classNames("shrink-0", look, isBusy && "animate-spin motion-reduce:animate-none")}
       />
-      <span className="shrink-0 font-medium">{steadyText(call.name) || "…"}</span>
-      <span className="min-w-0 flex-1 truncate text-quiet">{steadyText(about)}</span>
-      <span className={classNames("shrink-0 text-xs tabular-nums", isEnded ? "text-faint" : look)}>
-        {stateText(call, label, progress)}
+      <span className="shrink-0 font-medium">{escapeBidi(call.name) || "…"}</span>
+      <span className="min-w-0 flex-1 truncate text-quiet">{escapeBidi(summary)}</span>
+      <span className={classNames("shrink-0 text-xs tabular-nums", isSettled ? "text-faint" : look)}>
+        {formatState(call, label, progress)}
       </span>
       {onToggle && (
         <ChevronRight
@@ -111,31 +110,35 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
   );
 }
 
-function stateText({ state, ms }: CallLineProps["call"], label: string, progress: Json | undefined): string {
-  if (progress !== undefined) return progressText(progress);
-  if (state === "ok") return ms === undefined ? "" : spanOf(ms);
+function formatState(
+  { state, ms }: CallLineProps["call"],
+  label: string,
+  progress: Json | undefined,
+): string {
+  if (progress !== undefined) return formatProgress(progress);
+  if (state === "ok") return ms === undefined ? "" : formatDuration(ms);
   return label;
 }
 
-/** How far it is: a sentence, a share, or something of the tool's own. */
-function progressText(progress: Json): string {
-  if (typeof progress === "string") return steadyText(progress.slice(0, 80));
+/** Formats progress: a message, a share, or a custom value. */
+function formatProgress(progress: Json): string {
+  if (typeof progress === "string") return escapeBidi(progress.slice(0, 80));
   if (typeof progress === "number") return `${Math.round(progress <= 1 ? progress * 100 : progress)} %`;
   const { message, progress: done, total } = Object(progress) as Record<string, unknown>;
-  if (typeof message === "string") return steadyText(message.slice(0, 80));
+  if (typeof message === "string") return escapeBidi(message.slice(0, 80));
   if (typeof done === "number" && typeof total === "number") return `${done} of ${total}`;
   return "Running";
 }
 
-/** The arguments in a line: of one alone its value. */
-function inputLine(input: Json): string {
+/** Formats the arguments in one line. A single argument shows only its value. */
+function formatInput(input: Json): string {
   if (typeof input === "string") return input.slice(-200);
   const entries = Object.entries(Object(input) as Record<string, Json>);
   const [only] = entries;
-  const said = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
-  if (only && entries.length === 1) return said(only[1]).slice(0, 200);
+  const formatValue = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
+  if (only && entries.length === 1) return formatValue(only[1]).slice(0, 200);
   return entries
-    .map(([name, value]) => `${name}: ${said(value)}`)
+    .map(([name, value]) => `${name}: ${formatValue(value)}`)
     .join(", ")
     .slice(0, 200);
 }
@@ -145,20 +148,20 @@ function CallDetails({ call }: { readonly call: CallView }): ReactNode {
   const seq = index().callStarts.get(call.id)?.seq;
   return (
     <div className="grid gap-2 px-3 pb-3 pl-9">
-      <JsonText label="Arguments" text={prettyText(call.input)} />
+      <JsonText label="Arguments" text={formatJson(call.input)} />
       {call.error && (
-        <p className="text-sm text-bad [overflow-wrap:anywhere]">{steadyText(call.error.message)}</p>
+        <p className="text-sm text-bad [overflow-wrap:anywhere]">{escapeBidi(call.error.message)}</p>
       )}
-      {call.result !== undefined && <JsonText label="Result" text={contentText(call.result)} />}
+      {call.result !== undefined && <JsonText label="Result" text={formatResultContent(call.result)} />}
       {call.data !== undefined && call.data !== call.result && (
-        <JsonText label="Data" text={prettyText(call.data)} />
+        <JsonText label="Data" text={formatJson(call.data)} />
       )}
       {seq !== undefined && (
         <div className="flex items-center gap-1 text-xs text-quiet">
-          <IconButton label="Show in the timeline" className="size-7!" onClick={() => showFact(seq)}>
+          <IconButton label="Show in timeline" className="size-7!" onClick={() => showFact(seq)}>
             <GanttChart size={14} />
           </IconButton>
-          {call.ms !== undefined && <span className="tabular-nums">Took {spanOf(call.ms)}</span>}
+          {call.ms !== undefined && <span className="tabular-nums">Took {formatDuration(call.ms)}</span>}
         </div>
       )}
     </div>

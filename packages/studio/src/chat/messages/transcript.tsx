@@ -1,18 +1,18 @@
 import type { SessionView } from "capstan/client";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { alternativesAt } from "../../data/branches.ts";
+import { getBranchesAt } from "../../data/branches.ts";
 import type { FactIndex } from "../../data/fact-index.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useInspectorFocus } from "../../inspector/focus.ts";
-import { steadyText } from "../../markdown/visible-text.ts";
-import { attempt } from "../../shell/toasts.tsx";
+import { runWithToast } from "../../shell/toasts.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { Nothing } from "../../ui/state.tsx";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { EmptyState } from "../../ui/state.tsx";
 import { PendingList } from "../approvals/pending-list.tsx";
 import type { Branching } from "../use-branching.ts";
 import { AssistantMessage } from "./assistant-message.tsx";
-import { type Item, itemsOf, keepItems } from "./build-items.ts";
-import { type ChatPlace, placeOfFact } from "./find-fact-location.ts";
+import { buildItems, type Item, reuseItems } from "./build-items.ts";
+import { type ChatLocation, findFactLocation } from "./find-fact-location.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
 import { Replies } from "./replies.tsx";
@@ -24,101 +24,106 @@ type TranscriptProps = {
   readonly session: OpenSession;
   readonly index: FactIndex;
   readonly branching: Branching;
-  /** Said to the run that is on, and perhaps not heard yet. */
-  readonly told: readonly string[];
-  readonly jumpOn: unknown;
-  /** Says what the person has chosen of the replies that are offered. */
+  /** Messages sent to the active run, possibly not delivered yet. */
+  readonly sentTexts: readonly string[];
+  readonly scrollKey: unknown;
+  /** Sends a suggested reply. */
   readonly onReply: (text: string) => Promise<void>;
 };
 
-/** All that was said and done, and what is at this moment. */
+/** The messages of a session and its live output. */
 export function Transcript(props: TranscriptProps): ReactNode {
-  const { session, index, branching, told, jumpOn, onReply } = props;
+  const { session, index, branching, sentTexts, scrollKey, onReply } = props;
   const { id, view } = session;
   const items = useItems(view, index);
-  const isOver = view.status !== "running" && view.status !== "waiting";
-  const place = usePlace(items, session, index);
-  const rows = useRows({ items, session, index, branching, marked: place?.seq });
-  if (items.length === 0 && isOver && view.seq === 0)
+  const isSettled = view.status !== "running" && view.status !== "waiting";
+  const location = useFocusedLocation(items, session, index);
+  const rows = useRows({ items, session, index, branching, highlightedSeq: location?.seq });
+  if (items.length === 0 && isSettled && view.seq === 0)
     return (
       <div className="flex-1">
-        <Nothing title="Nothing was said here yet">Write something below to begin.</Nothing>
+        <EmptyState title="No messages yet">Send a message to start.</EmptyState>
       </div>
     );
-  const tail = <Tail id={id} view={view} index={index} told={told} onReply={onReply} />;
-  return <MessageList rows={rows} jumpOn={jumpOn} place={place} tail={tail} />;
+  const tail = <Tail id={id} view={view} index={index} sentTexts={sentTexts} onReply={onReply} />;
+  return <MessageList rows={rows} scrollKey={scrollKey} location={location} tail={tail} />;
 }
 
 type RowsProps = Pick<TranscriptProps, "session" | "index" | "branching"> & {
   readonly items: readonly Item[];
-  /** The position of one that is looked for. */
-  readonly marked: number | undefined;
+  /** Position of the row to highlight. */
+  readonly highlightedSeq: number | undefined;
 };
 
-/** The same ones while words come in: they say nothing about what is settled. */
-function useRows({ items, session, index, branching, marked }: RowsProps): readonly ReactNode[] {
+/** Stable while deltas arrive. */
+function useRows({ items, session, index, branching, highlightedSeq }: RowsProps): readonly ReactNode[] {
   const { runId, status, seq, live } = session.view;
   const { progress } = live;
-  const { retry, lineage, editing } = branching;
-  const isOver = status !== "running" && status !== "waiting";
+  const { retry, ancestry, editing } = branching;
+  const isSettled = status !== "running" && status !== "waiting";
   const onRetry = useCallback(() => {
-    if (runId !== undefined) attempt(() => retry(runId));
+    if (runId !== undefined) runWithToast(() => retry(runId));
   }, [retry, runId]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with the position; of the branching only these change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with `seq`; only these parts of the branching change
   return useMemo(
     () =>
       items.map((item) => (
-        <div key={item.key} data-seq={item.seq} className={rowLook(item, marked)}>
+        <div key={item.key} data-seq={item.seq} className={getRowStyle(item, highlightedSeq)}>
           <Row
             item={item}
             index={index}
             branching={branching}
             progress={item.type === "assistant" && item.entry.runId === runId ? progress : undefined}
-            onRetry={isOver && runIdOf(item) === runId ? onRetry : undefined}
+            onRetry={isSettled && getRunId(item) === runId ? onRetry : undefined}
           />
         </div>
       )),
-    [items, index, seq, lineage, editing, progress, runId, isOver, onRetry, marked],
+    [items, index, seq, ancestry, editing, progress, runId, isSettled, onRetry, highlightedSeq],
   );
 }
 
-function rowLook(item: Item, marked: number | undefined): string {
+function getRowStyle(item: Item, highlightedSeq: number | undefined): string {
   return classNames(
     item.type === "user" ? "pb-2" : "pb-6",
-    item.seq === marked && "[&>*]:rounded-lg [&>*]:outline-2 [&>*]:outline-offset-8 [&>*]:outline-accent/60",
+    item.seq === highlightedSeq &&
+      "[&>*]:rounded-lg [&>*]:outline-2 [&>*]:outline-offset-8 [&>*]:outline-accent/60",
   );
 }
 
-const markedMs = 1600;
+const highlightMs = 1600;
 
-/** Where the inspector has sent the conversation to, for a moment. */
-function usePlace(items: readonly Item[], { facts }: OpenSession, index: FactIndex): ChatPlace | undefined {
+/** The location selected in the inspector, highlighted for a moment. */
+function useFocusedLocation(
+  items: readonly Item[],
+  { facts }: OpenSession,
+  index: FactIndex,
+): ChatLocation | undefined {
   const { inChat, set } = useInspectorFocus();
-  const [place, setPlace] = useState<ChatPlace>();
+  const [location, setLocation] = useState<ChatLocation>();
   useEffect(() => {
     if (!inChat) return;
     set({ inChat: undefined });
-    setPlace(placeOfFact(items, { facts, index }, inChat.factSeq));
+    setLocation(findFactLocation(items, { facts, index }, inChat.factSeq));
   }, [inChat, set, items, facts, index]);
   useEffect(() => {
-    if (!place) return;
-    const timer = setTimeout(() => setPlace(undefined), markedMs);
+    if (!location) return;
+    const timer = setTimeout(() => setLocation(undefined), highlightMs);
     return () => clearTimeout(timer);
-  }, [place]);
-  return place;
+  }, [location]);
+  return location;
 }
 
 function useItems(view: SessionView, index: FactIndex): readonly Item[] {
-  const before = useRef<readonly Item[]>([]);
+  const previousItems = useRef<readonly Item[]>([]);
   const { entries, seq } = view;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with the position
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the index grows with `seq`
   return useMemo(() => {
-    before.current = keepItems(before.current, itemsOf({ entries }, index));
-    return before.current;
+    previousItems.current = reuseItems(previousItems.current, buildItems({ entries }, index));
+    return previousItems.current;
   }, [entries, seq, index]);
 }
 
-const runIdOf = (item: Item): string => ("entry" in item ? item.entry.runId : item.runId);
+const getRunId = (item: Item): string => ("entry" in item ? item.entry.runId : item.runId);
 
 type RowProps = Pick<TranscriptProps, "index" | "branching"> & {
   readonly item: Item;
@@ -143,60 +148,60 @@ function Row({ item, index, branching, progress, onRetry }: RowProps): ReactNode
       />
     );
   }
-  const { ids, index: shown } = alternativesAt(branching.lineage, (item.startSeq ?? 0) - 1);
-  const { editing, edit, say, goTo } = branching;
+  const { ids, index: branchIndex } = getBranchesAt(branching.ancestry, (item.startSeq ?? 0) - 1);
+  const { editing, edit, resend, switchBranch } = branching;
   const branches = item.startSeq === undefined ? 1 : ids.length;
   return (
     <UserMessage
       item={item}
-      branch={shown}
+      branch={branchIndex}
       branches={branches}
       isEditing={editing === item.key}
       onEdit={edit}
-      onSay={say}
-      onBranch={goTo}
+      onResend={resend}
+      onBranch={switchBranch}
     />
   );
 }
 
-type TailProps = Pick<TranscriptProps, "index" | "told" | "onReply"> & {
+type TailProps = Pick<TranscriptProps, "index" | "sentTexts" | "onReply"> & {
   readonly id: string;
   readonly view: SessionView;
 };
 
-/** What is not settled yet. */
-function Tail({ id, view, index, told, onReply }: TailProps): ReactNode {
+/** Live output, pending calls and undelivered messages. */
+function Tail({ id, view, index, sentTexts, onReply }: TailProps): ReactNode {
   const { status, runId = "", pending, entries } = view;
-  const isOn = status === "running" || status === "waiting";
-  const isHeard = (text: string) =>
+  const isActive = status === "running" || status === "waiting";
+  const isDelivered = (text: string) =>
     entries.some((entry) => entry.type === "user" && entry.runId === runId && entry.content === text);
-  const unheard = isOn ? told.filter((text) => !isHeard(text)) : [];
-  const isResting = status === "waiting" && pending.length === 0;
-  const until = isResting ? index.rests.get(runId)?.until : undefined;
+  const undelivered = isActive ? sentTexts.filter((text) => !isDelivered(text)) : [];
+  const isPaused = status === "waiting" && pending.length === 0;
+  const until = isPaused ? index.waits.get(runId)?.until : undefined;
   return (
     <div className="grid gap-4">
       <LiveMessage view={view} />
       <StageBadge view={view} settled={index.stage} />
-      <Replies view={view} onSay={onReply} />
+      <Replies view={view} onSend={onReply} />
       <PendingList view={view} sessionId={id} index={index} />
       {until !== undefined && (
         <p className="text-sm text-quiet">
-          The model asks for patience. It goes on at{" "}
+          Rate limited by the model provider. Resumes at{" "}
           {new Date(until).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit" })}.
         </p>
       )}
-      {isResting && until === undefined && (
-        // After a moment: an answer that was given is not taken at once.
+      {isPaused && until === undefined && (
+        // Delayed, because an answer takes a moment to be processed.
         <p className="animate-[appear_0.2s_0.6s_both] text-sm text-quiet">
-          It has not come to an end. Say something, and it goes on.
+          This run is paused. Send a message to continue.
         </p>
       )}
-      {unheard.map((text) => (
+      {undelivered.map((text) => (
         <div key={text} className="flex flex-col items-end gap-1 opacity-70">
           <p className="max-w-[85%] whitespace-pre-wrap rounded-xl bg-line/55 px-4 py-2.5">
-            {steadyText(text)}
+            {escapeBidi(text)}
           </p>
-          <p className="px-1 text-xs text-quiet">It will be read before the next turn.</p>
+          <p className="px-1 text-xs text-quiet">Will be delivered before the next turn.</p>
         </div>
       ))}
     </div>

@@ -1,15 +1,18 @@
 import { useState } from "react";
 
-/** What the person has opened or closed, for when it comes back into sight: long sessions draw only what is seen. */
-const chosen = new Map<string, boolean>();
+/** Remembers what the user expanded, because rows unmount when they scroll out of view. */
+const userChoices = new Map<string, boolean>();
 
-/** Whether something is open: as the person chose, otherwise as given. */
-export function useFold(key: string, isOpenByItself: boolean): readonly [boolean, (isOpen: boolean) => void] {
-  const [choice, setChoice] = useState(() => chosen.get(key));
+/** Returns the user's choice, or the default. */
+export function useFold(
+  key: string,
+  isOpenByDefault: boolean,
+): readonly [boolean, (isOpen: boolean) => void] {
+  const [choice, setChoice] = useState(() => userChoices.get(key));
   return [
-    choice ?? isOpenByItself,
+    choice ?? isOpenByDefault,
     (isOpen) => {
-      chosen.set(key, isOpen);
+      userChoices.set(key, isOpen);
       setChoice(isOpen);
     },
   ];

@@ -1,37 +1,37 @@
 import type { Part } from "capstan";
 import { FileText, ImageIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
-import { attachedText, rasterTypes } from "../composer/attachments.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { parseAttachedFile, rasterTypes } from "../composer/attachments.ts";
 
 type Content = string | readonly Part[];
 
-/** What a person typed, without what was attached. */
-export function typedText(content: Content): string {
+/** Returns the typed text without attachments. */
+export function getTypedText(content: Content): string {
   if (typeof content === "string") return content;
   return content
-    .flatMap((part) => (part.type === "text" && !attachedText(part.text) ? [part.text] : []))
+    .flatMap((part) => (part.type === "text" && !parseAttachedFile(part.text) ? [part.text] : []))
     .join("\n");
 }
 
-/** What a person attached. */
-export function attachedParts(content: Content): readonly Part[] {
+/** Returns the attached parts. */
+export function getAttachedParts(content: Content): readonly Part[] {
   if (typeof content === "string") return [];
-  return content.filter((part) => part.type !== "text" || attachedText(part.text));
+  return content.filter((part) => part.type !== "text" || parseAttachedFile(part.text));
 }
 
-/** What a person said, as they wrote it. */
+/** A user message as plain text with its attachments. */
 export function UserContent({ content }: { readonly content: Content }): ReactNode {
-  const text = typedText(content);
+  const text = getTypedText(content);
   return (
     <>
-      {attachedParts(content).map((part, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: what was said does not change
-        <AttachedPart key={at} part={part} />
+      {getAttachedParts(content).map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: sent parts do not change
+        <AttachedPart key={index} part={part} />
       ))}
       {text !== "" && (
         <p dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {steadyText(text)}
+          {escapeBidi(text)}
         </p>
       )}
     </>
@@ -48,15 +48,15 @@ function AttachedPart({ part }: { readonly part: Part }): ReactNode {
       />
     );
   if (part.type === "text") {
-    const file = attachedText(part.text);
+    const file = parseAttachedFile(part.text);
     return (
       <details className="rounded-md border bg-raised px-3 py-1.5 text-sm">
         <summary className="flex cursor-pointer items-center gap-2">
           <FileText size={14} aria-hidden="true" />
-          {steadyText(file?.name ?? "File")}
+          {escapeBidi(file?.name ?? "File")}
         </summary>
         <pre className="mt-2 max-h-64 overflow-auto whitespace-pre-wrap font-mono text-xs">
-          {steadyText(file?.content ?? "")}
+          {escapeBidi(file?.content ?? "")}
         </pre>
       </details>
     );
@@ -64,7 +64,7 @@ function AttachedPart({ part }: { readonly part: Part }): ReactNode {
   return (
     <p className="flex items-center gap-2 rounded-md border bg-raised px-3 py-1.5 text-sm text-quiet">
       <ImageIcon size={14} aria-hidden="true" />
-      {steadyText(`${part.type}: ${part.mediaType}`)}
+      {escapeBidi(`${part.type}: ${part.mediaType}`)}
     </p>
   );
 }

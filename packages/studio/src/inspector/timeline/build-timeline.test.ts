@@ -4,10 +4,10 @@ import { collect, fakeClock, type ScriptedStep, scriptedModel } from "capstan/te
 import { array, assert, boolean, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readCpuMs } from "../../../../capstan/src/testing/cpu-time.ts";
-import { timelineOf } from "./build-timeline.ts";
-import { runScale } from "./time-scale.ts";
+import { buildTimeline } from "./build-timeline.ts";
+import { createRunScale } from "./time-scale.ts";
 import type { Timeline, TimelineRun } from "./timeline.ts";
-import { rowsOf } from "./timeline-rows.ts";
+import { buildRows } from "./timeline-rows.ts";
 
 const look = defineTool({
   name: "look",
@@ -25,28 +25,28 @@ const write = defineTool({
   execute: () => "done",
 });
 
-function agentOf(steps: ScriptedStep[], tools: readonly Tool[] = [look, write]) {
+function createTestAgent(steps: ScriptedStep[], tools: readonly Tool[] = [look, write]) {
   return defineAgent({ name: "a", model: scriptedModel(steps), tools });
 }
 
-const options = () => ({
+const createRunOptions = () => ({
   store: memory(),
   session: "s",
   runId: "r",
   clock: fakeClock({ skipUpToMs: 30_000 }),
 });
 
-async function factsOf(...steps: ScriptedStep[]): Promise<Fact[]> {
-  return (await collect(run(agentOf(steps), "Go", options()))).events.filter(isFact);
+async function collectRunFacts(...steps: ScriptedStep[]): Promise<Fact[]> {
+  return (await collect(run(createTestAgent(steps), "Go", createRunOptions()))).events.filter(isFact);
 }
 
 /** Of all runs, also those inside others. */
-function allRuns({ runs, nested }: Timeline): TimelineRun[] {
+function listAllRuns({ runs, nested }: Timeline): TimelineRun[] {
   return [...runs, ...[...nested.values()].flat()];
 }
 
-function shape(timeline: Timeline): string[] {
-  return rowsOf(timeline).map((row) => {
+function formatTimeline(timeline: Timeline): string[] {
+  return buildRows(timeline).map((row) => {
     if (row.type === "run") return `${row.run.question} (${row.run.status})`;
     const bars = row.bars.map(({ kind, label, state }) => `${kind} ${label} ${state}`).join(", ");
     return `${"  ".repeat(row.depth)}${row.type === "turn" ? `${row.turn.turn}: ` : "- "}${bars}`;
@@ -55,12 +55,12 @@ function shape(timeline: Timeline): string[] {
 
 describe("the timeline", () => {
   it("has a bar for the model of each turn and for each of its calls, with what failed marked", async () => {
-    const facts = await factsOf(
+    const facts = await collectRunFacts(
       { calls: [{ name: "look" }, { name: "look" }, { name: "nothing" }] },
       { error: "model_failed" },
       { text: "Seen." },
     );
-    expect(shape(timelineOf(facts))).toEqual([
+    expect(formatTimeline(buildTimeline(facts))).toEqual([
       "Go (done)",
       expect.stringMatching(/^1: model scripted\S* ok$/),
       "- tool look ok",
@@ -72,18 +72,21 @@ describe("the timeline", () => {
 
   it("shows what a person was waited for, and that it is still so", async () => {
     const running = run(
-      agentOf([{ calls: [{ id: "c", name: "write" }] }, { text: "Done." }]),
+      createTestAgent([{ calls: [{ id: "c", name: "write" }] }, { text: "Done." }]),
       "Go",
-      options(),
+      createRunOptions(),
     );
     const first = await collect(running);
     const facts = first.events.filter(isFact);
-    expect(shape(timelineOf(facts)).at(-1)).toBe("- waiting Approval running");
+    expect(formatTimeline(buildTimeline(facts)).at(-1)).toBe("- waiting Approval running");
     running.approve("c");
     facts.push(...(await collect(running)).events.filter(isFact).filter(({ seq }) => seq > facts.length));
-    expect(shape(timelineOf(facts)).slice(2, 4)).toEqual(["- waiting Approval ok", "- tool write ok"]);
+    expect(formatTimeline(buildTimeline(facts)).slice(2, 4)).toEqual([
+      "- waiting Approval ok",
+      "- tool write ok",
+    ]);
     // A list that grew gives the same as one that is new.
-    expect(timelineOf(facts)).toEqual(timelineOf([...facts]));
+    expect(buildTimeline(facts)).toEqual(buildTimeline([...facts]));
   });
 
   it("puts what an agent did that was called as a tool under its call, as a lane", async () => {
@@ -92,12 +95,12 @@ describe("the timeline", () => {
       model: scriptedModel([{ calls: [{ name: "look" }] }, { text: "In." }]),
       tools: [look],
     });
-    const outer = agentOf(
+    const outer = createTestAgent(
       [{ calls: [{ name: "inner", input: { prompt: "Help" } }] }, { text: "Out." }],
       [agentTool(inner)],
     );
-    const facts = (await collect(run(outer, "Go", options()))).events.filter(isFact);
-    expect(shape(timelineOf(facts)).map((line) => line.replace(/scripted\S*/, "m"))).toEqual([
+    const facts = (await collect(run(outer, "Go", createRunOptions()))).events.filter(isFact);
+    expect(formatTimeline(buildTimeline(facts)).map((line) => line.replace(/scripted\S*/, "m"))).toEqual([
       "Go (done)",
       "1: model m ok",
       "- tool inner ok",
@@ -111,10 +114,10 @@ describe("the timeline", () => {
   it("keeps every bar inside its turn, none negative, and one for each call, whatever the clock did", () => {
     assert(
       property(array(plannedTurn, { maxLength: 8 }), boolean(), (turns, isCut) => {
-        const all = plannedFacts(turns);
+        const all = createPlannedFacts(turns);
         const facts = isCut ? all.slice(0, all.length / 2) : all;
-        const timeline = timelineOf(facts);
-        for (const turn of allRuns(timeline).flatMap((one) => one.turns)) {
+        const timeline = buildTimeline(facts);
+        for (const turn of listAllRuns(timeline).flatMap((one) => one.turns)) {
           for (const bar of turn.bars) {
             expect(bar.to).toBeGreaterThanOrEqual(bar.from);
             expect(bar.from).toBeGreaterThanOrEqual(turn.from);
@@ -122,13 +125,13 @@ describe("the timeline", () => {
           }
           for (const { at } of turn.marks) expect(at).toBeGreaterThanOrEqual(turn.from);
         }
-        const said = new Set(facts.flatMap((fact) => callKeyOf(fact) ?? []));
-        const bars = allRuns(timeline).flatMap((one) => one.turns.flatMap((turn) => turn.bars));
+        const said = new Set(facts.flatMap((fact) => formatCallKey(fact) ?? []));
+        const bars = listAllRuns(timeline).flatMap((one) => one.turns.flatMap((turn) => turn.bars));
         expect(bars.filter(({ kind }) => kind === "tool")).toHaveLength(said.size);
         expect(new Set(bars.map(({ id }) => id)).size).toBe(bars.length);
-        expect(timeline.places.size).toBe(facts.length);
+        expect(timeline.locations.size).toBe(facts.length);
         for (const one of timeline.runs) {
-          const scale = runScale(timeline, one, 0);
+          const scale = createRunScale(timeline, one, 0);
           const places = one.turns.flatMap((turn) =>
             turn.bars.flatMap(({ from, to }) => [scale(from), scale(to)]),
           );
@@ -144,10 +147,10 @@ describe("the timeline", () => {
       model: 5,
       calls: [{ start: 1, ms: 4, waits: true, hasStart: true }],
     }));
-    const facts = plannedFacts(turns);
+    const facts = createPlannedFacts(turns);
     expect(facts.length).toBeGreaterThan(9000);
     const began = readCpuMs();
-    expect(rowsOf(timelineOf(facts)).length).toBeGreaterThan(4000);
+    expect(buildRows(buildTimeline(facts)).length).toBeGreaterThan(4000);
     expect(readCpuMs() - began).toBeLessThan(1000);
   });
 });
@@ -165,12 +168,12 @@ const plannedTurn = record({
   ),
 });
 
-type PlannedTurn = Parameters<typeof plannedFacts>[0][number];
+type PlannedTurn = Parameters<typeof createPlannedFacts>[0][number];
 
-const callKeyOf = (fact: Fact) =>
+const formatCallKey = (fact: Fact) =>
   fact.type === "tool_call_start" || fact.type === "tool_call_result" ? `${fact.turn} ${fact.id}` : undefined;
 
-function plannedFacts(
+function createPlannedFacts(
   turns: readonly {
     model: number;
     calls: readonly { start: number; ms: number; waits: boolean; hasStart: boolean }[];

@@ -1,24 +1,24 @@
 import type { Fact, Usage } from "capstan";
-import { questionOf, usageText } from "../fact-text.ts";
+import { formatTokenUsage, getQuestion } from "../format-facts.ts";
 import type { Timeline, TimelineBar, TimelineMark, TimelineRun, TimelineTurn } from "./timeline.ts";
 
-type Growing<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
-type Bar = Growing<TimelineBar>;
-type Turn = Growing<Omit<TimelineTurn, "bars" | "marks">> & { bars: Bar[]; marks: TimelineMark[] };
-type Run = Growing<Omit<TimelineRun, "turns">> & { turns: Turn[] };
-type Placed = { readonly bar: Bar; readonly turn: Turn };
+type Mutable<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
+type Bar = Mutable<TimelineBar>;
+type Turn = Mutable<Omit<TimelineTurn, "bars" | "marks">> & { bars: Bar[]; marks: TimelineMark[] };
+type Run = Mutable<Omit<TimelineRun, "turns">> & { turns: Turn[] };
+type BarLocation = { readonly bar: Bar; readonly turn: Turn };
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** A run on its way: what has begun in it and has not ended. */
+/** State of a run while its timeline is built. */
 type OpenRun = {
   readonly run: Run;
   readonly turns: Map<number, Turn>;
-  readonly calls: Map<string, Placed>;
-  readonly asked: Map<string, Placed>;
-  model: Placed | undefined;
-  compaction: Placed | undefined;
-  rest: Placed | undefined;
-  /** Agents that wait for the answer of the one in charge. */
+  readonly calls: Map<string, BarLocation>;
+  readonly approvals: Map<string, BarLocation>;
+  model: BarLocation | undefined;
+  compaction: BarLocation | undefined;
+  wait: BarLocation | undefined;
+  /** Agents that wait for a handoff to return. */
   waitingAgents: number;
 };
 
@@ -26,9 +26,9 @@ type Builder = { readonly timeline: Timeline; readonly add: (fact: Fact) => void
 
 const builders = new WeakMap<readonly Fact[], Builder>();
 
-/** The timeline of a list of facts, which may grow: each of them is looked at once. */
-export function timelineOf(facts: readonly Fact[]): Timeline {
-  const builder = builders.get(facts) ?? timelineBuilder();
+/** Builds the timeline of an append-only list of facts. Each fact is processed once. */
+export function buildTimeline(facts: readonly Fact[]): Timeline {
+  const builder = builders.get(facts) ?? createTimelineBuilder();
   builders.set(facts, builder);
   for (; builder.length < facts.length; builder.length++) {
     const fact = facts[builder.length];
@@ -37,18 +37,19 @@ export function timelineOf(facts: readonly Fact[]): Timeline {
   return builder.timeline;
 }
 
-function timelineBuilder(): Builder {
+function createTimelineBuilder(): Builder {
   const runs: Run[] = [];
   const nested = new Map<string, Run[]>();
-  const places = new Map<number, string>();
+  const locations = new Map<number, string>();
   const open = new Map<string, OpenRun>();
 
   function openRun(fact: Fact): OpenRun {
-    const known = open.get(fact.runId);
-    if (known) return known;
+    const existing = open.get(fact.runId);
+    if (existing) return existing;
     const { runId, agent, seq, at, parentRunId, parentCallId } = fact;
     const parent = parentRunId === undefined ? undefined : open.get(parentRunId);
-    const call = parent && parentCallId !== undefined ? callIn(parent, fact.turn, parentCallId) : undefined;
+    const call =
+      parent && parentCallId !== undefined ? findCallBar(parent, fact.turn, parentCallId) : undefined;
     const depth = call ? call.turn.depth + 1 : 0;
     const times = { seq, from: at, to: at };
     const run: Run = {
@@ -63,37 +64,37 @@ function timelineBuilder(): Builder {
     };
     if (call) nested.set(call.bar.id, [...(nested.get(call.bar.id) ?? []), run]);
     else runs.push(run);
-    const made = { run, turns: new Map(), calls: new Map(), asked: new Map(), waitingAgents: 0 };
-    const fresh: OpenRun = { ...made, model: undefined, compaction: undefined, rest: undefined };
-    open.set(runId, fresh);
-    return fresh;
+    const created = { run, turns: new Map(), calls: new Map(), approvals: new Map(), waitingAgents: 0 };
+    const opened: OpenRun = { ...created, model: undefined, compaction: undefined, wait: undefined };
+    open.set(runId, opened);
+    return opened;
   }
 
   return {
-    timeline: { runs, nested, places },
+    timeline: { runs, nested, locations },
     length: 0,
     add(fact) {
       const own = openRun(fact);
       own.run.to = Math.max(own.run.to, fact.at);
-      if (own.rest && fact.type !== "waiting") {
-        end(own.rest, fact);
-        own.rest = undefined;
+      if (own.wait && fact.type !== "waiting") {
+        endBar(own.wait, fact);
+        own.wait = undefined;
         if (own.run.status === "waiting") own.run.status = "running";
       }
-      const place = apply(own, fact) ?? own.turns.get(fact.turn) ?? own.run;
-      places.set(fact.seq, place.id);
+      const place = applyToRun(own, fact) ?? own.turns.get(fact.turn) ?? own.run;
+      locations.set(fact.seq, place.id);
       const turn = own.turns.get(fact.turn);
       if (turn) turn.to = Math.max(turn.to, fact.at);
     },
   };
 }
 
-/** The turn of a fact. A clock that went back does not make it shorter. */
-function turnOf(own: OpenRun, fact: Fact): Turn {
-  const known = own.turns.get(fact.turn);
-  if (known) return known;
+/** Returns the turn of a fact, created if needed. A clock that moved back does not shorten it. */
+function ensureTurn(own: OpenRun, fact: Fact): Turn {
+  const existing = own.turns.get(fact.turn);
+  if (existing) return existing;
   const { seq, at, agent, turn } = fact;
-  const made: Turn = {
+  const created: Turn = {
     id: `turn ${own.run.runId} ${turn}`,
     turn,
     agent,
@@ -102,34 +103,34 @@ function turnOf(own: OpenRun, fact: Fact): Turn {
     bars: [],
     marks: [],
   };
-  own.turns.set(turn, made);
-  own.run.turns.push(made);
-  return made;
+  own.turns.set(turn, created);
+  own.run.turns.push(created);
+  return created;
 }
 
 type NewBar = Pick<Bar, "kind" | "label"> & { readonly callId?: string; readonly msBefore?: number };
 
-function begin(own: OpenRun, fact: Fact, { msBefore = 0, ...given }: NewBar): Placed {
-  const turn = turnOf(own, fact);
+function startBar(own: OpenRun, fact: Fact, { msBefore = 0, ...fields }: NewBar): BarLocation {
+  const turn = ensureTurn(own, fact);
   const from = Math.max(turn.from, fact.at - Math.max(0, msBefore));
   const { seq } = fact;
   const id = `bar ${seq} ${turn.bars.length} ${own.run.runId}`;
   const bar: Bar = {
     id,
-    ...given,
+    ...fields,
     from,
     to: from,
     seq,
     lastSeq: seq,
     state: "running",
     attempts: 1,
-    about: "",
+    detail: "",
   };
   turn.bars.push(bar);
   return { bar, turn };
 }
 
-function end({ bar, turn }: Placed, fact: Fact, change: Partial<Bar> = {}): Bar {
+function endBar({ bar, turn }: BarLocation, fact: Fact, change: Partial<Bar> = {}): Bar {
   Object.assign(bar, { state: "ok", ...change });
   bar.to = Math.max(bar.from, bar.to, fact.at);
   bar.lastSeq = fact.seq;
@@ -137,42 +138,47 @@ function end({ bar, turn }: Placed, fact: Fact, change: Partial<Bar> = {}): Bar 
   return bar;
 }
 
-const callKey = (turn: number, id: string) => `${turn} ${id}`;
+const getCallKey = (turn: number, id: string) => `${turn} ${id}`;
 
-/** A call of this turn; otherwise the newest of that id. */
-function callIn({ calls }: OpenRun, turn: number, id: string): Placed | undefined {
-  return calls.get(callKey(turn, id)) ?? [...calls.values()].findLast((placed) => placed.bar.callId === id);
+/** Finds the call of this turn, or the newest one with that id. */
+function findCallBar({ calls }: OpenRun, turn: number, id: string): BarLocation | undefined {
+  return (
+    calls.get(getCallKey(turn, id)) ?? [...calls.values()].findLast((location) => location.bar.callId === id)
+  );
 }
 
-/** What the fact changes, and the bar that it belongs to. */
-function apply(own: OpenRun, fact: Fact): Bar | undefined {
+/** Applies a fact and returns the bar that it belongs to. */
+function applyToRun(own: OpenRun, fact: Fact): Bar | undefined {
   switch (fact.type) {
     case "run_start":
-      own.run.question = questionOf(fact);
+      own.run.question = getQuestion(fact);
       return undefined;
     case "turn_start":
-      if (own.model) end(own.model, fact, { state: "interrupted" });
-      own.model = begin(own, fact, { kind: "model", label: "Model" });
+      if (own.model) endBar(own.model, fact, { state: "interrupted" });
+      own.model = startBar(own, fact, { kind: "model", label: "Model" });
       return own.model.bar;
     case "message":
     case "model_failed":
       return fact.type === "model_failed" && fact.compaction !== undefined
-        ? mark(own, fact, { label: `${fact.model} could not sum up: ${fact.error.message}`, isBad: true })
-        : hear(own, fact);
+        ? addMark(own, fact, {
+            label: `${fact.model} failed to summarize: ${fact.error.message}`,
+            isBad: true,
+          })
+        : applyModelResult(own, fact);
     case "compaction_start":
-      own.compaction = begin(own, fact, { kind: "model", label: "Summing up" });
+      own.compaction = startBar(own, fact, { kind: "model", label: "Compaction" });
       return own.compaction.bar;
     case "compacted": {
-      const placed = own.compaction ?? begin(own, fact, { kind: "model", label: "Summing up" });
+      const location = own.compaction ?? startBar(own, fact, { kind: "model", label: "Compaction" });
       own.compaction = undefined;
-      return end(placed, fact, {
-        about: fact.usage ? spent(fact.model, fact.usage) : "Older results shortened",
+      return endBar(location, fact, {
+        detail: fact.usage ? formatModelUsage(fact.model, fact.usage) : "Older results truncated",
       });
     }
     case "turn_summary": {
-      const placed = begin(own, fact, { kind: "model", label: "Working note", msBefore: fact.ms ?? 0 });
-      const about = fact.error?.message ?? (fact.usage ? spent(fact.model, fact.usage) : "");
-      return end(placed, fact, { state: fact.error ? "error" : "ok", about });
+      const location = startBar(own, fact, { kind: "model", label: "Turn summary", msBefore: fact.ms ?? 0 });
+      const detail = fact.error?.message ?? (fact.usage ? formatModelUsage(fact.model, fact.usage) : "");
+      return endBar(location, fact, { state: fact.error ? "error" : "ok", detail });
     }
     case "tool_call_start":
     case "tool_call_result":
@@ -181,119 +187,124 @@ function apply(own: OpenRun, fact: Fact): Bar | undefined {
     case "approval_resolved":
       return applyApproval(own, fact);
     case "waiting":
-      return rest(own, fact);
+      return applyWaiting(own, fact);
     case "done":
-      return finish(own, fact);
+      return applyRunEnd(own, fact);
     default:
-      return applyMark(own, fact);
+      return applyMarkFact(own, fact);
   }
 }
 
-const spent = (model: string | undefined, usage: Usage) =>
-  [model, usageText(usage)].filter(Boolean).join(" · ");
+const formatModelUsage = (model: string | undefined, usage: Usage) =>
+  [model, formatTokenUsage(usage)].filter(Boolean).join(" · ");
 
-function hear(own: OpenRun, fact: FactOf<"message"> | FactOf<"model_failed">): Bar {
+function applyModelResult(own: OpenRun, fact: FactOf<"message"> | FactOf<"model_failed">): Bar {
   const msBefore = fact.type === "message" ? fact.ms : 0;
-  const placed = own.model ?? begin(own, fact, { kind: "model", label: "Model", msBefore });
+  const location = own.model ?? startBar(own, fact, { kind: "model", label: "Model", msBefore });
   own.model = undefined;
-  placed.bar.label = fact.model;
+  location.bar.label = fact.model;
   if (fact.type === "message") {
     const state = fact.finish === "aborted" ? "interrupted" : "ok";
-    const isOdd = fact.finish !== "stop" && fact.finish !== "tool_calls";
-    const about = usageText(fact.usage) + (isOdd ? ` · ended with ${fact.finish}` : "");
-    return end(placed, fact, { state, about });
+    const isUnusualFinish = fact.finish !== "stop" && fact.finish !== "tool_calls";
+    const detail = formatTokenUsage(fact.usage) + (isUnusualFinish ? ` · finish reason ${fact.finish}` : "");
+    return endBar(location, fact, { state, detail });
   }
-  return end(placed, fact, { state: "error", attempts: fact.attempts, about: fact.error.message });
+  return endBar(location, fact, { state: "error", attempts: fact.attempts, detail: fact.error.message });
 }
 
 function applyCall(own: OpenRun, fact: FactOf<"tool_call_start"> | FactOf<"tool_call_result">): Bar {
-  const key = callKey(fact.turn, fact.id);
+  const key = getCallKey(fact.turn, fact.id);
   const isResult = fact.type === "tool_call_result";
-  const known = isResult ? callIn(own, fact.turn, fact.id) : own.calls.get(key);
+  const existing = isResult ? findCallBar(own, fact.turn, fact.id) : own.calls.get(key);
   const msBefore = isResult ? fact.ms : 0;
-  const placed = known ?? begin(own, fact, { kind: "tool", label: fact.name, callId: fact.id, msBefore });
-  own.calls.set(known ? callKey(placed.turn.turn, fact.id) : key, placed);
-  const { bar } = placed;
+  const location =
+    existing ?? startBar(own, fact, { kind: "tool", label: fact.name, callId: fact.id, msBefore });
+  own.calls.set(existing ? getCallKey(location.turn.turn, fact.id) : key, location);
+  const { bar } = location;
   if (!isResult) {
-    if (known) bar.state = "running";
+    if (existing) bar.state = "running";
     bar.attempts = Math.max(bar.attempts, fact.attempt);
     return bar;
   }
-  const about = fact.error?.message ?? fact.message ?? (fact.cached ? "The result of an earlier call" : "");
-  return end(placed, fact, { state: fact.status, attempts: Math.max(1, bar.attempts, fact.attempts), about });
+  const detail = fact.error?.message ?? fact.message ?? (fact.cached ? "Cached result" : "");
+  return endBar(location, fact, {
+    state: fact.status,
+    attempts: Math.max(1, bar.attempts, fact.attempts),
+    detail,
+  });
 }
 
 function applyApproval(
   own: OpenRun,
   fact: FactOf<"approval_required"> | FactOf<"approval_resolved">,
 ): Bar | undefined {
-  const known = own.asked.get(fact.callId);
+  const existing = own.approvals.get(fact.callId);
   if (fact.type === "approval_required") {
-    if (known) end(known, fact, { state: "interrupted" });
+    if (existing) endBar(existing, fact, { state: "interrupted" });
     const label = fact.question ? "Question" : "Approval";
-    const placed = begin(own, fact, { kind: "waiting", label, callId: fact.callId });
-    placed.bar.about = `${fact.name}: ${fact.question?.message ?? fact.reason}`;
-    own.asked.set(fact.callId, placed);
-    return placed.bar;
+    const location = startBar(own, fact, { kind: "waiting", label, callId: fact.callId });
+    location.bar.detail = `${fact.name}: ${fact.question?.message ?? fact.reason}`;
+    own.approvals.set(fact.callId, location);
+    return location.bar;
   }
-  own.asked.delete(fact.callId);
-  return known && end(known, fact, { state: fact.approved ? "ok" : "denied" });
+  own.approvals.delete(fact.callId);
+  return existing && endBar(existing, fact, { state: fact.approved ? "ok" : "denied" });
 }
 
-/** Who waits for a person has a bar of that; only what else a run waits for gets one here. */
-function rest(own: OpenRun, fact: FactOf<"waiting">): Bar | undefined {
+/** Pending approvals have their own bars; only other waits get one here. */
+function applyWaiting(own: OpenRun, fact: FactOf<"waiting">): Bar | undefined {
   own.run.status = "waiting";
-  if (own.rest) return own.rest.bar;
-  const others = fact.callIds.filter((callId) => !own.asked.has(callId));
-  if (others.length === 0 && fact.until === undefined) return undefined;
-  const label = fact.until === undefined ? "Waiting for an answer" : "Waiting for its time";
-  own.rest = begin(own, fact, { kind: "waiting", label });
-  return own.rest.bar;
+  if (own.wait) return own.wait.bar;
+  const otherCallIds = fact.callIds.filter((callId) => !own.approvals.has(callId));
+  if (otherCallIds.length === 0 && fact.until === undefined) return undefined;
+  const label = fact.until === undefined ? "Waiting for an answer" : "Scheduled";
+  own.wait = startBar(own, fact, { kind: "waiting", label });
+  return own.wait.bar;
 }
 
-function finish(own: OpenRun, fact: FactOf<"done">): undefined {
+function applyRunEnd(own: OpenRun, fact: FactOf<"done">): undefined {
   own.run.status = fact.status;
-  const begun = [own.model, own.compaction, ...own.calls.values(), ...own.asked.values()];
-  for (const placed of begun)
-    if (placed?.bar.state === "running") end(placed, fact, { state: "interrupted" });
+  const openBars = [own.model, own.compaction, ...own.calls.values(), ...own.approvals.values()];
+  for (const location of openBars)
+    if (location?.bar.state === "running") endBar(location, fact, { state: "interrupted" });
   own.model = undefined;
-  own.asked.clear();
-  if (fact.error) mark(own, fact, { label: fact.error.message, isBad: true });
+  own.approvals.clear();
+  if (fact.error) addMark(own, fact, { label: fact.error.message, isBad: true });
 }
 
-function mark(
+function addMark(
   own: OpenRun,
   fact: Fact,
   { label, isBad = false }: Pick<TimelineMark, "label"> & { isBad?: boolean },
 ): undefined {
-  const turn = turnOf(own, fact);
+  const turn = ensureTurn(own, fact);
   turn.marks.push({ seq: fact.seq, at: Math.max(turn.from, fact.at), label, isBad });
   turn.to = Math.max(turn.to, fact.at);
 }
 
-function applyMark(own: OpenRun, fact: Fact): undefined {
+function applyMarkFact(own: OpenRun, fact: Fact): undefined {
   switch (fact.type) {
     case "handoff":
       if (fact.mode === "return") own.waitingAgents++;
-      return mark(own, fact, { label: `${fact.from} hands over to ${fact.to}` });
+      return addMark(own, fact, { label: `${fact.from} handed off to ${fact.to}` });
     case "handoff_return":
       own.waitingAgents = Math.max(0, own.waitingAgents - 1);
-      return mark(own, fact, {
-        label: `${fact.from} gives back to ${fact.to}`,
+      return addMark(own, fact, {
+        label: `${fact.from} returned to ${fact.to}`,
         isBad: fact.error !== undefined,
       });
     case "handoff_denied":
-      return mark(own, fact, { label: `No handoff to ${fact.to}: ${fact.reason}`, isBad: true });
+      return addMark(own, fact, { label: `Handoff to ${fact.to} denied: ${fact.reason}`, isBad: true });
     case "steered":
-      return mark(own, fact, { label: "You said something on the way" });
+      return addMark(own, fact, { label: "Steering message" });
     case "recovered":
-      return mark(own, fact, { label: "Taken up again after a crash", isBad: true });
+      return addMark(own, fact, { label: "Resumed after a crash", isBad: true });
     case "cancel_requested":
-      return mark(own, fact, { label: `Stop: ${fact.reason}` });
+      return addMark(own, fact, { label: `Cancelled: ${fact.reason}` });
     case "warning":
     case "limit_reached":
     case "error":
-      return mark(own, fact, { label: fact.message, isBad: true });
+      return addMark(own, fact, { label: fact.message, isBad: true });
     default:
       return undefined;
   }

@@ -1,23 +1,23 @@
 import type { Timeline, TimelineBar, TimelineRun } from "./timeline.ts";
 
-/** Where a moment lies between the beginning (0) and the end (1) of what is shown. */
+/** Maps a time to a position between 0 (start) and 1 (end). */
 export type TimeScale = (at: number) => number;
 
-/** At least so much of the width stays for work, however long somebody was waited for. */
-const waitingShare = 0.3;
+/** Maximum share of the width that waiting may take. */
+const maxWaitingShare = 0.3;
 
 /**
- * A scale over a run. A night of waiting for a person must not make everything else too small to see: the times in which
- * nothing but waiting went on are drawn shorter when they would take more than their share.
+ * Creates a scale for a run. Idle times are shortened when they would take more than their share, so that a long wait
+ * does not make everything else too small to see.
  */
-export function runScale(timeline: Timeline, run: TimelineRun, now: number): TimeScale {
+export function createRunScale(timeline: Timeline, run: TimelineRun, now: number): TimeScale {
   const end = Math.max(run.to, run.status === "running" ? now : run.to);
-  const bars = barsOf(timeline, run);
-  const idle = idleTimes(bars, end);
+  const bars = getLeafBars(timeline, run);
+  const idle = findIdleSpans(bars, end);
   const idleMs = idle.reduce((sum, [from, to]) => sum + (to - from), 0);
   const workMs = Math.max(1, end - run.from - idleMs);
-  const most = (workMs * waitingShare) / (1 - waitingShare);
-  const factor = idleMs > most ? most / idleMs : 1;
+  const maxIdleMs = (workMs * maxWaitingShare) / (1 - maxWaitingShare);
+  const factor = idleMs > maxIdleMs ? maxIdleMs / idleMs : 1;
   const length = workMs + idleMs * factor;
   return (at) => {
     const moment = Math.min(Math.max(at, run.from), end);
@@ -27,53 +27,54 @@ export function runScale(timeline: Timeline, run: TimelineRun, now: number): Tim
   };
 }
 
-/** A scale without gaps. */
-export function plainScale(from: number, to: number): TimeScale {
+export function createLinearScale(from: number, to: number): TimeScale {
   const length = Math.max(1, to - from);
   return (at) => Math.min(1, Math.max(0, (at - from) / length));
 }
 
-/** Of a call of an agent what went on inside it, in place of the call. */
-function barsOf(timeline: Timeline, run: TimelineRun): TimelineBar[] {
+/** Returns all bars, with the bars of a nested run in place of its call. */
+function getLeafBars(timeline: Timeline, run: TimelineRun): TimelineBar[] {
   return run.turns.flatMap(({ bars }) =>
     bars.flatMap(
-      (bar) => timeline.nested.get(bar.id)?.flatMap((inside) => barsOf(timeline, inside)) ?? [bar],
+      (bar) => timeline.nested.get(bar.id)?.flatMap((nestedRun) => getLeafBars(timeline, nestedRun)) ?? [bar],
     ),
   );
 }
 
 type Span = readonly [from: number, to: number];
 
-/** When something waited and nothing worked. A call that waits for an answer of its own does not work. */
-function idleTimes(bars: readonly TimelineBar[], end: number): Span[] {
-  const spanOf = ({ from, to, state }: TimelineBar): Span => [from, state === "running" ? end : to];
-  const waits = joined(bars.filter(({ kind }) => kind === "waiting").map(spanOf));
-  const asked = new Set(bars.flatMap(({ kind, callId }) => (kind === "waiting" && callId ? [callId] : [])));
+/** Finds the times in which the run only waited. A call that waits for its own approval does not count as work. */
+function findIdleSpans(bars: readonly TimelineBar[], end: number): Span[] {
+  const toSpan = ({ from, to, state }: TimelineBar): Span => [from, state === "running" ? end : to];
+  const waits = mergeSpans(bars.filter(({ kind }) => kind === "waiting").map(toSpan));
+  const approvalCallIds = new Set(
+    bars.flatMap(({ kind, callId }) => (kind === "waiting" && callId ? [callId] : [])),
+  );
   const isWork = ({ kind, callId }: TimelineBar) =>
-    kind === "model" || (kind === "tool" && !(callId && asked.has(callId)));
-  const work = joined(bars.filter(isWork).map(spanOf));
-  return waits.flatMap((wait) => without(wait, work));
+    kind === "model" || (kind === "tool" && !(callId && approvalCallIds.has(callId)));
+  const work = mergeSpans(bars.filter(isWork).map(toSpan));
+  return waits.flatMap((wait) => subtractSpans(wait, work));
 }
 
-/** Spans that do not overlap, in order. */
-function joined(spans: readonly Span[]): Span[] {
-  const whole: Span[] = [];
-  for (const [from, to] of spans.toSorted((one, other) => one[0] - other[0])) {
-    const last = whole.at(-1);
-    if (last && from <= last[1]) whole[whole.length - 1] = [last[0], Math.max(last[1], to)];
-    else whole.push([from, to]);
+/** Merges overlapping spans. */
+function mergeSpans(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  for (const [from, to] of spans.toSorted((first, second) => first[0] - second[0])) {
+    const last = merged.at(-1);
+    if (last && from <= last[1]) merged[merged.length - 1] = [last[0], Math.max(last[1], to)];
+    else merged.push([from, to]);
   }
-  return whole;
+  return merged;
 }
 
-function without([from, to]: Span, taken: readonly Span[]): Span[] {
-  const left: Span[] = [];
+function subtractSpans([from, to]: Span, busySpans: readonly Span[]): Span[] {
+  const remaining: Span[] = [];
   let start = from;
-  for (const [begin, finish] of taken) {
+  for (const [begin, finish] of busySpans) {
     if (finish <= start || begin >= to) continue;
-    if (begin > start) left.push([start, begin]);
+    if (begin > start) remaining.push([start, begin]);
     start = Math.max(start, finish);
   }
-  if (start < to) left.push([start, to]);
-  return left;
+  if (start < to) remaining.push([start, to]);
+  return remaining;
 }

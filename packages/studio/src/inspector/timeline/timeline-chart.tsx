@@ -1,38 +1,38 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
-import { plainScale, runScale, type TimeScale } from "./time-scale.ts";
+import { createLinearScale, createRunScale, type TimeScale } from "./time-scale.ts";
 import type { Timeline, TimelineBar } from "./timeline.ts";
 import { TimelineDetails } from "./timeline-details.tsx";
-import { barAt, type RowLook, rowHeight, TimelineLine } from "./timeline-row.tsx";
-import { rowIndexOf, rowsOf, type TimelineRow } from "./timeline-rows.ts";
+import { getBarAt, type RowContext, rowHeight, TimelineLine } from "./timeline-row.tsx";
+import { buildRows, findRowIndex, type TimelineRow } from "./timeline-rows.ts";
 
 type TimelineChartProps = {
   readonly timeline: Timeline;
-  /** Another one when the timeline has grown. */
+  /** Changes when the timeline grows. */
   readonly version: number;
   readonly now: number;
   readonly scale: "run" | "turn";
   readonly upTo?: number;
-  /** The `seq` of the fact that is looked at. */
+  /** The `seq` of the focused fact. */
   readonly factSeq: number | undefined;
   readonly onSelect: (bar: TimelineBar) => void;
-  /** Where there is little room, bars alone. */
-  readonly isBare?: boolean;
-  /** Under what is known of a bar. */
+  /** Hides the details on small screens. */
+  readonly isCompact?: boolean;
+  /** Actions shown below the details. */
   readonly actions?: (bar: TimelineBar) => ReactNode;
 };
 
-/** The timeline as a waterfall. Only what is in sight is drawn. */
+/** The timeline as a virtualized waterfall chart. */
 export function TimelineChart(props: TimelineChartProps): ReactNode {
   const { timeline, version, now, scale, upTo = Number.POSITIVE_INFINITY, factSeq, onSelect } = props;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says that it has grown
-  const rows = useMemo(() => rowsOf(timeline), [timeline, version]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the version tells when it grows
+  const rows = useMemo(() => buildRows(timeline), [timeline, version]);
   const [hovered, setHovered] = useState<TimelineBar>();
   const list = useRef<VListHandle>(null);
   const bars = useMemo(() => rows.flatMap((row) => (row.type === "run" ? [] : row.bars)), [rows]);
-  const selected = useMemo(() => barOf(timeline, rows, factSeq), [timeline, rows, factSeq]);
+  const selected = useMemo(() => findBar(timeline, rows, factSeq), [timeline, rows, factSeq]);
   useEffect(() => {
-    const at = selected ? rowIndexOf(rows, selected.id) : -1;
+    const at = selected ? findRowIndex(rows, selected.id) : -1;
     if (at >= 0) list.current?.scrollToIndex(at, { align: "nearest" });
   }, [rows, selected]);
 
@@ -46,14 +46,14 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
     const next = bars[edge ?? Math.min(bars.length - 1, Math.max(0, at + (step ?? 0)))];
     if (!next) return;
     onSelect(next);
-    list.current?.scrollToIndex(rowIndexOf(rows, next.id), { align: "nearest" });
-    focusWhenDrawn(event.currentTarget, next.id);
+    list.current?.scrollToIndex(findRowIndex(rows, next.id), { align: "nearest" });
+    focusBar(event.currentTarget, next.id);
   }
 
-  const scaleOf = useScales({ timeline, now, scale });
+  const getScale = useScales({ timeline, now, scale });
   const tabId = selected?.id ?? bars[0]?.id;
-  const look: RowLook = {
-    scaleOf,
+  const context: RowContext = {
+    getScale,
     now,
     upTo,
     selectedId: selected?.id,
@@ -61,17 +61,17 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
     onSelect,
     onHover: setHovered,
   };
-  const found = hovered ?? selected;
-  const shown = found && barAt(found, upTo);
+  const activeBar = hovered ?? selected;
+  const shown = activeBar && getBarAt(activeBar, upTo);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would say that it is a form */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would announce a form */}
       <div role="group" aria-label="Timeline" className="min-h-0 flex-1" onKeyDown={onKey}>
         <VList ref={list} data={rows} itemSize={rowHeight} className="h-full [scrollbar-gutter:stable]">
-          {(row) => <TimelineLine key={row.id} row={row} look={look} />}
+          {(row) => <TimelineLine key={row.id} row={row} context={context} />}
         </VList>
       </div>
-      <div className={props.isBare ? "max-lg:hidden" : undefined}>
+      <div className={props.isCompact ? "max-lg:hidden" : undefined}>
         <TimelineDetails
           bar={shown}
           timeline={timeline}
@@ -83,46 +83,49 @@ export function TimelineChart(props: TimelineChartProps): ReactNode {
   );
 }
 
-const mostFrames = 12;
+const maxFrames = 12;
 
-/** What was far away is drawn, and then seen, only some pictures later; what is not seen takes no focus. */
-function focusWhenDrawn(frame: HTMLElement, id: string, left: number = mostFrames): void {
+/** Retries for some frames: a distant bar is rendered later, and hidden elements cannot take focus. */
+function focusBar(container: HTMLElement, id: string, attemptsLeft: number = maxFrames): void {
   requestAnimationFrame(() => {
-    const bar = frame.querySelector<HTMLElement>(`[data-bar="${CSS.escape(id)}"]`);
+    const bar = container.querySelector<HTMLElement>(`[data-bar="${CSS.escape(id)}"]`);
     bar?.focus();
     const isThere = bar && bar === document.activeElement;
-    if (!isThere && left > 0) focusWhenDrawn(frame, id, left - 1);
+    if (!isThere && attemptsLeft > 0) focusBar(container, id, attemptsLeft - 1);
   });
 }
 
-type Scaled = Pick<TimelineChartProps, "timeline" | "now" | "scale">;
+type ScaleOptions = Pick<TimelineChartProps, "timeline" | "now" | "scale">;
 
-/** The scale of a line: of its run or of its turn, made when it is first needed. */
-function useScales({ timeline, now, scale }: Scaled): (row: TimelineRow) => TimeScale {
-  const made = new Map<string, TimeScale>();
+/** Returns the scale of a row's run or turn, created on demand. */
+function useScales({ timeline, now, scale }: ScaleOptions): (row: TimelineRow) => TimeScale {
+  const scales = new Map<string, TimeScale>();
   return (row) => {
-    const isOfTurn = scale === "turn" && row.type !== "run";
-    const key = isOfTurn ? row.turn.id : row.root.id;
-    const isOn = row.root.status === "running";
-    const fresh = () =>
-      isOfTurn
-        ? plainScale(row.turn.from, row.turn === row.root.turns.at(-1) && isOn ? now : row.turn.to)
-        : runScale(timeline, row.root, now);
-    const known = made.get(key) ?? fresh();
-    made.set(key, known);
+    const isPerTurn = scale === "turn" && row.type !== "run";
+    const key = isPerTurn ? row.turn.id : row.root.id;
+    const isRunning = row.root.status === "running";
+    const createScale = () =>
+      isPerTurn
+        ? createLinearScale(
+            row.turn.from,
+            row.turn === row.root.turns.at(-1) && isRunning ? now : row.turn.to,
+          )
+        : createRunScale(timeline, row.root, now);
+    const known = scales.get(key) ?? createScale();
+    scales.set(key, known);
     return known;
   };
 }
 
-/** The bar that a fact belongs to; of a turn its first one. */
-function barOf(
+/** Finds the bar of a fact, or the first bar of its turn. */
+function findBar(
   timeline: Timeline,
   rows: readonly TimelineRow[],
   seq: number | undefined,
 ): TimelineBar | undefined {
-  const id = seq === undefined ? undefined : timeline.places.get(seq);
+  const id = seq === undefined ? undefined : timeline.locations.get(seq);
   if (id === undefined) return undefined;
-  const row = rows[rowIndexOf(rows, id)];
+  const row = rows[findRowIndex(rows, id)];
   if (!row || row.type === "run") return undefined;
   return row.bars.find((bar) => bar.id === id) ?? row.bars[0];
 }

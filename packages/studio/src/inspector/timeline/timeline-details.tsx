@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
-import { spanOf } from "../../ui/format-duration.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { formatDuration } from "../../ui/format-duration.ts";
 import type { Timeline, TimelineBar, TimelineRun, TimelineTurn } from "./timeline.ts";
-import { endOf, turnLabel } from "./timeline-row.tsx";
+import { formatTurn, getBarEnd } from "./timeline-row.tsx";
 
 type TimelineDetailsProps = {
   readonly bar: TimelineBar | undefined;
@@ -11,8 +11,8 @@ type TimelineDetailsProps = {
   readonly actions: ReactNode;
 };
 
-const states: Readonly<Record<TimelineBar["state"], string>> = {
-  running: "still on",
+const stateLabels: Readonly<Record<TimelineBar["state"], string>> = {
+  running: "running",
   ok: "done",
   error: "failed",
   denied: "denied",
@@ -20,9 +20,9 @@ const states: Readonly<Record<TimelineBar["state"], string>> = {
   interrupted: "interrupted",
 };
 
-/** What is known of one bar, at a place that is always there. */
+/** Details of the active bar. Always present, so that the chart does not move. */
 export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetailsProps): ReactNode {
-  const place = bar && placeOf(timeline, bar);
+  const location = bar && findBarLocation(timeline, bar);
   return (
     <section
       aria-label="Details"
@@ -31,21 +31,21 @@ export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetails
       {bar ? (
         <>
           <p className="flex items-baseline gap-2">
-            <span className="min-w-0 truncate font-medium">{steadyText(bar.label)}</span>
+            <span className="min-w-0 truncate font-medium">{escapeBidi(bar.label)}</span>
             <span className="shrink-0 text-quiet tabular-nums">
-              {spanOf(endOf(bar, now) - bar.from)}, {states[bar.state]}
-              {bar.attempts > 1 && `, ${bar.attempts} tries`}
+              {formatDuration(getBarEnd(bar, now) - bar.from)}, {stateLabels[bar.state]}
+              {bar.attempts > 1 && `, ${bar.attempts} attempts`}
             </span>
           </p>
-          {place && (
+          {location && (
             <p className="text-xs text-faint">
-              {turnLabel(place.turn.turn)} of {steadyText(place.turn.agent)}, began after{" "}
-              {spanOf(bar.from - place.run.from)}
+              {formatTurn(location.turn.turn)} of {escapeBidi(location.turn.agent)}, started after{" "}
+              {formatDuration(bar.from - location.run.from)}
             </p>
           )}
-          {bar.about !== "" && (
+          {bar.detail !== "" && (
             <p className="line-clamp-2 text-xs text-quiet [overflow-wrap:anywhere]">
-              {steadyText(bar.about)}
+              {escapeBidi(bar.detail)}
             </p>
           )}
           {actions !== undefined && <div className="-ml-2.5 mt-0.5 flex flex-wrap">{actions}</div>}
@@ -60,14 +60,14 @@ export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetails
 function Legend(): ReactNode {
   return (
     <div className="grid gap-1.5 text-xs text-quiet">
-      <p>Point at a bar to see what it was.</p>
+      <p>Hover over a bar to see its details.</p>
       <ul className="flex flex-wrap gap-x-4 gap-y-1">
         <Key look="bg-accent" label="Model" />
         <Key look="bg-quiet" label="Tool" />
         <Key look="border border-dashed border-warn bg-warn-soft" label="Waiting" />
         <Key look="bg-bad" label="Failed or denied" />
       </ul>
-      <p className="text-faint">Long waits are drawn shorter than they were.</p>
+      <p className="text-faint">Long waits are shortened.</p>
     </div>
   );
 }
@@ -81,7 +81,7 @@ function Key({ look, label }: { readonly look: string; readonly label: string })
   );
 }
 
-function placeOf(
+function findBarLocation(
   { runs, nested }: Timeline,
   bar: TimelineBar,
 ): { readonly run: TimelineRun; readonly turn: TimelineTurn } | undefined {

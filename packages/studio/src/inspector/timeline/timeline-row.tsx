@@ -1,21 +1,21 @@
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { classNames } from "../../ui/class-names.ts";
-import { spanOf } from "../../ui/format-duration.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { formatDuration } from "../../ui/format-duration.ts";
 import type { TimeScale } from "./time-scale.ts";
 import type { TimelineBar, TimelineMark } from "./timeline.ts";
 import type { TimelineRow } from "./timeline-rows.ts";
 
-/** What all lines have in common. */
-export type RowLook = {
-  readonly scaleOf: (row: TimelineRow) => TimeScale;
-  /** The moment up to which what is still on is drawn. */
+/** Props shared by all rows. */
+export type RowContext = {
+  readonly getScale: (row: TimelineRow) => TimeScale;
+  /** End time for running bars. */
   readonly now: number;
-  /** What comes behind this fact has not happened yet. */
+  /** Facts after this position are hidden. */
   readonly upTo: number;
   readonly selectedId: string | undefined;
-  /** The one bar that the keyboard comes to. */
+  /** The bar in the tab order. */
   readonly tabId: string | undefined;
   readonly onSelect: (bar: TimelineBar) => void;
   readonly onHover: (bar: TimelineBar | undefined) => void;
@@ -25,20 +25,20 @@ export const rowHeight = 28;
 
 const columns = "grid grid-cols-[8.25rem_minmax(0,1fr)_3.75rem] items-center gap-2 px-4";
 
-/** One line of the timeline. */
+/** One row of the timeline. */
 export function TimelineLine({
   row,
-  look,
+  context,
 }: {
   readonly row: TimelineRow;
-  readonly look: RowLook;
+  readonly context: RowContext;
 }): ReactNode {
-  const isFuture = seqOf(row) > look.upTo;
+  const isFuture = getRowSeq(row) > context.upTo;
   if (row.type === "run") return <RunLine row={row} isFuture={isFuture} />;
-  const bars = row.bars.map((bar) => barAt(bar, look.upTo));
-  const shown = bars.filter(({ seq }) => seq <= look.upTo);
-  const ms = shown.reduce((sum, bar) => sum + endOf(bar, look.now) - bar.from, 0);
-  const isSelected = row.bars.some(({ id }) => id === look.selectedId);
+  const bars = row.bars.map((bar) => getBarAt(bar, context.upTo));
+  const shown = bars.filter(({ seq }) => seq <= context.upTo);
+  const ms = shown.reduce((sum, bar) => sum + getBarEnd(bar, context.now) - bar.from, 0);
+  const isSelected = row.bars.some(({ id }) => id === context.selectedId);
   return (
     <div
       style={{ height: rowHeight }}
@@ -48,30 +48,32 @@ export function TimelineLine({
       <div className="relative h-4">
         <div aria-hidden="true" className="absolute inset-x-0 top-1/2 h-px bg-line" />
         {bars.map((bar) => (
-          <BarButton key={bar.id} bar={bar} row={row} look={look} />
+          <BarButton key={bar.id} bar={bar} row={row} context={context} />
         ))}
         {row.type === "turn" &&
           row.turn.marks
-            .filter(({ seq }) => seq <= look.upTo)
-            .map((one) => <Mark key={one.seq} mark={one} place={look.scaleOf(row)(one.at)} />)}
+            .filter(({ seq }) => seq <= context.upTo)
+            .map((mark) => <Mark key={mark.seq} mark={mark} place={context.getScale(row)(mark.at)} />)}
       </div>
-      <span className="text-right text-xs text-quiet tabular-nums">{shown.length > 0 && spanOf(ms)}</span>
+      <span className="text-right text-xs text-quiet tabular-nums">
+        {shown.length > 0 && formatDuration(ms)}
+      </span>
     </div>
   );
 }
 
-function seqOf(row: TimelineRow): number {
+function getRowSeq(row: TimelineRow): number {
   if (row.type === "run") return row.run.seq;
   return row.type === "turn" ? row.turn.seq : row.bars[0].seq;
 }
 
-/** As the bar was when only the facts up to one had happened. */
-export function barAt(bar: TimelineBar, upTo: number): TimelineBar {
-  return bar.lastSeq > upTo && bar.seq <= upTo ? { ...bar, to: bar.from, state: "running", about: "" } : bar;
+/** Returns the bar as of a position. */
+export function getBarAt(bar: TimelineBar, upTo: number): TimelineBar {
+  return bar.lastSeq > upTo && bar.seq <= upTo ? { ...bar, to: bar.from, state: "running", detail: "" } : bar;
 }
 
-/** Where a bar ends: what is still on goes on until now. */
-export function endOf({ state, to, from }: TimelineBar, now: number): number {
+/** Returns the end of a bar, which is now while it runs. */
+export function getBarEnd({ state, to, from }: TimelineBar, now: number): number {
   return state === "running" ? Math.max(from, to, now) : to;
 }
 
@@ -83,7 +85,7 @@ function RunLine({ row, isFuture }: { readonly row: TimelineRow; readonly isFutu
       className={classNames("flex items-center gap-2 border-t px-4", isFuture && "invisible")}
     >
       <span className="min-w-0 flex-1 truncate text-[0.8125rem] font-medium">
-        {steadyText(question) || "A run"}
+        {escapeBidi(question) || "Run"}
       </span>
       <span
         className={classNames(
@@ -91,7 +93,7 @@ function RunLine({ row, isFuture }: { readonly row: TimelineRow; readonly isFutu
           status === "failed" ? "text-bad" : status === "waiting" ? "text-warn" : "text-faint",
         )}
       >
-        {status === "done" ? spanOf(to - from) : `${status} · ${spanOf(to - from)}`}
+        {status === "done" ? formatDuration(to - from) : `${status} · ${formatDuration(to - from)}`}
       </span>
     </div>
   );
@@ -101,38 +103,37 @@ function RowLabel({ row }: { readonly row: Exclude<TimelineRow, { type: "run" }>
   const indent = row.depth * 12 + (row.type === "bar" ? 12 : 0);
   const isOther = row.type === "turn" && (row.depth > 0 || row.turn.agent !== row.root.agent);
   const hasTrouble = row.type === "turn" && row.turn.marks.some(({ isBad }) => isBad);
-  const words = row.type === "bar" ? row.bars[0].label : turnLabel(row.turn.turn);
+  const label = row.type === "bar" ? row.bars[0].label : formatTurn(row.turn.turn);
   return (
     <span
-      title={steadyText(isOther ? `${words}, ${row.turn.agent}` : words)}
+      title={escapeBidi(isOther ? `${label}, ${row.turn.agent}` : label)}
       style={{ paddingLeft: indent }}
       className="flex min-w-0 items-center gap-1 text-xs"
     >
       <span className={classNames("truncate", row.type === "bar" && "text-quiet")}>
-        {steadyText(words)}
-        {isOther && <span className="text-accent"> {steadyText(row.turn.agent)}</span>}
+        {escapeBidi(label)}
+        {isOther && <span className="text-accent"> {escapeBidi(row.turn.agent)}</span>}
       </span>
       {hasTrouble && <TriangleAlert size={11} aria-hidden="true" className="shrink-0 text-warn" />}
     </span>
   );
 }
 
-/** A turn in words. */
-export const turnLabel = (turn: number): string => (turn === 0 ? "Before" : `Turn ${turn}`);
+export const formatTurn = (turn: number): string => (turn === 0 ? "Start" : `Turn ${turn}`);
 
-const kinds = {
+const barStyles = {
   model: "bg-accent",
   tool: "bg-quiet",
   waiting: "border border-dashed border-warn bg-warn-soft",
 } as const;
 
-type BarButtonProps = { readonly bar: TimelineBar; readonly row: TimelineRow; readonly look: RowLook };
+type BarButtonProps = { readonly bar: TimelineBar; readonly row: TimelineRow; readonly context: RowContext };
 
-function BarButton({ bar, row, look }: BarButtonProps): ReactNode {
-  if (bar.seq > look.upTo) return null;
-  const scale = look.scaleOf(row);
+function BarButton({ bar, row, context }: BarButtonProps): ReactNode {
+  if (bar.seq > context.upTo) return null;
+  const scale = context.getScale(row);
   const left = Math.min(scale(bar.from), 0.985);
-  const width = Math.max(0, scale(endOf(bar, look.now)) - left);
+  const width = Math.max(0, scale(getBarEnd(bar, context.now)) - left);
   const isBad = bar.state === "error" || bar.state === "denied" || bar.state === "interrupted";
   return (
     <button
@@ -140,24 +141,24 @@ function BarButton({ bar, row, look }: BarButtonProps): ReactNode {
       data-bar={bar.id}
       data-kind={bar.kind}
       data-seq={bar.seq}
-      tabIndex={bar.id === look.tabId ? 0 : -1}
-      aria-label={barLabel(bar, look.now)}
-      aria-pressed={bar.id === look.selectedId}
-      onClick={() => look.onSelect(bar)}
-      onFocus={() => look.onHover(bar)}
-      onBlur={() => look.onHover(undefined)}
-      onMouseEnter={() => look.onHover(bar)}
-      onMouseLeave={() => look.onHover(undefined)}
+      tabIndex={bar.id === context.tabId ? 0 : -1}
+      aria-label={formatBarLabel(bar, context.now)}
+      aria-pressed={bar.id === context.selectedId}
+      onClick={() => context.onSelect(bar)}
+      onFocus={() => context.onHover(bar)}
+      onBlur={() => context.onHover(undefined)}
+      onMouseEnter={() => context.onHover(bar)}
+      onMouseLeave={() => context.onHover(undefined)}
       style={{ left: `${left * 100}%`, width: `max(6px, ${width * 100}%)` }}
       className="group absolute inset-y-0 flex items-center"
     >
       <span
         className={classNames(
           "block h-2.5 w-full rounded-[3px]",
-          isBad ? "bg-bad" : kinds[bar.kind],
+          isBad ? "bg-bad" : barStyles[bar.kind],
           bar.state === "skipped" && "opacity-40",
           bar.state === "running" && "animate-pulse motion-reduce:animate-none",
-          bar.id === look.selectedId &&
+          bar.id === context.selectedId &&
             "outline-2 outline-offset-1 outline-accent group-focus-visible:outline-0",
         )}
       />
@@ -168,17 +169,17 @@ function BarButton({ bar, row, look }: BarButtonProps): ReactNode {
   );
 }
 
-/** A bar for those who cannot see it. */
-function barLabel(bar: TimelineBar, now: number): string {
-  const retries = bar.attempts > 1 ? `, ${bar.attempts} tries` : "";
-  const ended = bar.state === "running" ? "still on" : bar.state;
-  return `${bar.kind} ${steadyText(bar.label)}, ${spanOf(endOf(bar, now) - bar.from)}, ${ended}${retries}`;
+/** Label for screen readers. */
+function formatBarLabel(bar: TimelineBar, now: number): string {
+  const retries = bar.attempts > 1 ? `, ${bar.attempts} attempts` : "";
+  const stateLabel = bar.state === "running" ? "running" : bar.state;
+  return `${bar.kind} ${escapeBidi(bar.label)}, ${formatDuration(getBarEnd(bar, now) - bar.from)}, ${stateLabel}${retries}`;
 }
 
 function Mark({ mark, place }: { readonly mark: TimelineMark; readonly place: number }): ReactNode {
   return (
     <span
-      title={steadyText(mark.label)}
+      title={escapeBidi(mark.label)}
       style={{ left: `min(${place * 100}%, calc(100% - 3px))` }}
       className={classNames(
         "absolute -inset-y-0.5 w-[3px] rounded-full ring-1 ring-paper",

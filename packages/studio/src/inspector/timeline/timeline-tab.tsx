@@ -5,30 +5,28 @@ import type { OpenSession } from "../../data/open-session.ts";
 import { useLayout } from "../../shell/layout-state.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { SelectField } from "../../ui/select-field.tsx";
-import { Nothing } from "../../ui/state.tsx";
+import { EmptyState } from "../../ui/state.tsx";
 import { useInspectorFocus } from "../focus.ts";
-import { timelineOf } from "./build-timeline.ts";
+import { buildTimeline } from "./build-timeline.ts";
 import type { TimelineBar } from "./timeline.ts";
 import { TimelineChart } from "./timeline-chart.tsx";
-import { rowsOf } from "./timeline-rows.ts";
+import { buildRows } from "./timeline-rows.ts";
 import { TimelineTable } from "./timeline-table.tsx";
 
 const scales = [
-  { value: "run", label: "One scale for a run" },
-  { value: "turn", label: "A scale for each turn" },
+  { value: "run", label: "Scale per run" },
+  { value: "turn", label: "Scale per turn" },
 ] as const;
 
-/** What took how long, linked with the chat. */
+/** Timeline of the session, linked to the chat. */
 export function TimelineTab({ session }: { readonly session: OpenSession }): ReactNode {
   const [isTable, setTable] = useState(false);
   const [scale, setScale] = useState<"run" | "turn">("run");
   const { factSeq, set } = useInspectorFocus();
-  const timeline = timelineOf(session.facts);
+  const timeline = buildTimeline(session.facts);
   const now = useNow(session.view.status === "running");
   if (timeline.runs.length === 0)
-    return (
-      <Nothing title="Nothing has happened yet">Ask something, and see here what takes how long.</Nothing>
-    );
+    return <EmptyState title="No runs yet">Send a message to see its timeline.</EmptyState>;
   function select({ seq }: TimelineBar): void {
     set({ factSeq: seq, inChat: { factSeq: seq } });
   }
@@ -42,20 +40,25 @@ export function TimelineTab({ session }: { readonly session: OpenSession }): Rea
           choices={scales}
           onChange={(value) => setScale(value === "turn" ? "turn" : "run")}
         />
-        <IconButton label="As a table" isOn={isTable} className="ml-auto" onClick={() => setTable(!isTable)}>
+        <IconButton
+          label="Show as table"
+          isOn={isTable}
+          className="ml-auto"
+          onClick={() => setTable(!isTable)}
+        >
           <Table2 size={15} />
         </IconButton>
         {left && right && (
-          <IconLink label="Compare the last two runs" href={`/compare/${left.runId}/${right.runId}`}>
+          <IconLink label="Compare last two runs" href={`/compare/${left.runId}/${right.runId}`}>
             <GitCompareArrows size={15} />
           </IconLink>
         )}
-        <IconLink label="Replay this session" href={`/sessions/${encodeURIComponent(session.id)}/replay`}>
+        <IconLink label="Replay session" href={`/sessions/${encodeURIComponent(session.id)}/replay`}>
           <History size={15} />
         </IconLink>
       </div>
       {isTable ? (
-        <TimelineTable rows={rowsOf(timeline)} now={now} onSelect={select} />
+        <TimelineTable rows={buildRows(timeline)} now={now} onSelect={select} />
       ) : (
         <TimelineChart
           timeline={timeline}
@@ -81,11 +84,11 @@ function BarActions({ bar }: { readonly bar: TimelineBar }): ReactNode {
         size="small"
         onClick={() => {
           set({ factSeq: bar.seq, inChat: { factSeq: bar.seq } });
-          // Where there is no room for both, the inspector lies over the chat.
+          // On small screens the inspector covers the chat.
           if (!matchMedia("(min-width: 1280px)").matches) setLayout({ isInspectorOpen: false });
         }}
       >
-        Show in the chat
+        Show in chat
       </Button>
       <Button kind="quiet" size="small" onClick={() => set({ factSeq: bar.seq, tab: "events" })}>
         Event
@@ -116,7 +119,7 @@ function IconLink({ label, href, children }: IconLinkProps): ReactNode {
 
 const tickMs = 500;
 
-/** The time, while something is on. */
+/** Returns the current time, updated while active. */
 function useNow(isOn: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -1,29 +1,29 @@
 import type { Fact } from "capstan";
 
-/** How a bar ended, or that it has not. */
+/** State of a bar. */
 export type BarState = "running" | "ok" | "error" | "denied" | "skipped" | "interrupted";
 
-/** Something that took time. It lies inside its turn. */
+/** Something that took time within a turn. */
 export type TimelineBar = {
   readonly id: string;
   readonly kind: "model" | "tool" | "waiting";
   readonly label: string;
   /** Milliseconds since the epoch. */
   readonly from: number;
-  /** Of what is still on: as far as it is known. */
+  /** For a running bar: the last known time. */
   readonly to: number;
-  /** Of the facts that it begins and ends with. */
+  /** First and last fact. */
   readonly seq: number;
   readonly lastSeq: number;
   readonly state: BarState;
-  /** All tries together. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** A line about it. */
-  readonly about: string;
+  /** One-line description. */
+  readonly detail: string;
   readonly callId?: string;
 };
 
-/** Something that happened at one moment of a turn. */
+/** An instant within a turn. */
 export type TimelineMark = {
   readonly seq: number;
   readonly at: number;
@@ -35,7 +35,7 @@ export type TimelineTurn = {
   readonly id: string;
   readonly turn: number;
   readonly agent: string;
-  /** How many agents wait for this one. */
+  /** Nesting depth: the number of agents waiting for this one. */
   readonly depth: number;
   readonly seq: number;
   readonly from: number;
@@ -57,11 +57,11 @@ export type TimelineRun = {
   readonly turns: readonly TimelineTurn[];
 };
 
-/** What took how long in a session. */
+/** The runs, turns and bars of a session. */
 export type Timeline = {
   readonly runs: readonly TimelineRun[];
-  /** The runs inside a call, by the id of its bar. */
+  /** Nested runs, by the id of the call's bar. */
   readonly nested: ReadonlyMap<string, readonly TimelineRun[]>;
-  /** By the `seq` of a fact: the id of the bar, turn or run that it belongs to. */
-  readonly places: ReadonlyMap<number, string>;
+  /** Id of the bar, turn or run of each fact, by `seq`. */
+  readonly locations: ReadonlyMap<number, string>;
 };

@@ -1,6 +1,6 @@
 import { type Agent, agentTool, defineAgent } from "capstan";
 import { bars, chart, diff, graph, map, table } from "../../widgets/widgets-fixture-data.ts";
-import { type DemoClock, type DemoScript, demoModel, demoTool } from "./demo-model.ts";
+import { createDemoModel, createDemoTool, type DemoClock, type DemoScript } from "./demo-model.ts";
 
 const id = "anthropic/claude-sonnet-4-5";
 
@@ -12,24 +12,24 @@ const wayToD15 = `From the Terminal 2 checkpoint it is **240 m, about 3 minutes*
 
 Boarding begins at 14:20, so there is time for a coffee: *Café Anker* is on the way.`;
 
-const airportScript: DemoScript = (asked, results) => {
-  if (asked.startsWith("Is there")) {
+const airportScript: DemoScript = (question, results) => {
+  if (question.startsWith("Is there")) {
     return results === 0
       ? { ms: 900, calls: [{ name: "search", input: { query: "coffee", near: "Gate D15" } }] }
       : { ms: 1300, says: "Yes: **Café Anker**, 60 m from the gate on Level 1, is open until 22:00." };
   }
-  if (asked.startsWith("How late"))
+  if (question.startsWith("How late"))
     return results === 0
       ? { ms: 1100, calls: [{ name: "departures", input: { day: "today" } }] }
       : { ms: 1800, says: "Most flights leave on time. **89 minutes** is the longest wait today." };
-  if (asked.startsWith("When is"))
+  if (question.startsWith("When is"))
     return results === 0
       ? { ms: 1000, calls: [{ name: "waiting_times", input: { checkpoint: "T2" } }] }
       : {
           ms: 1500,
           says: "Come between **13:00** and **17:00**: you wait 5 minutes or less. It is longest around five in the morning.",
         };
-  if (asked.startsWith("How many"))
+  if (question.startsWith("How many"))
     return results === 0
       ? { ms: 900, calls: [{ name: "passengers", input: { months: 8 } }] }
       : { ms: 1200, says: "Arrivals and departures are close together; **May** was the busiest month." };
@@ -53,9 +53,9 @@ const airportScript: DemoScript = (asked, results) => {
   return { ms: 2900, says: wayToD15 };
 };
 
-function airport(clock: DemoClock): Agent {
+function createAirportAgent(clock: DemoClock): Agent {
   const tools = [
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "search",
       description: "Finds places by name and category",
       ms: 140,
@@ -65,25 +65,25 @@ function airport(clock: DemoClock): Agent {
         data: { places: [{ name: "Gate D15", level: 1, metres: 240 }] },
       },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "show_directions",
       description: "Draws a way on the map",
       ms: 620,
       answer: { content: "240 m, 3 minutes, step-free.", message: "240 m, 3 minutes", ui: map },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "departures",
       description: "The departures of a day",
       ms: 480,
       answer: { content: "5000 departures.", message: "5,000 departures", ui: table },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "waiting_times",
       description: "How long people wait at a checkpoint",
       ms: 350,
       answer: { content: "24 hours.", message: "The last 24 hours", ui: chart },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "passengers",
       description: "Passengers by month",
       ms: 300,
@@ -94,7 +94,7 @@ function airport(clock: DemoClock): Agent {
     "You help travellers at Harbor International, a fictional airport. Never guess a gate.";
   return defineAgent({
     name: "airport",
-    model: demoModel({ id, clock, script: airportScript }),
+    model: createDemoModel({ id, clock, script: airportScript }),
     instructions,
     tools,
   });
@@ -111,7 +111,7 @@ const docstring = {
   ],
 };
 
-const filesScript: DemoScript = (_asked, results) => {
+const filesScript: DemoScript = (_question, results) => {
   if (results === 0)
     return {
       ms: 1100,
@@ -127,9 +127,9 @@ const filesScript: DemoScript = (_asked, results) => {
   return { ms: 1400, says: "Done. `greet` says what it does, and its parameter has a type." };
 };
 
-function files(clock: DemoClock): Agent {
+function createFilesAgent(clock: DemoClock): Agent {
   const tools = [
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "read_file",
       description: "Reads a file of the workspace",
       ms: 60,
@@ -139,7 +139,7 @@ function files(clock: DemoClock): Agent {
         message: "6 lines",
       },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "edit_file",
       description: "Changes a file of the workspace",
       ms: 90,
@@ -151,13 +151,13 @@ function files(clock: DemoClock): Agent {
   const instructions = "You work on the files of one folder. Read before you write.";
   return defineAgent({
     name: "files",
-    model: demoModel({ id, clock, script: filesScript }),
+    model: createDemoModel({ id, clock, script: filesScript }),
     instructions,
     tools,
   });
 }
 
-const graphScript: DemoScript = (_asked, results) => {
+const graphScript: DemoScript = (_question, results) => {
   if (results === 0)
     return { ms: 1300, calls: [{ name: "find_nodes", input: { selector: 'type == "cat"' } }] };
   if (results === 1)
@@ -168,15 +168,15 @@ const graphScript: DemoScript = (_asked, results) => {
   return { ms: 1600, says: "Three cats are blue now: **Whiskers**, **Mittens** and **Shadow**." };
 };
 
-function explorer(clock: DemoClock): Agent {
+function createGraphAgent(clock: DemoClock): Agent {
   const tools = [
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "find_nodes",
       description: "Finds nodes by a selector",
       ms: 30,
       answer: { content: "3 nodes.", message: "3 nodes" },
     }),
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "style_nodes",
       description: "Changes how nodes look",
       ms: 40,
@@ -192,7 +192,7 @@ function explorer(clock: DemoClock): Agent {
   const instructions = "You answer questions about a graph, and change how it looks.";
   return defineAgent({
     name: "graph",
-    model: demoModel({ id, clock, script: graphScript }),
+    model: createDemoModel({ id, clock, script: graphScript }),
     instructions,
     tools,
   });
@@ -235,14 +235,14 @@ const comparison = `Both keep a time for each entry, but they act on it differen
 
 For a cache that must not grow in quiet hours, set \`ttlAutopurge\`, or use a store that expires by itself.`;
 
-function knowledge(clock: DemoClock): Agent {
-  const search = demoTool(clock, {
+function createKnowledgeAgent(clock: DemoClock): Agent {
+  const search = createDemoTool(clock, {
     name: "search_docs",
     description: "Searches the documentation on this machine",
     ms: 240,
     answer: { content: "2 passages.", message: "2 passages found", contexts: passages, ui: found },
   });
-  const researcherScript: DemoScript = (_asked, results) =>
+  const researcherScript: DemoScript = (_question, results) =>
     results === 0
       ? { ms: 1500, calls: [{ name: "search_docs", input: { query: "expire entries ttl", limit: 4 } }] }
       : {
@@ -251,11 +251,11 @@ function knowledge(clock: DemoClock): Agent {
         };
   const researcher = defineAgent({
     name: "researcher",
-    model: demoModel({ id: "openai/gpt-5-mini", clock, script: researcherScript }),
+    model: createDemoModel({ id: "openai/gpt-5-mini", clock, script: researcherScript }),
     instructions: "You find passages, and say which one has what.",
     tools: [search],
   });
-  const script: DemoScript = (_asked, results) => {
+  const script: DemoScript = (_question, results) => {
     if (results === 0)
       return {
         ms: 2200,
@@ -270,14 +270,14 @@ function knowledge(clock: DemoClock): Agent {
   const ask = agentTool(researcher, { name: "ask_researcher", description: "Asks the researcher" });
   return defineAgent({
     name: "knowledge",
-    model: demoModel({ id, clock, script }),
+    model: createDemoModel({ id, clock, script }),
     instructions: "You answer from the documentation on this machine, with the number of each source.",
     tools: [ask, search],
   });
 }
 
-function archivist(clock: DemoClock): Agent {
-  const script: DemoScript = (_asked, results) => ({
+function createArchivistAgent(clock: DemoClock): Agent {
+  const script: DemoScript = (_question, results) => ({
     ms: 900,
     calls: [
       {
@@ -287,7 +287,7 @@ function archivist(clock: DemoClock): Agent {
     ],
   });
   const tools = [
-    demoTool(clock, {
+    createDemoTool(clock, {
       name: "search_archive",
       description: "Searches the archive",
       ms: 400,
@@ -295,10 +295,16 @@ function archivist(clock: DemoClock): Agent {
     }),
   ];
   const policy = { maxTurns: 3, finalTurn: "keep-tools" } as const;
-  return defineAgent({ name: "archivist", model: demoModel({ id, clock, script }), tools, policy });
+  return defineAgent({ name: "archivist", model: createDemoModel({ id, clock, script }), tools, policy });
 }
 
-/** Small agents with something to show: a map, files, a graph, sources, a limit. */
-export function demoAgents(clock: DemoClock): readonly [Agent, ...Agent[]] {
-  return [airport(clock), files(clock), explorer(clock), knowledge(clock), archivist(clock)];
+/** Agents for screenshots: a map, files, a graph, sources, a limit. */
+export function createDemoAgents(clock: DemoClock): readonly [Agent, ...Agent[]] {
+  return [
+    createAirportAgent(clock),
+    createFilesAgent(clock),
+    createGraphAgent(clock),
+    createKnowledgeAgent(clock),
+    createArchivistAgent(clock),
+  ];
 }

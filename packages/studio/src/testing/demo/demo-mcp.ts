@@ -1,14 +1,14 @@
 import type { McpTools, ServerStatus } from "@capstan/mcp";
 import { defineTool, type Tool } from "capstan";
 
-/** A server of a demo and its tools: their descriptions by name. */
+/** An MCP server of the demo, with tool descriptions by name. */
 export type DemoServer = Partial<ServerStatus> & {
   readonly name: string;
   readonly described: { readonly [tool: string]: string };
 };
 
-/** MCP servers that are only looked at. */
-export function demoMcp(servers: readonly DemoServer[]): McpTools {
+/** MCP servers for display only. */
+export function createDemoMcp(servers: readonly DemoServer[]): McpTools {
   const tools = servers.flatMap(({ name, described }) =>
     Object.entries(described).map(
       ([tool, description]): Tool =>
@@ -21,7 +21,7 @@ export function demoMcp(servers: readonly DemoServer[]): McpTools {
         }),
     ),
   );
-  const rest = {
+  const defaults = {
     state: "ready",
     restarts: 0,
     junk: 0,
@@ -30,28 +30,28 @@ export function demoMcp(servers: readonly DemoServer[]): McpTools {
     changed: [],
     problems: [],
   } as const;
-  const none = async () => {
+  const rejectRead = async () => {
     throw new Error("A demo has nothing to read.");
   };
   return {
     tools,
     status: () =>
       servers.map(({ described, ...status }) => ({
-        ...rest,
+        ...defaults,
         tools: Object.keys(described).map((tool) => `mcp_${status.name}_${tool}`),
         ...status,
       })),
     refreshTools: async () => undefined,
     trust: async () => undefined,
-    resources: none,
-    readResource: none,
-    prompts: none,
-    getPrompt: none,
+    resources: rejectRead,
+    readResource: rejectRead,
+    prompts: rejectRead,
+    getPrompt: rejectRead,
     close: async () => undefined,
   };
 }
 
-/** One of each kind of state. */
+/** One server per state. */
 export const demoServers: readonly DemoServer[] = [
   {
     name: "weather",

@@ -1,9 +1,9 @@
 import { type Clock, defineTool, type Model, type Part, type Reads, type Tool, type UiHint } from "capstan";
 
-/** Time that passes only when a model or a tool says that it has taken some. */
+/** A clock that only advances when a model or tool says so. */
 export type DemoClock = Clock & { pass(ms: number): void; set(at: number): void };
 
-/** A turn of a demo model, and how long it takes. */
+/** A scripted turn and its duration. */
 export type DemoTurn = {
   readonly thinks?: string;
   readonly says?: string;
@@ -11,11 +11,11 @@ export type DemoTurn = {
   readonly ms: number;
 };
 
-/** What a demo model answers, from what was asked and how many results are there since. */
-export type DemoScript = (asked: string, results: number) => DemoTurn;
+/** Returns the next turn from the question and the number of results since. */
+export type DemoScript = (lastInput: string, results: number) => DemoTurn;
 
-/** A clock for scripted sessions: their times are the same whenever they are made. */
-export function demoClock(start: number): DemoClock {
+/** A deterministic clock for scripted sessions. */
+export function createDemoClock(start: number): DemoClock {
   let time = start;
   return {
     now: () => time,
@@ -33,22 +33,22 @@ export function demoClock(start: number): DemoClock {
   };
 }
 
-const plain = (content: string | readonly Part[]) =>
+const toPlainWords = (content: string | readonly Part[]) =>
   typeof content === "string"
     ? content
     : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
 
-type DemoModel = { readonly id: string; readonly clock: DemoClock; readonly script: DemoScript };
+type DemoModelOptions = { readonly id: string; readonly clock: DemoClock; readonly script: DemoScript };
 
-/** A model that says what its script says; its time passes on the clock. */
-export function demoModel({ id, clock, script }: DemoModel): Model {
+/** A model that follows a script and advances the clock. */
+export function createDemoModel({ id, clock, script }: DemoModelOptions): Model {
   return {
     id,
     async *stream({ history }) {
       const from = history.findLastIndex((entry) => entry.type === "user");
-      const asked = history[from];
+      const lastInput = history[from];
       const results = history.slice(from).filter((entry) => entry.type === "result").length;
-      const turn = script(asked?.type === "user" ? plain(asked.content) : "", results);
+      const turn = script(lastInput?.type === "user" ? toPlainWords(lastInput.content) : "", results);
       const { thinks, says, calls = [], ms } = turn;
       clock.pass(ms);
       if (thinks !== undefined) yield [{ type: "reasoning", text: thinks }];
@@ -71,7 +71,7 @@ export function demoModel({ id, clock, script }: DemoModel): Model {
   };
 }
 
-type Answer = {
+type DemoAnswer = {
   readonly content: string;
   readonly message?: string;
   readonly data?: object;
@@ -88,14 +88,14 @@ export type DemoTool = {
   readonly name: string;
   readonly description: string;
   readonly ms: number;
-  readonly answer: Answer;
+  readonly answer: DemoAnswer;
   readonly effects?: "none" | "state";
   readonly needsApproval?: string;
   readonly reads?: readonly Reads[];
 };
 
-/** A tool that always answers the same, in a time of its own. */
-export function demoTool(clock: DemoClock, tool: DemoTool): Tool {
+/** A tool with a fixed answer and duration. */
+export function createDemoTool(clock: DemoClock, tool: DemoTool): Tool {
   const { name, description, ms, answer, effects = "none", needsApproval, reads = ["public"] } = tool;
   return defineTool({
     name,

@@ -3,14 +3,14 @@ import { type Agent, run, type Store } from "capstan";
 import { storedAgents } from "capstan/agents";
 import { session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
-import { demoAgents } from "./demo-agents.ts";
-import { demoMcp, demoServers } from "./demo-mcp.ts";
-import { demoClock } from "./demo-model.ts";
+import { createDemoAgents } from "./demo-agents.ts";
+import { createDemoMcp, demoServers } from "./demo-mcp.ts";
+import { createDemoClock } from "./demo-model.ts";
 
-/** When the demo takes place: a morning. */
+/** Time of the demo. */
 export const demoNow: number = Date.UTC(2026, 4, 12, 9, 41);
 
-/** Sessions that are there from the start, by what they show. */
+/** The demo's sessions, by the feature they show. */
 export type DemoSession =
   | "map"
   | "approval"
@@ -22,7 +22,7 @@ export type DemoSession =
   | "bars"
   | "limit";
 
-/** A server's worth of scripted sessions. */
+/** Server options with scripted sessions. */
 export type Demo = {
   readonly options: Omit<ServerOptions, "studio">;
   readonly ids: { readonly [Name in DemoSession]: string };
@@ -30,39 +30,39 @@ export type Demo = {
   readonly runs: readonly [string, string];
 };
 
-type Told = {
+type DemoConversation = {
   readonly name: DemoSession;
   readonly agent: string;
   readonly ago: number;
-  readonly says: readonly string[];
+  readonly messages: readonly string[];
 };
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-const told: readonly Told[] = [
-  { name: "bars", agent: "airport", ago: 12 * day, says: ["How many passengers came this year?"] },
-  { name: "limit", agent: "archivist", ago: 4 * day, says: ["Where is the treaty of 1911?"] },
-  { name: "chart", agent: "airport", ago: 3 * day, says: ["When is the line at the checkpoint short?"] },
-  { name: "table", agent: "airport", ago: day + 30 * minute, says: ["How late are departures today?"] },
-  { name: "diff", agent: "files", ago: day, says: ["Add a docstring to greet in example.py"] },
-  { name: "graph", agent: "graph", ago: 95 * minute, says: ["Find all cats and make them blue"] },
+const demoConversations: readonly DemoConversation[] = [
+  { name: "bars", agent: "airport", ago: 12 * day, messages: ["How many passengers came this year?"] },
+  { name: "limit", agent: "archivist", ago: 4 * day, messages: ["Where is the treaty of 1911?"] },
+  { name: "chart", agent: "airport", ago: 3 * day, messages: ["When is the line at the checkpoint short?"] },
+  { name: "table", agent: "airport", ago: day + 30 * minute, messages: ["How late are departures today?"] },
+  { name: "diff", agent: "files", ago: day, messages: ["Add a docstring to greet in example.py"] },
+  { name: "graph", agent: "graph", ago: 95 * minute, messages: ["Find all cats and make them blue"] },
   {
     name: "knowledge",
     agent: "knowledge",
     ago: 52 * minute,
-    says: ["Compare how lru-cache and keyv expire entries"],
+    messages: ["Compare how lru-cache and keyv expire entries"],
   },
-  { name: "approval", agent: "files", ago: 16 * minute, says: ["Give greet a docstring and types"] },
+  { name: "approval", agent: "files", ago: 16 * minute, messages: ["Give greet a docstring and types"] },
   {
     name: "map",
     agent: "airport",
     ago: 6 * minute,
-    says: ["Directions from the Terminal 2 checkpoint to D15", "Is there coffee near the gate?"],
+    messages: ["Directions from the Terminal 2 checkpoint to D15", "Is there coffee near the gate?"],
   },
 ];
 
-export const introductions: NonNullable<ServerOptions["about"]> = {
+export const demoProfiles: NonNullable<ServerOptions["about"]> = {
   airport: {
     title: "Airport assistant",
     description: "Finds gates, cafés and the way there, at a fictional airport.",
@@ -82,25 +82,25 @@ export const introductions: NonNullable<ServerOptions["about"]> = {
   archivist: { title: "Archivist", description: "Looks for old papers, three turns at most." },
 };
 
-/** Makes the sessions by running scripted agents; nothing of it depends on the day or the machine. */
-export async function demoWorld(): Promise<Demo> {
-  const clock = demoClock(demoNow - 30 * day);
+/** Creates the sessions by running scripted agents. The result is deterministic. */
+export async function createDemoWorld(): Promise<Demo> {
+  const clock = createDemoClock(demoNow - 30 * day);
   const store = memory({ clock });
-  const agents = demoAgents(clock);
+  const agents = createDemoAgents(clock);
   const ids: { [name: string]: string } = {};
-  for (const one of told) {
-    clock.set(demoNow - one.ago);
-    const id = `ses_${one.name}`;
-    ids[one.name] = id;
-    await speak({ store, clock, agents }, { id, ...one });
+  for (const conversation of demoConversations) {
+    clock.set(demoNow - conversation.ago);
+    const id = `ses_${conversation.name}`;
+    ids[conversation.name] = id;
+    await runConversation({ store, clock, agents }, { id, ...conversation });
   }
-  await keepAgent(store, agents);
+  await saveStoredAgent(store, agents);
   const [first, second] = (await session(store, "ses_map").info()).runs.map(({ runId }) => runId);
   const options = {
     agents,
     store,
-    about: introductions,
-    mcp: demoMcp(demoServers),
+    about: demoProfiles,
+    mcp: createDemoMcp(demoServers),
     models: ["anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"],
   };
   return { options, ids: ids as Demo["ids"], runs: [first ?? "", second ?? ""] };
@@ -108,22 +108,22 @@ export async function demoWorld(): Promise<Demo> {
 
 type World = {
   readonly store: Store;
-  readonly clock: ReturnType<typeof demoClock>;
+  readonly clock: ReturnType<typeof createDemoClock>;
   readonly agents: readonly Agent[];
 };
 
-async function speak(
+async function runConversation(
   { store, clock, agents }: World,
-  { id, name, agent: by, says }: Told & { readonly id: string },
+  { id, name, agent: agentName, messages }: DemoConversation & { readonly id: string },
 ) {
-  const agent = agents.find((one) => one.name === by);
-  if (!agent) throw new Error(`There is no agent ${by}.`);
-  for (const [at, words] of says.entries()) {
-    const handle = run(agent, words, {
+  const agent = agents.find((conversation) => conversation.name === agentName);
+  if (!agent) throw new Error(`There is no agent ${agentName}.`);
+  for (const [index, text] of messages.entries()) {
+    const handle = run(agent, text, {
       store,
       session: id,
       clock,
-      runId: `run_${name}_${at + 1}`,
+      runId: `run_${name}_${index + 1}`,
       timeZone: "UTC",
     });
     const { pending } = await handle;
@@ -132,7 +132,7 @@ async function speak(
   }
 }
 
-async function keepAgent(store: Store, coded: readonly Agent[]): Promise<void> {
+async function saveStoredAgent(store: Store, coded: readonly Agent[]): Promise<void> {
   await storedAgents({ store, coded }).save(
     {
       format: 1,

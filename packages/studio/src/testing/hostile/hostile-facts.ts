@@ -1,7 +1,7 @@
 import { defaultPolicy, type Fact, type Json, type Store } from "capstan";
 import { hostileHint } from "../../widgets/widgets-fixture-data.ts";
 
-/** All fields of a type, also those that may be left out: a field that is new must be given a text here. */
+/** All fields of a type, including optional ones, so that a new field must be added here. */
 type Whole<Value> = Value extends string | number | boolean
   ? Value
   : Value extends readonly (infer Item)[]
@@ -13,7 +13,7 @@ type Whole<Value> = Value extends string | number | boolean
       : Value;
 
 type Type = Fact["type"];
-type PlaceOf =
+type EnvelopeField =
   | "type"
   | "runId"
   | "sessionId"
@@ -24,17 +24,16 @@ type PlaceOf =
   | "seq"
   | "at"
   | "id";
-/** The call of a fact is no text. */
-type Body<Of extends Type> = Omit<Extract<Fact, { readonly type: Of }>, PlaceOf>;
-type UnplacedFact = Parameters<Store["append"]>[0][number];
-/** Free-form data may have any fields, and needs none. */
+type Body<Of extends Type> = Omit<Extract<Fact, { readonly type: Of }>, EnvelopeField>;
+type FactBody = Parameters<Store["append"]>[0][number];
+/** Fields with free-form data. */
 type Loose = "policy" | "ui" | "question" | "entry" | "input" | "contexts" | "checks" | "output";
 type WholeBody<Of extends Type> = {
   readonly [Field in keyof Body<Of>]-?: Field extends Loose ? unknown : Whole<NonNullable<Body<Of>[Field]>>;
 };
 
-/** Where hostile words come from: each text has a number, so that it can be found again. */
-export type Words = { text(): string; url(): string };
+/** Source of hostile texts. Each text has a number to find it again. */
+export type HostileText = { text(): string; url(): string };
 
 type Facts = { readonly [Of in Type]: WholeBody<Of> };
 
@@ -46,9 +45,9 @@ const usage = {
   cost: 0.1,
   estimated: true,
 };
-const hintCalls = hostileHint.map((_, at) => `h${at}`);
+const hintCalls = hostileHint.map((_, index) => `h${index}`);
 
-function wholes({ text, url }: Words) {
+function createParts({ text, url }: HostileText) {
   const image = {
     type: "image" as const,
     mediaType: "image/svg+xml",
@@ -68,9 +67,9 @@ function wholes({ text, url }: Words) {
   };
 }
 
-/** One of each kind of fact, with hostile words in every text of it. */
-export function hostileFacts(words: Words): Facts {
-  return { ...modelFacts(words), ...toolFacts(words), ...runFacts(words) };
+/** One fact of each type, with hostile text in every field. */
+export function createHostileFacts(hostile: HostileText): Facts {
+  return { ...createModelFacts(hostile), ...createToolFacts(hostile), ...createRunFacts(hostile) };
 }
 
 type ModelFacts =
@@ -83,9 +82,9 @@ type ModelFacts =
   | "turn_end"
   | "turn_summary";
 
-function modelFacts(words: Words): Pick<Facts, ModelFacts> {
-  const { text, url } = words;
-  const { error, call, source, image } = wholes(words);
+function createModelFacts(hostile: HostileText): Pick<Facts, ModelFacts> {
+  const { text, url } = hostile;
+  const { error, call, source, image } = createParts(hostile);
   const file = { type: "file", mediaType: text(), data: Buffer.from(text()).toString("base64") };
   return {
     run_start: {
@@ -143,9 +142,9 @@ type ToolFacts =
   | "handoff_denied"
   | "handoff_return";
 
-function toolFacts(words: Words): Pick<Facts, ToolFacts> {
-  const { text } = words;
-  const { error, fragment, source, image } = wholes(words);
+function createToolFacts(hostile: HostileText): Pick<Facts, ToolFacts> {
+  const { text } = hostile;
+  const { error, fragment, source, image } = createParts(hostile);
   return {
     tool_call_start: { name: text(), arguments: { [text()]: [text()] }, attempt: 1 },
     tool_call_result: {
@@ -207,9 +206,9 @@ function toolFacts(words: Words): Pick<Facts, ToolFacts> {
   };
 }
 
-function runFacts(words: Words): Omit<Facts, ModelFacts | ToolFacts> {
-  const { text } = words;
-  const { error } = wholes(words);
+function createRunFacts(hostile: HostileText): Omit<Facts, ModelFacts | ToolFacts> {
+  const { text } = hostile;
+  const { error } = createParts(hostile);
   return {
     waiting: { callIds: ["c1"], until: 1 },
     woken: {},
@@ -231,15 +230,15 @@ function runFacts(words: Words): Omit<Facts, ModelFacts | ToolFacts> {
   };
 }
 
-type Place = { readonly sessionId: string; readonly runId: string; readonly agent: string };
+type RunIdentity = { readonly sessionId: string; readonly runId: string; readonly agent: string };
 
-/** A run in which everything happens, in an order that makes sense. */
-export function hostileRun(words: Words, place: Place): readonly UnplacedFact[] {
-  const facts = hostileFacts(words);
+/** A run with every type of fact, in a plausible order. */
+export function createHostileRun(hostile: HostileText, identity: RunIdentity): readonly FactBody[] {
+  const facts = createHostileFacts(hostile);
   const { question: _, number: __, ...approval } = facts.approval_required;
-  const all = (...types: readonly Type[]) => types.map((type) => ({ type, ...facts[type] }));
-  return placed(place, [
-    ...all(
+  const pickFacts = (...types: readonly Type[]) => types.map((type) => ({ type, ...facts[type] }));
+  return toFacts(identity, [
+    ...pickFacts(
       "run_start",
       "recovered",
       "compaction_start",
@@ -249,29 +248,29 @@ export function hostileRun(words: Words, place: Place): readonly UnplacedFact[] 
       "message",
     ),
     { type: "approval_required", ...approval },
-    ...all("waiting", "woken", "approval_resolved"),
+    ...pickFacts("waiting", "woken", "approval_resolved"),
     { type: "tool_call_start", ...facts.tool_call_start, id: "c1" },
     { type: "tool_call_result", ...facts.tool_call_result, id: "c1" },
-    ...hostileHint.flatMap((ui, at) => [
-      { type: "tool_call_start", ...facts.tool_call_start, id: `h${at}` },
-      { type: "tool_call_result", ...facts.tool_call_result, id: `h${at}`, ui },
+    ...hostileHint.flatMap((ui, index) => [
+      { type: "tool_call_start", ...facts.tool_call_start, id: `h${index}` },
+      { type: "tool_call_result", ...facts.tool_call_result, id: `h${index}`, ui },
     ]),
-    ...all("handoff", "handoff_denied", "handoff_return", "steered", "turn_summary", "turn_end"),
-    ...all("warning", "limit_reached", "cancel_requested", "error", "done"),
+    ...pickFacts("handoff", "handoff_denied", "handoff_return", "steered", "turn_summary", "turn_end"),
+    ...pickFacts("warning", "limit_reached", "cancel_requested", "error", "done"),
   ]);
 }
 
-/** A run that waits for a person: for a yes, and for an answer in a form. */
-export function waitingRun(words: Words, place: Place): readonly UnplacedFact[] {
-  const facts = hostileFacts(words);
-  const { text, url } = words;
+/** A run that waits for an approval and for an answer. */
+export function createWaitingRun(hostile: HostileText, identity: RunIdentity): readonly FactBody[] {
+  const facts = createHostileFacts(hostile);
+  const { text, url } = hostile;
   const { question: _, number: __, ...approval } = facts.approval_required;
   const properties = {
-    words: { type: "string", title: text(), description: text() },
+    hostile: { type: "string", title: text(), description: text() },
     choice: { type: "string", enum: [text(), text()], title: text() },
   };
   const question = { message: text(), url: url(), schema: { type: "object", properties } };
-  return placed(place, [
+  return toFacts(identity, [
     { type: "run_start", ...facts.run_start },
     { type: "turn_start", ...facts.turn_start },
     { type: "message", ...facts.message },
@@ -282,9 +281,13 @@ export function waitingRun(words: Words, place: Place): readonly UnplacedFact[] 
   ]);
 }
 
-function placed(place: Place, bodies: readonly object[]): readonly UnplacedFact[] {
-  return bodies.map((body, at) => {
-    const fact = { turn: at === 0 ? 0 : 1, at: 1_700_000_000_000 + at * 1000, id: `${place.runId}.${at}` };
-    return { ...fact, ...body, ...place } as unknown as UnplacedFact;
+function toFacts(identity: RunIdentity, bodies: readonly object[]): readonly FactBody[] {
+  return bodies.map((body, index) => {
+    const fact = {
+      turn: index === 0 ? 0 : 1,
+      index: 1_700_000_000_000 + index * 1000,
+      id: `${identity.runId}.${index}`,
+    };
+    return { ...fact, ...body, ...identity } as unknown as FactBody;
   });
 }

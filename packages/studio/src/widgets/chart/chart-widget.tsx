@@ -1,44 +1,49 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { steadyText } from "../../markdown/visible-text.ts";
-import { seriesVariable, useThemeColours } from "../theme-colors.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { getSeriesVariable, useThemeColors } from "../theme-colors.ts";
 import { TextAlternative, WidgetFrame } from "../widget-frame.tsx";
 import type { ChartProps } from "../widget-props.ts";
-import { chartOptions, dataOf, labelsOf, numberText } from "./chart-options.ts";
+import { buildChartOptions, formatValue, getLabels, toPlotData } from "./chart-options.ts";
 
 const height = 260;
 
-/** Numbers as a picture, with the number under the pointer in words and all of them as a table. */
+/** A chart with a readout for the hovered value and a table of all values. */
 export function ChartWidget(props: ChartProps): ReactNode {
   const { title, series, x, unit, type } = props;
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [index, setIndex] = useState<number | undefined>();
-  const labels = labelsOf(x);
-  const toggle = (place: number): void =>
+  const labels = getLabels(x);
+  const toggle = (seriesIndex: number): void =>
     setHidden(
-      (now) => new Set(now.has(place) ? [...now].filter((other) => other !== place) : [...now, place]),
+      (hiddenNow) =>
+        new Set(
+          hiddenNow.has(seriesIndex)
+            ? [...hiddenNow].filter((other) => other !== seriesIndex)
+            : [...hiddenNow, seriesIndex],
+        ),
     );
   return (
     <WidgetFrame label={`${type[0]?.toUpperCase()}${type.slice(1)} chart`} title={title}>
       <div className="flex min-h-9 flex-wrap items-center gap-x-1 px-2 pt-1.5 text-xs">
-        {series.map(({ label, color, values }, place) => (
+        {series.map(({ label, color, values }, seriesIndex) => (
           <button
-            // biome-ignore lint/suspicious/noArrayIndexKey: two series may have one name
-            key={place}
+            // biome-ignore lint/suspicious/noArrayIndexKey: series names are not unique
+            key={seriesIndex}
             type="button"
-            aria-pressed={!hidden.has(place)}
-            onClick={() => toggle(place)}
+            aria-pressed={!hidden.has(seriesIndex)}
+            onClick={() => toggle(seriesIndex)}
             className="flex items-center gap-1.5 rounded px-1.5 py-0.5 text-quiet hover:bg-sunken aria-[pressed=false]:line-through aria-[pressed=false]:opacity-60"
           >
             <span
               aria-hidden="true"
               className="size-2.5 rounded-[3px]"
-              style={{ background: color ?? seriesVariable(place) }}
+              style={{ background: color ?? getSeriesVariable(seriesIndex) }}
             />
-            {steadyText(label)}
+            {escapeBidi(label)}
             {index !== undefined && (
-              <b className="font-medium text-ink tabular-nums">{numberText(values[index], unit)}</b>
+              <b className="font-medium text-ink tabular-nums">{formatValue(values[index], unit)}</b>
             )}
           </button>
         ))}
@@ -47,7 +52,7 @@ export function ChartWidget(props: ChartProps): ReactNode {
         </span>
       </div>
       <Plot chart={props} hidden={hidden} onIndex={setIndex} />
-      <TextAlternative summary="The numbers as a table">
+      <TextAlternative summary="Data table">
         <ChartTable chart={props} labels={labels} />
       </TextAlternative>
     </WidgetFrame>
@@ -61,38 +66,42 @@ type PlotProps = {
 };
 
 function Plot({ chart, hidden, onIndex }: PlotProps): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);
-  const colours = useThemeColours();
+  const colors = useThemeColors();
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     const size = { width: Math.max(element.clientWidth, 160), height };
-    const made = new UPlot({ ...chartOptions(chart, colours, onIndex), ...size }, dataOf(chart), element);
-    plot.current = made;
+    const created = new UPlot(
+      { ...buildChartOptions(chart, colors, onIndex), ...size },
+      toPlotData(chart),
+      element,
+    );
+    plot.current = created;
     const observer = new ResizeObserver(() =>
-      made.setSize({ width: Math.max(element.clientWidth, 160), height }),
+      created.setSize({ width: Math.max(element.clientWidth, 160), height }),
     );
     observer.observe(element);
     return () => {
       observer.disconnect();
-      made.destroy();
+      created.destroy();
       plot.current = null;
     };
-  }, [chart, colours, onIndex]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a chart made anew shows all of its series
+  }, [chart, colors, onIndex]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new chart shows all series
   useEffect(() => {
     chart.series.forEach((_, index) => {
       plot.current?.setSeries(index + 1, { show: !hidden.has(index) });
     });
-  }, [chart, colours, hidden]);
+  }, [chart, colors, hidden]);
   return (
     <div
-      ref={place}
+      ref={container}
       role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move along the values
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move along the values
       tabIndex={0}
-      aria-label={`${summary(chart)} Arrow keys move along the values.`}
+      aria-label={`${formatSummary(chart)} Arrow keys move along the values.`}
       onKeyDown={(event) => moveCursor(event, plot.current)}
       className="px-1 pb-1"
       style={{ height: height + 4 }}
@@ -112,12 +121,12 @@ function moveCursor(event: KeyboardEvent, plot: UPlot | null): void {
   plot.setCursor({ left: plot.valToPos(values[index] ?? 0, "x"), top: plot.over.clientHeight / 2 });
 }
 
-function summary({ title, type, series, x }: ChartProps): string {
-  const names = series.map(({ label }) => steadyText(label)).join(", ");
-  return `${title === undefined ? "" : `${steadyText(title)}. `}${type} chart of ${names}, ${x.values.length} values each.`;
+function formatSummary({ title, type, series, x }: ChartProps): string {
+  const names = series.map(({ label }) => escapeBidi(label)).join(", ");
+  return `${title === undefined ? "" : `${escapeBidi(title)}. `}${type} chart of ${names}, ${x.values.length} values each.`;
 }
 
-const mostRows = 1000;
+const maxRows = 1000;
 
 function ChartTable({
   chart,
@@ -133,34 +142,34 @@ function ChartTable({
         <thead>
           <tr>
             <th scope="col" className="py-1 pr-3 text-left font-medium text-quiet">
-              {steadyText(x.label ?? "")}
+              {escapeBidi(x.label ?? "")}
             </th>
-            {series.map(({ label }, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two series may have one name
-              <th key={place} scope="col" className="py-1 pl-3 font-medium text-quiet">
-                {steadyText(label)}
+            {series.map(({ label }, seriesIndex) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: series names are not unique
+              <th key={seriesIndex} scope="col" className="py-1 pl-3 font-medium text-quiet">
+                {escapeBidi(label)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {labels.slice(0, mostRows).map((label, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two values may have one name
+          {labels.slice(0, maxRows).map((label, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: labels are not unique
             <tr key={index} className="border-t">
               <th scope="row" className="py-1 pr-3 text-left font-normal">
                 {label}
               </th>
-              {series.map(({ values }, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: two series may have one name
-                <td key={place} className="py-1 pl-3">
-                  {numberText(values[index], unit)}
+              {series.map(({ values }, seriesIndex) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: series names are not unique
+                <td key={seriesIndex} className="py-1 pl-3">
+                  {formatValue(values[index], unit)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {labels.length > mostRows && <p className="pt-2 text-faint">{labels.length - mostRows} rows more.</p>}
+      {labels.length > maxRows && <p className="pt-2 text-faint">{labels.length - maxRows} more rows.</p>}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { MultiGraph } from "graphology";
 import forceAtlas2Module, { type ForceAtlas2Settings } from "graphology-layout-forceatlas2";
-import { steadyText } from "../../markdown/visible-text.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import type { GraphNode, GraphProps } from "../widget-props.ts";
 
-// Its types describe another form of module than the one that is loaded.
+// The package's types describe a different module format.
 const forceAtlas2 = forceAtlas2Module as unknown as {
   assign(
     graph: MultiGraph,
@@ -17,65 +17,71 @@ export type LayoutName = NonNullable<GraphProps["layout"]>;
 type Point = { readonly x: number; readonly y: number };
 
 /**
- * The graph with a place for every node. An edge of a node that is not there is left out. What was drawn before stays where
- * it was, as far as most of it is still there.
+ * Builds the graph with a position for every node. Drops edges to missing nodes. Keeps the previous positions if most
+ * nodes are still there.
  */
-export function graphOf(props: GraphProps, layout: LayoutName, before?: MultiGraph): MultiGraph {
+export function buildGraph(props: GraphProps, layout: LayoutName, previous?: MultiGraph): MultiGraph {
   const { nodes, edges, isDirected = false } = props;
   const graph = new MultiGraph({ type: isDirected ? "directed" : "undirected" });
-  const types = typesOf(nodes).map(({ type }) => type);
+  const types = countTypes(nodes).map(({ type }) => type);
   nodes.forEach(({ id, label = id, type = "", color, size = 1 }, index) => {
     if (graph.hasNode(id)) return;
-    const at = layout === "grid" ? inGrid(index, nodes.length) : inCircle(index, nodes.length);
+    const at = layout === "grid" ? placeOnGrid(index, nodes.length) : placeOnCircle(index, nodes.length);
     const kind = types.indexOf(type);
     graph.addNode(id, {
       ...at,
-      label: steadyText(label),
+      label: escapeBidi(label),
       kind,
-      kindName: steadyText(type),
+      kindName: escapeBidi(type),
       given: color,
       size: 4 + 3 * Math.sqrt(size),
     });
   });
   for (const { from, to, label = "", color, size = 1 } of edges)
     if (graph.hasNode(from) && graph.hasNode(to))
-      graph.addEdge(from, to, { label: steadyText(label), given: color, size: 0.6 + 0.6 * size });
-  if (layout === "force" && graph.order > 1 && !(before && keepPlaces(graph, before))) spread(graph);
+      graph.addEdge(from, to, { label: escapeBidi(label), given: color, size: 0.6 + 0.6 * size });
+  if (layout === "force" && graph.order > 1 && !(previous && keepPositions(graph, previous)))
+    applyForceLayout(graph);
   return graph;
 }
 
-/** Puts every node where it was, and a new one beside those that it is joined to; false when too few were there. */
-function keepPlaces(graph: MultiGraph, before: MultiGraph): boolean {
-  const [old, fresh] = [graph.filterNodes((id) => before.hasNode(id)), [] as string[]];
-  if (old.length * 2 <= graph.order) return false;
+/** Keeps known positions and places new nodes near their neighbors. Returns false if too few nodes are known. */
+function keepPositions(graph: MultiGraph, previous: MultiGraph): boolean {
+  const [keptIds, newIds] = [graph.filterNodes((id) => previous.hasNode(id)), [] as string[]];
+  if (keptIds.length * 2 <= graph.order) return false;
   graph.forEachNode((id) => {
-    if (!before.hasNode(id)) return void fresh.push(id);
-    graph.mergeNodeAttributes(id, placeOf(before, id));
+    if (!previous.hasNode(id)) return void newIds.push(id);
+    graph.mergeNodeAttributes(id, getNodePosition(previous, id));
   });
-  fresh.forEach((id, index) => {
-    const near = graph.neighbors(id).filter((other) => before.hasNode(other));
-    const around = (near.length > 0 ? near : old).map((other) => placeOf(before, other));
-    const beside = inCircle(index, fresh.length);
+  newIds.forEach((id, index) => {
+    const knownNeighbors = graph.neighbors(id).filter((other) => previous.hasNode(other));
+    const references = (knownNeighbors.length > 0 ? knownNeighbors : keptIds).map((other) =>
+      getNodePosition(previous, other),
+    );
+    const offset = placeOnCircle(index, newIds.length);
     graph.mergeNodeAttributes(id, {
-      x: mean(around.map(({ x }) => x)) + beside.x * 0.1,
-      y: mean(around.map(({ y }) => y)) + beside.y * 0.1,
+      x: computeMean(references.map(({ x }) => x)) + offset.x * 0.1,
+      y: computeMean(references.map(({ y }) => y)) + offset.y * 0.1,
     });
   });
   return true;
 }
 
-function placeOf(graph: MultiGraph, id: string): Point {
+function getNodePosition(graph: MultiGraph, id: string): Point {
   return { x: graph.getNodeAttribute(id, "x"), y: graph.getNodeAttribute(id, "y") };
 }
 
-const mean = (values: readonly number[]): number =>
+const computeMean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 
-/** Ids of nodes that are new, or look different. Of another graph altogether none: there is nothing to compare. */
-export function changedNodes(before: readonly GraphNode[], after: readonly GraphNode[]): readonly string[] {
-  const known = new Map(before.map((node) => [node.id, node]));
-  if (!after.some(({ id }) => known.has(id))) return [];
-  return after.filter((node) => !isSameNode(known.get(node.id), node)).map(({ id }) => id);
+/** Returns the ids of new or restyled nodes, or none if the graphs have no node in common. */
+export function findChangedNodes(
+  previous: readonly GraphNode[],
+  after: readonly GraphNode[],
+): readonly string[] {
+  const previousNodes = new Map(previous.map((node) => [node.id, node]));
+  if (!after.some(({ id }) => previousNodes.has(id))) return [];
+  return after.filter((node) => !isSameNode(previousNodes.get(node.id), node)).map(({ id }) => id);
 }
 
 function isSameNode(left: GraphNode | undefined, right: GraphNode): boolean {
@@ -84,8 +90,8 @@ function isSameNode(left: GraphNode | undefined, right: GraphNode): boolean {
   );
 }
 
-/** Fewer rounds for more nodes, so that a large graph does not stop the page. The start is a circle: never by chance. */
-function spread(graph: MultiGraph): void {
+/** Uses fewer iterations for larger graphs to keep the page responsive. Deterministic: it starts from a circle. */
+function applyForceLayout(graph: MultiGraph): void {
   const work = graph.order + graph.size;
   const iterations = Math.round(Math.min(Math.max(120_000 / work, 8), 250));
   forceAtlas2.assign(graph, {
@@ -98,20 +104,20 @@ function spread(graph: MultiGraph): void {
   });
 }
 
-function inCircle(index: number, count: number): Point {
+function placeOnCircle(index: number, count: number): Point {
   const angle = (2 * Math.PI * index) / Math.max(count, 1);
   return { x: 10 * Math.cos(angle), y: 10 * Math.sin(angle) };
 }
 
-function inGrid(index: number, count: number): Point {
+function placeOnGrid(index: number, count: number): Point {
   const columns = Math.ceil(Math.sqrt(count * 1.6));
   return { x: index % columns, y: -Math.floor(index / columns) };
 }
 
 export type NodeType = { readonly type: string; readonly count: number; readonly color: string | undefined };
 
-/** The types there are, the most usual first. A colour that all nodes of a type were given is that of the type. */
-export function typesOf(nodes: readonly GraphNode[]): readonly NodeType[] {
+/** Counts the node types, most frequent first. A type has a color if all its nodes share it. */
+export function countTypes(nodes: readonly GraphNode[]): readonly NodeType[] {
   const found = new Map<string, GraphNode[]>();
   for (const node of nodes) {
     if (node.type === undefined) continue;

@@ -1,22 +1,22 @@
 import type { MultiGraph } from "graphology";
 import type { ReactNode } from "react";
 
-type GraphInWordsProps = {
+type GraphTextProps = {
   readonly graph: MultiGraph;
   readonly selected: string | undefined;
   readonly onSelect: (id: string) => void;
 };
 
-const mostNodes = 500;
-const mostNeighbours = 20;
+const maxNodes = 500;
+const maxNeighbors = 20;
 
-/** Every node with what it is and what it is joined to. */
-export function GraphInWords({ graph, selected, onSelect }: GraphInWordsProps): ReactNode {
+/** List of nodes with their types and neighbors. */
+export function GraphText({ graph, selected, onSelect }: GraphTextProps): ReactNode {
   const nodes = graph.nodes();
   return (
     <>
       <ul>
-        {nodes.slice(0, mostNodes).map((id) => (
+        {nodes.slice(0, maxNodes).map((id) => (
           <li key={id} className="py-0.5">
             <button
               type="button"
@@ -26,23 +26,25 @@ export function GraphInWords({ graph, selected, onSelect }: GraphInWordsProps): 
             >
               {String(graph.getNodeAttribute(id, "label"))}
             </button>
-            <span className="text-quiet">{aboutNode(graph, id)}</span>
+            <span className="text-quiet">{describeNode(graph, id)}</span>
           </li>
         ))}
       </ul>
-      {nodes.length > mostNodes && <p className="pt-2 text-faint">{nodes.length - mostNodes} nodes more.</p>}
+      {nodes.length > maxNodes && <p className="pt-2 text-faint">{nodes.length - maxNodes} more nodes.</p>}
     </>
   );
 }
 
-function aboutNode(graph: MultiGraph, id: string): string {
+function describeNode(graph: MultiGraph, id: string): string {
   const type = String(graph.getNodeAttribute(id, "kindName"));
-  const neighbours = graph.neighbors(id);
-  const names = neighbours
-    .slice(0, mostNeighbours)
+  const neighbors = graph.neighbors(id);
+  const names = neighbors
+    .slice(0, maxNeighbors)
     .map((other) => String(graph.getNodeAttribute(other, "label")));
-  const more = neighbours.length - names.length;
-  const joined =
-    names.length === 0 ? "no edges" : `joined to ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  return `${type === "" ? "" : ` (${type})`}: ${joined}`;
+  const more = neighbors.length - names.length;
+  const connections =
+    names.length === 0
+      ? "no edges"
+      : `connected to ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `${type === "" ? "" : ` (${type})`}: ${connections}`;
 }

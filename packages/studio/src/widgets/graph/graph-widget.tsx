@@ -1,14 +1,14 @@
 import { Maximize } from "lucide-react";
 import { type ReactNode, useContext, useState } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { seriesVariable } from "../theme-colors.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
+import { getSeriesVariable } from "../theme-colors.ts";
 import { Choice, TextAlternative, WidgetFrame, WidgetRoom } from "../widget-frame.tsx";
 import type { GraphProps } from "../widget-props.ts";
-import { graphOf, type LayoutName, typesOf } from "./graph-model.ts";
-import { GraphInWords } from "./graph-text.tsx";
-import { type RedrawnGraph, redrawnGraph } from "./redraw-graph.ts";
+import { buildGraph, countTypes, type LayoutName } from "./graph-model.ts";
+import { GraphText } from "./graph-text.tsx";
+import { type GraphDrawing, redrawGraph } from "./redraw-graph.ts";
 import { useSigma } from "./use-sigma.ts";
 
 const layouts = [
@@ -17,22 +17,23 @@ const layouts = [
   { value: "grid", name: "Grid" },
 ] as const;
 
-/** Nodes and edges, drawn with WebGL; where there is none, and for those who read, as a list. */
+/** A graph drawn with WebGL, with a list as fallback and text alternative. */
 export function GraphWidget(props: GraphProps): ReactNode {
   const { title, nodes, edges } = props;
-  const [drawn, setDrawn] = useState<RedrawnGraph>(() => redrawnGraph(undefined, props));
-  if (drawn.props !== props) setDrawn(redrawnGraph(drawn, props));
-  const { layout, graph } = drawn;
-  const setLayout = (next: LayoutName) => setDrawn({ ...drawn, layout: next, graph: graphOf(props, next) });
+  const [drawing, setDrawing] = useState<GraphDrawing>(() => redrawGraph(undefined, props));
+  if (drawing.props !== props) setDrawing(redrawGraph(drawing, props));
+  const { layout, graph } = drawing;
+  const setLayout = (next: LayoutName) =>
+    setDrawing({ ...drawing, layout: next, graph: buildGraph(props, next) });
   const [selected, setSelected] = useState<string | undefined>();
-  const { place, state, lookAt, reset } = useSigma({ ...drawn, selected, onSelect: setSelected });
+  const { container, state, zoomToNodes, reset } = useSigma({ ...drawing, selected, onSelect: setSelected });
   const room = useContext(WidgetRoom);
-  const types = typesOf(nodes);
-  const word = drawn.isChange ? "changed" : "marked";
-  const changed = drawn.changed.length === 0 ? "" : `, ${drawn.changed.length} ${word}`;
-  const look = (id: string): void => {
+  const types = countTypes(nodes);
+  const changeLabel = drawing.isChange ? "changed" : "marked";
+  const changed = drawing.changed.length === 0 ? "" : `, ${drawing.changed.length} ${changeLabel}`;
+  const selectAndZoom = (id: string): void => {
     setSelected(id);
-    lookAt([id]);
+    zoomToNodes([id]);
   };
   return (
     <WidgetFrame
@@ -57,24 +58,24 @@ export function GraphWidget(props: GraphProps): ReactNode {
               <span
                 aria-hidden="true"
                 className="size-2.5 rounded-full"
-                style={{ background: color ?? seriesVariable(index) }}
+                style={{ background: color ?? getSeriesVariable(index) }}
               />
-              {steadyText(type)} <span className="text-faint tabular-nums">{count}</span>
+              {escapeBidi(type)} <span className="text-faint tabular-nums">{count}</span>
             </li>
           ))}
         </ul>
       )}
       {state === "missing" ? (
         <div className="px-3 py-2 text-sm">
-          <p className="pb-2 text-quiet">This browser has no WebGL, so the graph is shown as a list.</p>
+          <p className="pb-2 text-quiet">WebGL is not available. The graph is shown as a list.</p>
           <div className="max-h-96 overflow-y-auto">
-            <GraphInWords graph={graph} selected={selected} onSelect={setSelected} />
+            <GraphText graph={graph} selected={selected} onSelect={setSelected} />
           </div>
         </div>
       ) : (
         <>
           <div
-            ref={place}
+            ref={container}
             aria-hidden="true"
             className={classNames(
               "relative w-full touch-pan-y",
@@ -82,7 +83,7 @@ export function GraphWidget(props: GraphProps): ReactNode {
             )}
           />
           <TextAlternative summary="Nodes and edges as a list">
-            <GraphInWords graph={graph} selected={selected} onSelect={look} />
+            <GraphText graph={graph} selected={selected} onSelect={selectAndZoom} />
           </TextAlternative>
         </>
       )}

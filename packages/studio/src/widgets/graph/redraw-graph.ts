@@ -1,29 +1,29 @@
 import type { MultiGraph } from "graphology";
 import type { GraphNode, GraphProps } from "../widget-props.ts";
-import { changedNodes, graphOf, type LayoutName } from "./graph-model.ts";
+import { buildGraph, findChangedNodes, type LayoutName } from "./graph-model.ts";
 
-/** What is drawn, and what of it has just changed. */
-export type RedrawnGraph = {
+/** A drawn graph and the nodes that have just changed. */
+export type GraphDrawing = {
   readonly props: GraphProps;
   readonly layout: LayoutName;
   readonly graph: MultiGraph;
   readonly changed: readonly string[];
-  /** Whether they look different; otherwise the answer is about them. */
+  /** True if the nodes changed; false if they are only highlighted. */
   readonly isChange: boolean;
 };
 
-/** Other props take the place of those before: what stays is where it was, and what is different flashes. */
-export function redrawnGraph(before: RedrawnGraph | undefined, props: GraphProps): RedrawnGraph {
-  const { layout: given, nodes, flash } = props;
-  const isOther = given !== undefined && given !== before?.props.layout;
-  const layout = isOther ? given : (before?.layout ?? given ?? "force");
-  const graph = graphOf(props, layout, before?.layout === layout ? before.graph : undefined);
-  const different = before ? changedNodes(before.props.nodes, nodes) : [];
-  const isChange = before ? different.length > 0 : isStyled(nodes, flash ?? []);
-  return { props, layout, graph, changed: flash ?? different, isChange };
+/** Replaces the props. Remaining nodes keep their positions; changed nodes flash. */
+export function redrawGraph(previous: GraphDrawing | undefined, props: GraphProps): GraphDrawing {
+  const { layout: requestedLayout, nodes, flash } = props;
+  const isNewLayout = requestedLayout !== undefined && requestedLayout !== previous?.props.layout;
+  const layout = isNewLayout ? requestedLayout : (previous?.layout ?? requestedLayout ?? "force");
+  const graph = buildGraph(props, layout, previous?.layout === layout ? previous.graph : undefined);
+  const changedIds = previous ? findChangedNodes(previous.props.nodes, nodes) : [];
+  const isChange = previous ? changedIds.length > 0 : isStyled(nodes, flash ?? []);
+  return { props, layout, graph, changed: flash ?? changedIds, isChange };
 }
 
-/** A picture without one before it: what has all been given a look has changed, as far as one can tell. */
+/** Without a previous drawing, nodes that all have a style count as changed. */
 function isStyled(nodes: readonly GraphNode[], flash: readonly string[]): boolean {
   const flashing = nodes.filter(({ id }) => flash.includes(id));
   return flashing.length > 0 && flashing.every(({ color, size }) => (color ?? size) !== undefined);

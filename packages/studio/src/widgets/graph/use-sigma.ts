@@ -3,127 +3,135 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import type Sigma from "sigma";
 import type { EdgeProgramType } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
-import { useThemeColours } from "../theme-colors.ts";
+import { useThemeColors } from "../theme-colors.ts";
 import type { GraphProps } from "../widget-props.ts";
-import { edgeLook, flash, type GraphLook, hoverLook, labelLook, nodeLook, zoomTo } from "./sigma-style.ts";
+import {
+  createHoverDrawer,
+  createLabelDrawer,
+  flashNodes,
+  type GraphStyle,
+  styleEdge,
+  styleNode,
+  zoomTo,
+} from "./sigma-style.ts";
 
 type SigmaOptions = {
   readonly graph: MultiGraph;
   readonly props: GraphProps;
-  /** Ids of nodes that flash. */
+  /** Ids of the nodes to flash. */
   readonly changed: readonly string[];
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
 };
 
 type SigmaView = {
-  readonly place: RefObject<HTMLDivElement | null>;
+  readonly container: RefObject<HTMLDivElement | null>;
   readonly state: "loading" | "drawn" | "missing";
-  /** Brings nodes into the middle. */
-  readonly lookAt: (ids: readonly string[]) => void;
+  /** Zooms to the given nodes. */
+  readonly zoomToNodes: (ids: readonly string[]) => void;
   readonly reset: () => void;
 };
 
-/** Keeps a drawing by sigma in step with the graph, the theme and what is selected. */
+/** Keeps a sigma drawing in sync with the graph, theme and selection. */
 export function useSigma({ graph, props, changed, selected, onSelect }: SigmaOptions): SigmaView {
-  const place = useRef<HTMLDivElement>(null);
-  const colours = useThemeColours();
-  const [look] = useState<GraphLook>(() => ({ graph, colours, selected, flashing: new Set() }));
-  const { sigma, state } = useDrawing(place, { look, isDirected: graph.type === "directed", onSelect });
-  const lookAt = (ids: readonly string[]): void => {
+  const container = useRef<HTMLDivElement>(null);
+  const colors = useThemeColors();
+  const [style] = useState<GraphStyle>(() => ({ graph, colors, selected, flashing: new Set() }));
+  const { sigma, state } = useDrawing(container, { style, isDirected: graph.type === "directed", onSelect });
+  const zoomToNodes = (ids: readonly string[]): void => {
     if (sigma.current) zoomTo(sigma.current, ids);
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the state says that there is a drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the state tells when the drawing exists
   useEffect(() => {
-    look.graph = graph;
+    style.graph = graph;
     const { current } = sigma;
     if (!current) return;
     if (current.getGraph() !== graph) {
-      // Before anything else that draws: the look is already that of the new one.
+      // Must come first: the style already belongs to the new graph.
       current.setGraph(graph);
       current.setSettings(labelSettings(graph));
     }
     zoomTo(current, props.zoomTo ?? []);
-    look.endFlash = flash(current, look, changed);
-    return look.endFlash;
-  }, [graph, props, changed, look, sigma, state]);
+    style.endFlash = flashNodes(current, style, changed);
+    return style.endFlash;
+  }, [graph, props, changed, style, sigma, state]);
 
   useEffect(() => {
-    Object.assign(look, { colours, selected });
-    sigma.current?.setSetting("labelColor", { color: colours.ink });
+    Object.assign(style, { colours: colors, selected });
+    sigma.current?.setSetting("labelColor", { color: colors.ink });
     sigma.current?.refresh();
-  }, [look, colours, selected, sigma]);
+  }, [style, colors, selected, sigma]);
 
   return {
-    place,
+    container,
     state,
-    lookAt,
+    zoomToNodes,
     reset: () => void sigma.current?.getCamera().animatedReset({ duration: 120 }),
   };
 }
 
 type DrawingOptions = {
-  readonly look: GraphLook;
+  readonly style: GraphStyle;
   readonly isDirected: boolean;
   readonly onSelect: (id: string | undefined) => void;
 };
 
 type Drawing = { readonly sigma: RefObject<Sigma | null>; readonly state: SigmaView["state"] };
 
-/** One drawing as long as it is in its place, whatever comes into it: where one looks stays, and so does its WebGL. */
-function useDrawing(place: RefObject<HTMLElement | null>, options: DrawingOptions): Drawing {
-  const { look, isDirected, onSelect } = options;
+/** Creates one drawing per mount and reuses it for new graphs, keeping the camera and the WebGL context. */
+function useDrawing(container: RefObject<HTMLElement | null>, options: DrawingOptions): Drawing {
+  const { style, isDirected, onSelect } = options;
   const sigma = useRef<Sigma | null>(null);
   const [state, setState] = useState<SigmaView["state"]>("loading");
-  const isSeen = useIsSeen(place);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: arrows are drawn by another program
+  const isVisible = useIsVisible(container);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: directed graphs need another edge program
   useEffect(() => {
-    const element = place.current;
-    if (!element || !isSeen) return;
+    const element = container.current;
+    if (!element || !isVisible) return;
     if (!hasWebgl()) return setState("missing");
     setState("loading");
-    let isOver = false;
+    let isDisposed = false;
     loadSigma().then(
       (modules) => {
-        // Not before: a second drawing in the same place is wiped away with the first.
-        if (isOver) return;
-        sigma.current = drawn(modules, { element, graph: look.graph, look, onSelect });
+        // A second drawing in the same container would be removed with the first.
+        if (isDisposed) return;
+        sigma.current = tryCreateSigma(modules, { element, graph: style.graph, style, onSelect });
         setState(sigma.current ? "drawn" : "missing");
       },
-      () => isOver || setState("missing"),
+      () => isDisposed || setState("missing"),
     );
-    const sizes = new ResizeObserver(() => sigma.current?.refresh());
-    sizes.observe(element);
+    const resizeObserver = new ResizeObserver(() => sigma.current?.refresh());
+    resizeObserver.observe(element);
     return () => {
-      isOver = true;
-      sizes.disconnect();
-      look.endFlash?.();
+      isDisposed = true;
+      resizeObserver.disconnect();
+      style.endFlash?.();
       sigma.current?.kill();
       sigma.current = null;
     };
-  }, [place, look, isDirected, onSelect, isSeen]);
+  }, [container, style, isDirected, onSelect, isVisible]);
   return { sigma, state };
 }
 
-/** A page may draw only a few with WebGL: of many graphs in a conversation those that are in sight. */
-function useIsSeen(place: RefObject<HTMLElement | null>): boolean {
-  const [isSeen, setSeen] = useState(false);
+/** Pages are limited to a few WebGL contexts, so only visible graphs are drawn. */
+function useIsVisible(container: RefObject<HTMLElement | null>): boolean {
+  const [isVisible, setVisible] = useState(false);
   useEffect(() => {
-    if (!place.current) return;
-    const sight = new IntersectionObserver((entries) =>
-      setSeen(entries.some(({ isIntersecting }) => isIntersecting)),
+    if (!container.current) return;
+    const visibilityObserver = new IntersectionObserver((entries) =>
+      setVisible(entries.some(({ isIntersecting }) => isIntersecting)),
     );
-    sight.observe(place.current);
-    return () => sight.disconnect();
-  }, [place]);
-  return isSeen;
+    visibilityObserver.observe(container.current);
+    return () => visibilityObserver.disconnect();
+  }, [container]);
+  return isVisible;
 }
 
 function hasWebgl(): boolean {
   try {
     const context = document.createElement("canvas").getContext("webgl2");
-    // A page may have only a few of them.
+    // Contexts are limited.
     context?.getExtension("WEBGL_lose_context")?.loseContext();
     return context !== null;
   } catch {
@@ -134,7 +142,7 @@ function hasWebgl(): boolean {
 type DrawOptions = {
   readonly element: HTMLElement;
   readonly graph: MultiGraph;
-  readonly look: GraphLook;
+  readonly style: GraphStyle;
   readonly onSelect: (id: string | undefined) => void;
 };
 
@@ -148,16 +156,16 @@ async function loadSigma(): Promise<SigmaModules> {
   return { SigmaClass, EdgeArrowProgram };
 }
 
-/** WebGL can also be refused here, when too much of it is in use: then the list is what is left. */
-function drawn(modules: SigmaModules, options: DrawOptions): Sigma | null {
+/** Returns null if no WebGL context is available; the list is shown instead. */
+function tryCreateSigma(modules: SigmaModules, options: DrawOptions): Sigma | null {
   try {
-    return draw(modules, options);
+    return createSigma(modules, options);
   } catch {
     return null;
   }
 }
 
-/** Fewer names where there are many. */
+/** Shows fewer labels in large graphs. */
 function labelSettings({ order, size }: MultiGraph): Partial<Settings> {
   return {
     labelRenderedSizeThreshold: order > 120 ? 9 : 5,
@@ -166,27 +174,27 @@ function labelSettings({ order, size }: MultiGraph): Partial<Settings> {
   };
 }
 
-function draw(
+function createSigma(
   { SigmaClass, EdgeArrowProgram }: SigmaModules,
-  { element, graph, look, onSelect }: DrawOptions,
+  { element, graph, style, onSelect }: DrawOptions,
 ): Sigma {
   const isDirected = graph.type === "directed";
   const sigma = new SigmaClass(graph, element, {
     labelFont: '"Inter Variable", system-ui, sans-serif',
     labelSize: 12,
-    labelColor: { color: look.colours.ink },
+    labelColor: { color: style.colors.ink },
     ...labelSettings(graph),
     edgeLabelSize: 10,
-    edgeLabelColor: { color: look.colours.quiet },
+    edgeLabelColor: { color: style.colors.quiet },
     stagePadding: element.clientWidth > 420 ? 80 : 60,
     zIndex: true,
     allowInvalidContainer: true,
     defaultEdgeType: isDirected ? "arrow" : "line",
     edgeProgramClasses: { ...(isDirected && { arrow: EdgeArrowProgram }) },
-    defaultDrawNodeLabel: labelLook(look),
-    defaultDrawNodeHover: hoverLook(look),
-    nodeReducer: (id, data) => nodeLook(look, id, data),
-    edgeReducer: (id, data) => edgeLook(look, id, data),
+    defaultDrawNodeLabel: createLabelDrawer(style),
+    defaultDrawNodeHover: createHoverDrawer(style),
+    nodeReducer: (id, data) => styleNode(style, id, data),
+    edgeReducer: (id, data) => styleEdge(style, id, data),
   });
   sigma.on("clickNode", ({ node }) => onSelect(node));
   sigma.on("clickStage", () => onSelect(undefined));

@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import type { MapFeature, MapLevel, MapPin, MapProps, MapRoute } from "../widget-props.ts";
 import type { Point, Projection } from "./map-projection.ts";
-import { type Box, type Label, labelWidth, placeLabels } from "./place-labels.ts";
+import { type Box, type Label, measureLabel, placeLabels } from "./place-labels.ts";
 import type { View } from "./use-pan-zoom.ts";
 
 type MapDrawingProps = {
@@ -20,26 +20,26 @@ const looks = {
   wall: "fill-none stroke-quiet",
 } as const;
 
-/** The picture of one level. Shapes are scaled with the view; words and pins keep their size. */
+/** Draws one level. Shapes scale with the view; labels and pins keep their size. */
 export function MapDrawing({ map, level, projection, view, size }: MapDrawingProps): ReactNode {
   const shapes = useMemo(
-    () => level.features.map((feature) => shapeOf(feature, projection)),
+    () => level.features.map((feature) => toDrawnShape(feature, projection)),
     [level, projection],
   );
   const pins = (map.pins ?? []).filter((pin) => pin.level === level.id);
-  const onScreen = ([x, y]: Point): Point => [x * view.scale + view.x, y * view.scale + view.y];
-  const pinned = pins.map((pin) => ({ pin, at: onScreen(projection.project(pin.at)) }));
-  const lines = map.route ? linesOf(map.route, level.id) : [];
-  const stops = map.route ? changesOf(map.route, map.levels, level.id) : [];
-  const changes = stops.map(({ text, at }) => ({ text, at: onScreen(projection.project(at)) }));
-  const way = lines.map((line) => line.map((at) => onScreen(projection.project(at))));
-  const labels = labelsOn({ shapes, pinned, changes, way, view, size });
+  const toScreen = ([x, y]: Point): Point => [x * view.scale + view.x, y * view.scale + view.y];
+  const pinned = pins.map((pin) => ({ pin, at: toScreen(projection.project(pin.at)) }));
+  const lines = map.route ? getRouteLines(map.route, level.id) : [];
+  const stops = map.route ? getLevelChanges(map.route, map.levels, level.id) : [];
+  const changes = stops.map(({ text, at }) => ({ text, at: toScreen(projection.project(at)) }));
+  const routeLines = lines.map((line) => line.map((at) => toScreen(projection.project(at))));
+  const labels = layoutLabels({ shapes, pins: pinned, changes, routeLines, view, size });
   return (
     <svg width={size.width} height={size.height} aria-hidden="true" className="block">
       <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
         {shapes.map(({ path, look }, index) => (
           <path
-            // biome-ignore lint/suspicious/noArrayIndexKey: a shape has no other name than its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: shapes are identified by position
             key={index}
             d={path}
             vectorEffect="non-scaling-stroke"
@@ -50,14 +50,14 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
         ))}
         {lines.map((line, index) => (
           <RouteLine
-            // biome-ignore lint/suspicious/noArrayIndexKey: a part of the way has no other name than its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: segments are identified by position
             key={index}
             points={line.map(projection.project)}
           />
         ))}
       </g>
       {changes.map(({ at: [x, y] }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a stop has no other name than its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: stops are identified by position
         <circle key={index} cx={x} cy={y} r={5} strokeWidth={2.5} className="fill-raised stroke-accent" />
       ))}
       {labels.map(({ text, x, y }) => (
@@ -70,13 +70,13 @@ export function MapDrawing({ map, level, projection, view, size }: MapDrawingPro
           strokeWidth={3}
           paintOrder="stroke"
           className="fill-quiet stroke-raised text-[11px] data-strong:fill-ink data-strong:font-semibold"
-          data-strong={pinned.some(({ pin }) => steadyText(pin.label) === text) || undefined}
+          data-strong={pinned.some(({ pin }) => escapeBidi(pin.label) === text) || undefined}
         >
           {text}
         </text>
       ))}
       {pinned.map(({ pin, at }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two pins may have one name
+        // biome-ignore lint/suspicious/noArrayIndexKey: pin labels are not unique
         <Pin key={index} pin={pin} at={at} />
       ))}
     </svg>
@@ -87,69 +87,78 @@ type DrawnShape = {
   readonly path: string;
   readonly look: keyof typeof looks;
   readonly name: string | undefined;
-  readonly centre: Point;
+  readonly center: Point;
   readonly width: number;
 };
 
-function shapeOf({ geometry, properties }: MapFeature, { path }: Projection): DrawnShape {
-  // The types of GeoJSON can be written to, and ours cannot; d3 only reads.
+function toDrawnShape({ geometry, properties }: MapFeature, { path }: Projection): DrawnShape {
+  // The GeoJSON types are mutable and ours are readonly; d3 only reads.
   const shape = geometry as unknown as Parameters<typeof path>[0];
   const isLine = geometry.type === "LineString" || geometry.type === "MultiLineString";
   const [[left], [right]] = path.bounds(shape);
   return {
     path: path(shape) ?? "",
     look: isLine ? "wall" : (properties.look ?? "room"),
-    name: properties.name === undefined ? undefined : steadyText(properties.name),
-    centre: path.centroid(shape),
+    name: properties.name === undefined ? undefined : escapeBidi(properties.name),
+    center: path.centroid(shape),
     width: right - left,
   };
 }
 
-type LabelsOn = {
+type LabelLayout = {
   readonly shapes: readonly DrawnShape[];
-  readonly pinned: readonly { readonly pin: MapPin; readonly at: Point }[];
+  readonly pins: readonly { readonly pin: MapPin; readonly at: Point }[];
   readonly changes: readonly { readonly text: string; readonly at: Point }[];
-  readonly way: readonly (readonly Point[])[];
+  readonly routeLines: readonly (readonly Point[])[];
   readonly view: View;
   readonly size: { readonly width: number; readonly height: number };
 };
 
-/** Pins first, then where the way goes on, then large rooms before small ones, but none over the way. */
-function labelsOn({ shapes, pinned, changes, way, view, size }: LabelsOn): readonly Label[] {
-  const inside = (x: number, text: string): number => {
-    const half = labelWidth(text) / 2 + 4;
-    return Math.min(Math.max(x, half), Math.max(size.width - half, half));
+/** Places pin labels first, then level changes, then rooms by size. Room labels never cover the route. */
+function layoutLabels({ shapes, pins, changes, routeLines, view, size }: LabelLayout): readonly Label[] {
+  const clampX = (x: number, text: string): number => {
+    const halfWidth = measureLabel(text) / 2 + 4;
+    return Math.min(Math.max(x, halfWidth), Math.max(size.width - halfWidth, halfWidth));
   };
-  const pins = pinned.map(({ pin, at: [x, y] }) => {
-    const text = steadyText(pin.label);
-    return { text, x: inside(x, text), y: y + (pin.look === "here" ? 17 : 13) };
+  const pinLabels = pins.map(({ pin, at: [x, y] }) => {
+    const text = escapeBidi(pin.label);
+    return { text, x: clampX(x, text), y: y + (pin.look === "here" ? 17 : 13) };
   });
-  const stops = changes.map(({ text, at: [x, y] }) => ({ text, x: inside(x, text), y: y - 15 }));
+  const stops = changes.map(({ text, at: [x, y] }) => ({ text, x: clampX(x, text), y: y - 15 }));
   const rooms = shapes
     .filter(
-      ({ name, look, centre }) => name !== undefined && look !== "wall" && centre.every(Number.isFinite),
+      ({ name, look, center }) => name !== undefined && look !== "wall" && center.every(Number.isFinite),
     )
     .sort((left, right) => right.width - left.width)
-    .map(({ name = "", centre, width }) => ({
+    .map(({ name = "", center, width }) => ({
       text: name,
-      x: centre[0] * view.scale + view.x,
-      y: centre[1] * view.scale + view.y,
+      x: center[0] * view.scale + view.x,
+      y: center[1] * view.scale + view.y,
       room: width * view.scale - 4,
     }))
     .filter(({ x, y }) => x > 0 && y > 0 && x < size.width && y < size.height);
-  const heads = pinned.map(({ at: [x, y] }) => ({ left: x - 10, right: x + 10, top: y - 26, bottom: y + 4 }));
-  const shownStops = placeLabels(stops, [...heads, ...pins.map(boxOf)]);
-  const taken = [...heads, ...[...pins, ...shownStops].map(boxOf), ...way.flatMap(boxesAlong)];
-  return [...placeLabels(pins), ...shownStops, ...placeLabels(rooms, taken)];
+  const pinBoxes = pins.map(({ at: [x, y] }) => ({
+    left: x - 10,
+    right: x + 10,
+    top: y - 26,
+    bottom: y + 4,
+  }));
+  const shownStops = placeLabels(stops, [...pinBoxes, ...pinLabels.map(getLabelBox)]);
+  const occupied = [
+    ...pinBoxes,
+    ...[...pinLabels, ...shownStops].map(getLabelBox),
+    ...routeLines.flatMap(getLineBoxes),
+  ];
+  return [...placeLabels(pinLabels), ...shownStops, ...placeLabels(rooms, occupied)];
 }
 
-const boxOfLine = 6;
+const lineBoxPx = 6;
 
-/** Small boxes one after the other, so that a slanting line takes no more room than it needs. */
-function boxesAlong(line: readonly Point[]): readonly Box[] {
+/** Returns small boxes along the line, so that a diagonal occupies only the space it needs. */
+function getLineBoxes(line: readonly Point[]): readonly Box[] {
   return line.slice(1).flatMap(([x, y], index) => {
     const [fromX, fromY] = line[index] ?? [x, y];
-    const count = Math.min(Math.ceil(Math.hypot(x - fromX, y - fromY) / boxOfLine), 1000);
+    const count = Math.min(Math.ceil(Math.hypot(x - fromX, y - fromY) / lineBoxPx), 1000);
     return Array.from({ length: count + 1 }, (_, step) => {
       const part = count === 0 ? 0 : step / count;
       const [atX, atY] = [fromX + (x - fromX) * part, fromY + (y - fromY) * part];
@@ -158,9 +167,9 @@ function boxesAlong(line: readonly Point[]): readonly Box[] {
   });
 }
 
-function boxOf({ text, x, y }: Label): Box {
-  const half = labelWidth(text) / 2;
-  return { left: x - half, right: x + half, top: y - 8, bottom: y + 8 };
+function getLabelBox({ text, x, y }: Label): Box {
+  const halfWidth = measureLabel(text) / 2;
+  return { left: x - halfWidth, right: x + halfWidth, top: y - 8, bottom: y + 8 };
 }
 
 function RouteLine({ points }: { readonly points: readonly Point[] }): ReactNode {
@@ -200,8 +209,8 @@ function Pin({ pin, at: [x, y] }: { readonly pin: MapPin; readonly at: Point }):
   );
 }
 
-/** The parts of the way on one level. */
-function linesOf(
+/** Returns the route segments on a level. */
+function getRouteLines(
   { points }: MapRoute,
   level: string,
 ): readonly (readonly MapRoute["points"][number]["at"][])[] {
@@ -215,17 +224,18 @@ function linesOf(
   return lines.filter((line) => line.length > 1);
 }
 
-/** Where the way comes from another level or goes on to one. */
-function changesOf(
+/** Returns where the route enters or leaves a level. */
+function getLevelChanges(
   { points }: MapRoute,
   levels: readonly MapLevel[],
   level: string,
 ): readonly { readonly text: string; readonly at: Point }[] {
-  const nameOf = (id: string): string => steadyText(levels.find((other) => other.id === id)?.name ?? id);
-  return points.flatMap(({ level: here, at }, index) => {
+  const getLevelName = (id: string): string =>
+    escapeBidi(levels.find((other) => other.id === id)?.name ?? id);
+  return points.flatMap(({ level: pointLevel, at }, index) => {
     const [before, after] = [points[index - 1], points[index + 1]];
-    if (here !== level) return [];
-    if (after && after.level !== level) return [{ text: `to ${nameOf(after.level)}`, at }];
-    return before && before.level !== level ? [{ text: `from ${nameOf(before.level)}`, at }] : [];
+    if (pointLevel !== level) return [];
+    if (after && after.level !== level) return [{ text: `to ${getLevelName(after.level)}`, at }];
+    return before && before.level !== level ? [{ text: `from ${getLevelName(before.level)}`, at }] : [];
   });
 }

@@ -12,8 +12,8 @@ type Size = { readonly width: number; readonly height: number };
 
 const margin = 24;
 
-/** Fits all levels into the size: a level switch does not move what is above or below. */
-export function projectionOf(map: MapProps, { width, height }: Size): Projection {
+/** Fits all levels into the size, so that switching levels does not move the map. */
+export function createProjection(map: MapProps, { width, height }: Size): Projection {
   const extent: [[number, number], [number, number]] = [
     [margin, margin],
     [Math.max(width - margin, margin + 1), Math.max(height - margin, margin + 1)],
@@ -21,15 +21,15 @@ export function projectionOf(map: MapProps, { width, height }: Size): Projection
   const isPlan = map.coordinates === "plan";
   const all = {
     type: "MultiPoint" as const,
-    coordinates: spacious(positionsOf(map).map(isPlan ? asPlan : asEarth), isPlan),
+    coordinates: addMargin(collectPositions(map).map(isPlan ? toPlan : toEarth), isPlan),
   };
   if (isPlan) {
     const plan = geoIdentity().reflectY(true).fitExtent(extent, all);
-    return { project: (at) => pointOf(plan(asPlan(at))), path: geoPath(plan) };
+    return { project: (position) => toPoint(plan(toPlan(position))), path: geoPath(plan) };
   }
   const earth = geoMercator().fitExtent(extent, all);
-  const project = (at: Position): Point => pointOf(earth(asEarth(at)));
-  // Point by point, past the clipping of d3: it takes a floor whose corners run the other way round for the whole earth.
+  const project = (position: Position): Point => toPoint(earth(toEarth(position)));
+  // Bypasses d3's clipping, which treats a polygon with reversed winding as the whole globe.
   const flat = geoTransform({
     point(x, y) {
       this.stream.point(...project([x, y]));
@@ -38,16 +38,16 @@ export function projectionOf(map: MapProps, { width, height }: Size): Projection
   return { project, path: geoPath(flat) };
 }
 
-const asPlan = ([x, y]: Position): [number, number] => [x, y];
+const toPlan = ([x, y]: Position): [number, number] => [x, y];
 
-/** The projection has no end towards the poles. */
-const asEarth = ([x, y]: Position): [number, number] => [
+/** Mercator is infinite towards the poles. */
+const toEarth = ([x, y]: Position): [number, number] => [
   Math.min(Math.max(x, -180), 180),
   Math.min(Math.max(y, -85), 85),
 ];
 
-/** One point alone, or none, would be drawn infinitely large: then there is some room around it. */
-function spacious(positions: [number, number][], isPlan: boolean): [number, number][] {
+/** Adds space around a single point, which would otherwise be scaled infinitely. */
+function addMargin(positions: [number, number][], isPlan: boolean): [number, number][] {
   const [first = [0, 0]] = positions;
   if (positions.some(([x, y]) => Math.hypot(x - first[0], y - first[1]) > (isPlan ? 1e-3 : 1e-7)))
     return positions;
@@ -58,14 +58,20 @@ function spacious(positions: [number, number][], isPlan: boolean): [number, numb
   ];
 }
 
-const pointOf = (point: [number, number] | null): Point => point ?? [0, 0];
+const toPoint = (point: [number, number] | null): Point => point ?? [0, 0];
 
-function positionsOf({ levels, pins = [], route }: MapProps): readonly Position[] {
-  const positions = levels.flatMap(({ features }) => features.flatMap(({ geometry }) => cornersOf(geometry)));
-  return [...positions, ...pins.map(({ at }) => at), ...(route?.points ?? []).map(({ at }) => at)];
+function collectPositions({ levels, pins = [], route }: MapProps): readonly Position[] {
+  const positions = levels.flatMap(({ features }) =>
+    features.flatMap(({ geometry }) => getCorners(geometry)),
+  );
+  return [
+    ...positions,
+    ...pins.map(({ at: position }) => position),
+    ...(route?.points ?? []).map(({ at: position }) => position),
+  ];
 }
 
-function cornersOf(geometry: MapGeometry): readonly Position[] {
+function getCorners(geometry: MapGeometry): readonly Position[] {
   switch (geometry.type) {
     case "Point":
       return [geometry.coordinates];

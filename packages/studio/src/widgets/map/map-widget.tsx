@@ -1,37 +1,37 @@
 import { Maximize, Minus, Plus } from "lucide-react";
 import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
-import { steadyText } from "../../markdown/visible-text.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
+import { escapeBidi } from "../../ui/escape-text.ts";
 import { Choice, TextAlternative, WidgetFrame, WidgetRoom } from "../widget-frame.tsx";
 import type { MapPin, MapProps } from "../widget-props.ts";
 import { MapDrawing } from "./map-drawing.tsx";
-import { projectionOf } from "./map-projection.ts";
+import { createProjection } from "./map-projection.ts";
 import { usePanZoom } from "./use-pan-zoom.ts";
 
-const usual = { width: 640, height: 360 };
+const defaultSize = { width: 640, height: 360 };
 
-/** Floors drawn from their shapes, with pins and a way: nothing is loaded for it. */
+/** A map of levels with pins and a route. Loads nothing. */
 export function MapWidget(props: MapProps): ReactNode {
   const { title, levels, pins = [], route } = props;
-  const [shown, setShown] = useState(() => ({ props, levelId: firstLevel(props) }));
-  const place = useRef<HTMLDivElement>(null);
-  const { width, height } = useSize(place);
+  const [shown, setShown] = useState(() => ({ props, levelId: chooseLevel(props) }));
+  const container = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(container);
   const size = { width, height };
-  const projection = useMemo(() => projectionOf(props, { width, height }), [props, width, height]);
-  const { view, zoom, reset, centre, handlers } = usePanZoom(place, size);
+  const projection = useMemo(() => createProjection(props, { width, height }), [props, width, height]);
+  const { view, zoom, reset, center, handlers } = usePanZoom(container, size);
   const isPanel = useContext(WidgetRoom) === "panel";
-  // Another map takes the place of this one: it is seen from where it has something to show.
+  // When the props change, show the level and position of the new content.
   if (shown.props !== props) {
-    setShown({ props, levelId: firstLevel(props, shown.levelId) });
+    setShown({ props, levelId: chooseLevel(props, shown.levelId) });
     if (pins.length > 0 || route) reset();
   }
   const { levelId } = shown;
   const setLevelId = (next: string) => setShown({ props, levelId: next });
   const level = levels.find(({ id }) => id === levelId) ?? levels[0];
-  const show = (pin: MapPin): void => {
+  const showPin = (pin: MapPin): void => {
     setLevelId(pin.level);
-    centre(...projection.project(pin.at));
+    center(...projection.project(pin.at));
   };
   return (
     <WidgetFrame
@@ -41,7 +41,7 @@ export function MapWidget(props: MapProps): ReactNode {
         levels.length > 1 && (
           <Choice
             label="Level"
-            options={levels.map(({ id, name }) => ({ value: id, name: steadyText(name) }))}
+            options={levels.map(({ id, name }) => ({ value: id, name: escapeBidi(name) }))}
             value={level?.id ?? ""}
             onChoose={setLevelId}
           />
@@ -50,11 +50,11 @@ export function MapWidget(props: MapProps): ReactNode {
     >
       <div className={classNames("relative", isPanel && "flex min-h-48 flex-1 flex-col")}>
         <div
-          ref={place}
+          ref={container}
           role="application"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard moves it
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys pan the map
           tabIndex={0}
-          aria-label={`Map of ${steadyText(level?.name ?? "")}. Arrow keys move it, plus and minus zoom, 0 shows all.`}
+          aria-label={`Map of ${escapeBidi(level?.name ?? "")}. Arrow keys pan, plus and minus zoom, 0 shows all.`}
           className={classNames(
             "cursor-grab touch-pan-y select-none overflow-hidden bg-sunken active:cursor-grabbing focus-visible:-outline-offset-2",
             isPanel ? "min-h-0 flex-1" : "h-[360px]",
@@ -77,23 +77,23 @@ export function MapWidget(props: MapProps): ReactNode {
       </div>
       {(pins.length > 0 || route) && (
         <TextAlternative summary="Places and steps" isOpen={isPanel}>
-          <MapInWords map={props} onShow={show} />
+          <MapText map={props} onShow={showPin} />
         </TextAlternative>
       )}
     </WidgetFrame>
   );
 }
 
-/** Where something is to be seen; otherwise the one that was looked at before. */
-function firstLevel({ levels, level, pins = [], route }: MapProps, before?: string): string {
-  const wanted = level ?? route?.points[0]?.level ?? pins[0]?.level ?? before;
-  return levels.find(({ id }) => id === wanted)?.id ?? levels[0]?.id ?? "";
+/** Returns the level with content, or the previous one. */
+function chooseLevel({ levels, level, pins = [], route }: MapProps, previousId?: string): string {
+  const preferredId = level ?? route?.points[0]?.level ?? pins[0]?.level ?? previousId;
+  return levels.find(({ id }) => id === preferredId)?.id ?? levels[0]?.id ?? "";
 }
 
-function useSize(place: React.RefObject<HTMLElement | null>): typeof usual {
-  const [size, setSize] = useState(usual);
+function useSize(container: React.RefObject<HTMLElement | null>): typeof defaultSize {
+  const [size, setSize] = useState(defaultSize);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     const observer = new ResizeObserver(() => {
       const [width, height] = [element.clientWidth, element.clientHeight];
@@ -101,32 +101,33 @@ function useSize(place: React.RefObject<HTMLElement | null>): typeof usual {
     });
     observer.observe(element);
     return () => observer.disconnect();
-  }, [place]);
+  }, [container]);
   return size;
 }
 
-type MapInWordsProps = { readonly map: MapProps; readonly onShow: (pin: MapPin) => void };
+type MapTextProps = { readonly map: MapProps; readonly onShow: (pin: MapPin) => void };
 
-function MapInWords({ map, onShow }: MapInWordsProps): ReactNode {
+function MapText({ map, onShow }: MapTextProps): ReactNode {
   const { levels, pins = [], route } = map;
-  const nameOf = (id: string): string => steadyText(levels.find((level) => level.id === id)?.name ?? id);
+  const getLevelName = (id: string): string =>
+    escapeBidi(levels.find((level) => level.id === id)?.name ?? id);
   return (
     <>
       {pins.length > 0 && (
         <ul>
           {pins.map((pin, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two pins may have one name
+            // biome-ignore lint/suspicious/noArrayIndexKey: pin labels are not unique
             <li key={index} className="py-0.5">
               <button
                 type="button"
                 onClick={() => onShow(pin)}
                 className="text-left text-accent underline decoration-accent/40 underline-offset-2"
               >
-                {steadyText(pin.label)}
+                {escapeBidi(pin.label)}
               </button>
               <span className="text-quiet">
-                {pin.look === "here" && ", you are here"}, {nameOf(pin.level)}
-                {pin.note !== undefined && `. ${steadyText(pin.note)}`}
+                {pin.look === "here" && ", you are here"}, {getLevelName(pin.level)}
+                {pin.note !== undefined && `. ${escapeBidi(pin.note)}`}
               </span>
             </li>
           ))}
@@ -135,9 +136,9 @@ function MapInWords({ map, onShow }: MapInWordsProps): ReactNode {
       {route?.steps && (
         <ol className="mt-2 list-decimal pl-5">
           {route.steps.map((text, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two steps may have the same words
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps are not unique
             <li key={index} className="py-0.5">
-              {steadyText(text)}
+              {escapeBidi(text)}
             </li>
           ))}
         </ol>

@@ -1,9 +1,9 @@
 export type Label = {
   readonly text: string;
-  /** The middle of the text. */
+  /** Center of the text. */
   readonly x: number;
   readonly y: number;
-  /** How much room there is for it; without, it may reach over what it names. */
+  /** Available width. Unlimited if undefined. */
   readonly room?: number;
 };
 
@@ -17,16 +17,16 @@ export type Box = {
 const characterWidth = 6.3;
 const lineHeight = 15;
 
-/** About how wide a text is at the size of labels. */
-export function labelWidth(text: string): number {
+/** Estimates the width of a label. */
+export function measureLabel(text: string): number {
   return text.length * characterWidth + 4;
 }
 
-/** Those labels that fit without one over another. The first ones win; what is in the way may be given. */
-export function placeLabels(labels: readonly Label[], taken: readonly Box[] = []): readonly Label[] {
-  const boxes = [...taken];
+/** Returns the labels that fit without overlaps. Earlier labels take precedence. */
+export function placeLabels(labels: readonly Label[], occupied: readonly Box[] = []): readonly Label[] {
+  const boxes = [...occupied];
   return labels.filter(({ text, x, y, room }) => {
-    const width = labelWidth(text);
+    const width = measureLabel(text);
     if (room !== undefined && width > room) return false;
     const box = {
       left: x - width / 2,
@@ -34,12 +34,17 @@ export function placeLabels(labels: readonly Label[], taken: readonly Box[] = []
       top: y - lineHeight / 2,
       bottom: y + lineHeight / 2,
     };
-    if (boxes.some((other) => overlaps(box, other))) return false;
+    if (boxes.some((second) => overlaps(box, second))) return false;
     boxes.push(box);
     return true;
   });
 }
 
-function overlaps(one: Box, other: Box): boolean {
-  return one.left < other.right && one.right > other.left && one.top < other.bottom && one.bottom > other.top;
+function overlaps(first: Box, second: Box): boolean {
+  return (
+    first.left < second.right &&
+    first.right > second.left &&
+    first.top < second.bottom &&
+    first.bottom > second.top
+  );
 }

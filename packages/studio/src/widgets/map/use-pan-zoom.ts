@@ -16,8 +16,8 @@ export type PanZoom = {
   readonly view: View;
   readonly zoom: (factor: number) => void;
   readonly reset: () => void;
-  /** Brings a point into the middle, near enough to see it. */
-  readonly centre: (x: number, y: number) => void;
+  /** Centers and zooms in on a point. */
+  readonly center: (x: number, y: number) => void;
   readonly handlers: {
     readonly onPointerDown: (event: PointerEvent) => void;
     readonly onPointerMove: (event: PointerEvent) => void;
@@ -27,61 +27,68 @@ export type PanZoom = {
   };
 };
 
-const whole: View = { scale: 1, x: 0, y: 0 };
-const most = 24;
-const step = 48;
+const fullView: View = { scale: 1, x: 0, y: 0 };
+const maxScale = 24;
+const panStep = 48;
 
-/** Zooms by a factor around a point of the screen. */
-export function zoomedAt(view: View, factor: number, at: { readonly x: number; readonly y: number }): View {
-  const scale = Math.min(Math.max(view.scale * factor, 1), most);
+/** Zooms around a point of the screen. */
+export function zoomAt(view: View, factor: number, at: { readonly x: number; readonly y: number }): View {
+  const scale = Math.min(Math.max(view.scale * factor, 1), maxScale);
   const ratio = scale / view.scale;
   return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
 }
 
-/** Keeps a part of the picture on the screen. */
-export function kept({ scale, x, y }: View, { width, height }: Size): View {
-  const within = (value: number, length: number): number =>
+/** Keeps part of the map on the screen. */
+export function clampView({ scale, x, y }: View, { width, height }: Size): View {
+  const clampOffset = (value: number, length: number): number =>
     Math.min(Math.max(value, length / 2 - length * scale), length / 2);
-  return { scale, x: within(x, width), y: within(y, height) };
+  return { scale, x: clampOffset(x, width), y: clampOffset(y, height) };
 }
 
-/** Pan and zoom by mouse, touch and keyboard. The wheel zooms only with the picture focused, so that pages still scroll. */
-export function usePanZoom(place: RefObject<HTMLElement | null>, size: Size): PanZoom {
-  const [view, setView] = useState(whole);
+/** Pan and zoom by mouse, touch and keyboard. The wheel only zooms while the map has focus, so that the page still scrolls. */
+export function usePanZoom(container: RefObject<HTMLElement | null>, size: Size): PanZoom {
+  const [view, setView] = useState(fullView);
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const { width, height } = size;
-  const change = (next: (view: View) => View): void => setView((now) => kept(next(now), { width, height }));
+  const updateView = (next: (view: View) => View): void =>
+    setView((point) => clampView(next(point), { width, height }));
   const middle = { x: width / 2, y: height / 2 };
 
-  useWheel(place, (factor, at) => change((old) => zoomedAt(old, factor, at)));
+  useWheel(container, (factor, at) => updateView((current) => zoomAt(current, factor, at)));
 
   const onPointerMove = (event: PointerEvent): void => {
     const before = pointers.current.get(event.pointerId);
     if (!before) return;
-    const now = { x: event.clientX, y: event.clientY };
+    const point = { x: event.clientX, y: event.clientY };
     const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-    pointers.current.set(event.pointerId, now);
+    pointers.current.set(event.pointerId, point);
     if (!other) {
-      change((old) => ({ ...old, x: old.x + now.x - before.x, y: old.y + now.y - before.y }));
+      updateView((current) => ({
+        ...current,
+        x: current.x + point.x - before.x,
+        y: current.y + point.y - before.y,
+      }));
       return;
     }
     const box = event.currentTarget.getBoundingClientRect();
     const factor =
-      Math.hypot(now.x - other.x, now.y - other.y) /
+      Math.hypot(point.x - other.x, point.y - other.y) /
       Math.max(Math.hypot(before.x - other.x, before.y - other.y), 1);
-    const at = { x: (now.x + other.x) / 2 - box.left, y: (now.y + other.y) / 2 - box.top };
-    const moved = { x: (now.x - before.x) / 2, y: (now.y - before.y) / 2 };
-    change((old) => zoomedAt({ ...old, x: old.x + moved.x, y: old.y + moved.y }, factor, at));
+    const at = { x: (point.x + other.x) / 2 - box.left, y: (point.y + other.y) / 2 - box.top };
+    const moved = { x: (point.x - before.x) / 2, y: (point.y - before.y) / 2 };
+    updateView((current) =>
+      zoomAt({ ...current, x: current.x + moved.x, y: current.y + moved.y }, factor, at),
+    );
   };
   const onPointerUp = (event: PointerEvent): void => {
     pointers.current.delete(event.pointerId);
   };
   return {
     view,
-    zoom: (factor) => change((old) => zoomedAt(old, factor, middle)),
-    reset: () => setView(whole),
-    centre: (x, y) =>
-      change(({ scale }) => ({
+    zoom: (factor) => updateView((current) => zoomAt(current, factor, middle)),
+    reset: () => setView(fullView),
+    center: (x, y) =>
+      updateView(({ scale }) => ({
         scale: Math.max(scale, 3),
         x: middle.x - x * Math.max(scale, 3),
         y: middle.y - y * Math.max(scale, 3),
@@ -96,42 +103,49 @@ export function usePanZoom(place: RefObject<HTMLElement | null>, size: Size): Pa
       onPointerUp,
       onPointerCancel: onPointerUp,
       onKeyDown(event) {
-        const next = event.ctrlKey || event.metaKey || event.altKey ? undefined : keyMove(event.key, middle);
+        const next =
+          event.ctrlKey || event.metaKey || event.altKey ? undefined : getKeyMove(event.key, middle);
         if (!next) return;
         event.preventDefault();
-        change(next);
+        updateView(next);
       },
     },
   };
 }
 
-function keyMove(
+function getKeyMove(
   key: string,
   middle: { readonly x: number; readonly y: number },
 ): ((view: View) => View) | undefined {
   const [x, y] =
-    { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] }[key] ?? [];
-  if (x !== undefined && y !== undefined) return (old) => ({ ...old, x: old.x + x, y: old.y + y });
-  if (key === "+" || key === "=") return (old) => zoomedAt(old, 1.4, middle);
-  if (key === "-") return (old) => zoomedAt(old, 1 / 1.4, middle);
-  return key === "0" ? () => whole : undefined;
+    { ArrowLeft: [panStep, 0], ArrowRight: [-panStep, 0], ArrowUp: [0, panStep], ArrowDown: [0, -panStep] }[
+      key
+    ] ?? [];
+  if (x !== undefined && y !== undefined)
+    return (current) => ({ ...current, x: current.x + x, y: current.y + y });
+  if (key === "+" || key === "=") return (current) => zoomAt(current, 1.4, middle);
+  if (key === "-") return (current) => zoomAt(current, 1 / 1.4, middle);
+  return key === "0" ? () => fullView : undefined;
 }
 
 type OnWheel = (factor: number, at: { readonly x: number; readonly y: number }) => void;
 
-function useWheel(place: RefObject<HTMLElement | null>, onWheel: OnWheel): void {
-  const act = useEffectEvent(onWheel);
+function useWheel(container: RefObject<HTMLElement | null>, onWheel: OnWheel): void {
+  const onWheelChange = useEffectEvent(onWheel);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
-    const listen = (event: WheelEvent): void => {
+    const handleWheel = (event: WheelEvent): void => {
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== element) return;
       event.preventDefault();
       const box = element.getBoundingClientRect();
-      act(Math.exp(-event.deltaY * 0.002), { x: event.clientX - box.left, y: event.clientY - box.top });
+      onWheelChange(Math.exp(-event.deltaY * 0.002), {
+        x: event.clientX - box.left,
+        y: event.clientY - box.top,
+      });
     };
-    // React listens passively, and then the page would scroll as well.
-    element.addEventListener("wheel", listen, { passive: false });
-    return () => element.removeEventListener("wheel", listen);
-  }, [place]);
+    // React registers passive listeners, so the page would scroll too.
+    element.addEventListener("wheel", handleWheel, { passive: false });
+    return () => element.removeEventListener("wheel", handleWheel);
+  }, [container]);
 }

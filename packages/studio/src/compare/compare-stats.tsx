@@ -1,24 +1,24 @@
 import type { Difference } from "capstan/client";
 import type { ReactNode } from "react";
-import { costText, longNumber } from "../inspector/fact-text.ts";
-import { steadyText } from "../markdown/visible-text.ts";
+import { formatDollars, formatFullNumber } from "../inspector/format-facts.ts";
 import { classNames } from "../ui/class-names.ts";
-import { spanOf } from "../ui/format-duration.ts";
+import { escapeBidi } from "../ui/escape-text.ts";
+import { formatDuration } from "../ui/format-duration.ts";
 
-type CompareFiguresProps = {
+type CompareStatsProps = {
   readonly difference: Difference;
   readonly turns: { readonly left: number; readonly right: number };
 };
 
-/** What two runs took, and how that differs. */
-export function CompareFigures({ difference, turns }: CompareFiguresProps): ReactNode {
+/** Token, cost and time statistics of two runs. */
+export function CompareStats({ difference, turns }: CompareStatsProps): ReactNode {
   const { status, models, inputTokens, outputTokens, cost, ms } = difference;
   return (
     <table className="w-full text-left text-[0.8125rem] tabular-nums max-sm:text-xs">
       <thead className="text-xs text-faint">
         <tr className="[&>th]:border-b [&>th]:py-1.5 [&>th]:pr-3 [&>th]:font-medium">
           <th scope="col">
-            <span className="sr-only">Figure</span>
+            <span className="sr-only">Metric</span>
           </th>
           <th scope="col">Left</th>
           <th scope="col">Right</th>
@@ -26,44 +26,44 @@ export function CompareFigures({ difference, turns }: CompareFiguresProps): Reac
         </tr>
       </thead>
       <tbody className="[&_td]:py-1.5 [&_td]:pr-3 [&_th]:py-1.5 [&_th]:pr-3 [&_tr]:border-b">
-        <Words name="Status" left={status.left} right={status.right} />
-        <Words name="Models" left={models.left.join(", ")} right={models.right.join(", ")} />
-        <Figure name="Turns" pair={turns} text={longNumber} />
-        <Figure name="Tokens in" pair={inputTokens} text={longNumber} />
-        <Figure name="Tokens out" pair={outputTokens} text={longNumber} />
-        <Figure name="Cost" pair={cost} text={costText} />
-        <Figure name="Time" pair={ms} text={spanOf} />
+        <TextRow name="Status" left={status.left} right={status.right} />
+        <TextRow name="Models" left={models.left.join(", ")} right={models.right.join(", ")} />
+        <NumberRow name="Turns" pair={turns} format={formatFullNumber} />
+        <NumberRow name="Input tokens" pair={inputTokens} format={formatFullNumber} />
+        <NumberRow name="Output tokens" pair={outputTokens} format={formatFullNumber} />
+        <NumberRow name="Cost" pair={cost} format={formatDollars} />
+        <NumberRow name="Time" pair={ms} format={formatDuration} />
       </tbody>
     </table>
   );
 }
 
-type WordsProps = { readonly name: string; readonly left: string; readonly right: string };
+type TextRowProps = { readonly name: string; readonly left: string; readonly right: string };
 
-function Words({ name, left, right }: WordsProps): ReactNode {
+function TextRow({ name, left, right }: TextRowProps): ReactNode {
   const isSame = left === right;
   return (
     <tr>
       <th scope="row" className="font-normal text-quiet">
         {name}
       </th>
-      <td className="[overflow-wrap:anywhere]">{steadyText(left) || "–"}</td>
-      <td className="[overflow-wrap:anywhere]">{steadyText(right) || "–"}</td>
+      <td className="[overflow-wrap:anywhere]">{escapeBidi(left) || "–"}</td>
+      <td className="[overflow-wrap:anywhere]">{escapeBidi(right) || "–"}</td>
       <td className={isSame ? "text-faint" : "text-warn"}>{isSame ? "same" : "different"}</td>
     </tr>
   );
 }
 
-type FigureProps = {
+type NumberRowProps = {
   readonly name: string;
   readonly pair: { readonly left: number; readonly right: number };
-  readonly text: (value: number) => string;
+  readonly format: (value: number) => string;
 };
 
-/** More is not better here: of all of these, less is. */
-function Figure({ name, pair: { left, right }, text }: FigureProps): ReactNode {
+/** Lower is better for all of these numbers. */
+function NumberRow({ name, pair: { left, right }, format }: NumberRowProps): ReactNode {
   const delta = right - left;
-  const share =
+  const percentage =
     left > 0 && delta !== 0
       ? ` (${delta > 0 ? "+" : "−"}${Math.round((100 * Math.abs(delta)) / left)} %)`
       : "";
@@ -72,8 +72,8 @@ function Figure({ name, pair: { left, right }, text }: FigureProps): ReactNode {
       <th scope="row" className="font-normal text-quiet">
         {name}
       </th>
-      <td>{text(left)}</td>
-      <td>{text(right)}</td>
+      <td>{format(left)}</td>
+      <td>{format(right)}</td>
       <td
         className={classNames(
           delta === 0 && "text-faint",
@@ -81,7 +81,7 @@ function Figure({ name, pair: { left, right }, text }: FigureProps): ReactNode {
           delta < 0 && "text-good",
         )}
       >
-        {delta === 0 ? "same" : `${delta > 0 ? "+" : "−"}${text(Math.abs(delta))}${share}`}
+        {delta === 0 ? "same" : `${delta > 0 ? "+" : "−"}${format(Math.abs(delta))}${percentage}`}
       </td>
     </tr>
   );

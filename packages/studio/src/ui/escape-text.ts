@@ -1,21 +1,21 @@
 // What the eye does not see and a program does: controls, marks of direction, joiners, tags, odd spaces. Kept apart from
 // `visible` of capstan, which a browser would have to load with the whole runtime, and which also writes out tabs.
-const unseen =
+const invisible =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Variation_Selector}]|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0/gu;
 // In running text only what turns its order round or hides words in it; joiners and marks belong to many scripts.
-const turning =
+const bidiControls =
   /[\u202a-\u202e\u2066-\u2069]|(?<!\p{Extended_Pictographic}[\u{e0020}-\u{e007e}]*)[\u{e0000}-\u{e007f}]/gu;
 
-/** Code and addresses with everything in them that cannot be seen written out. */
-export function visibleText(text: string): string {
-  return text.replace(unseen, written);
+/** Escapes all invisible characters. For code and addresses. */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisible, formatEscape);
 }
 
-/** Running text in which nothing can change the order of what is read. */
-export function steadyText(text: string): string {
-  return text.replace(turning, written);
+/** Escapes characters that reorder or hide text. For prose. */
+export function escapeBidi(text: string): string {
+  return text.replace(bidiControls, formatEscape);
 }
 
-function written(character: string): string {
+function formatEscape(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -1,7 +1,7 @@
 const fence = /^\s*(?:`{3,}|~{3,})/;
 
-/** A passage as a person reads it: without the signs around code. What is code stays as it is. */
-export function passageText(markdown: string): string {
+/** Removes backticks and fences around code. The code itself stays unchanged. */
+export function stripCodeMarks(markdown: string): string {
   let isCode = false;
   const lines: string[] = [];
   for (const line of markdown.split("\n"))

@@ -1,14 +1,14 @@
-// A server of the studio in a process of its own, for tests: `served.ts <order as JSON>`. Says its address as its first line.
+// A studio server in a child process, for tests: `server-process.ts <options as JSON>`. Prints its address as the first line.
 import { createServer, listen } from "@capstan/server";
 import { sqlite } from "capstan/stores/sqlite";
 import { studioFolder } from "../index.ts";
-import { chatAgents, introductions } from "./chat-agents.ts";
-import type { ServeOrder } from "./serve-apart.ts";
+import { agentProfiles, createChatAgents } from "./chat-agents.ts";
+import type { ServeOptions } from "./spawn-server.ts";
 
-const { file, port }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
+const { file, port }: ServeOptions = JSON.parse(process.argv[2] ?? "{}");
 const server = createServer({
-  agents: chatAgents(),
-  about: introductions,
+  agents: createChatAgents(),
+  about: agentProfiles,
   store: sqlite(file),
   studio: { folder: studioFolder },
 });

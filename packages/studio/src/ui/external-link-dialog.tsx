@@ -1,32 +1,32 @@
 import { ExternalLink } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button, buttonLook } from "./button.tsx";
+import { Button, getButtonStyle } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { hostOf, type Leaving, trustHost, useLeaving } from "./outside-link.tsx";
+import { getHost, type PendingLink, trustHost, usePendingLink } from "./external-link.tsx";
 
-/** Shows where a link leads before it is opened. */
-export function LeavingDialog(): ReactNode {
-  const { link } = useLeaving();
+/** Shows the target of an external link before it is opened. */
+export function ExternalLinkDialog(): ReactNode {
+  const { link } = usePendingLink();
   return (
     <Dialog
       title="Open this link?"
-      description="It was written in the conversation, and nobody has checked it."
+      description="This link comes from the conversation and has not been verified."
       isOpen={link !== undefined}
-      onClose={stay}
+      onClose={cancel}
     >
-      {link && <Choice key={link.href} link={link} />}
+      {link && <LinkConfirmation key={link.href} link={link} />}
     </Dialog>
   );
 }
 
-const stay = () => useLeaving.setState({ link: undefined });
+const cancel = () => usePendingLink.setState({ link: undefined });
 
-function Choice({ link: { href, address } }: { readonly link: Leaving }): ReactNode {
+function LinkConfirmation({ link: { href, address } }: { readonly link: PendingLink }): ReactNode {
   const [isTrusted, setTrusted] = useState(false);
-  const host = hostOf(href);
-  const leave = () => {
+  const host = getHost(href);
+  const onOpen = () => {
     if (isTrusted) trustHost(host);
-    stay();
+    cancel();
   };
   return (
     <>
@@ -42,17 +42,17 @@ function Choice({ link: { href, address } }: { readonly link: Leaving }): ReactN
             onChange={(event) => setTrusted(event.target.checked)}
             className="accent-accent"
           />
-          Do not ask again for {host}
+          Always open links to {host}
         </label>
       )}
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={stay}>Stay here</Button>
+        <Button onClick={cancel}>Cancel</Button>
         <a
           href={href}
           target="_blank"
           rel="noopener noreferrer nofollow"
-          className={buttonLook("main")}
-          onClick={leave}
+          className={getButtonStyle("main")}
+          onClick={onOpen}
           data-first
         >
           Open

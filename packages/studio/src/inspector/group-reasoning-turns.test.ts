@@ -1,7 +1,7 @@
 import { defineAgent, defineTool, isFact, run } from "capstan";
 import { collect, scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
-import { reasoningTurns } from "./reasoning-turns.ts";
+import { groupReasoningTurns } from "./group-reasoning-turns.ts";
 
 test("the turns of a run have their agent, their thoughts and calls, and their summary (S3-46)", async () => {
   const look = defineTool({
@@ -21,7 +21,7 @@ test("the turns of a run have their agent, their thoughts and calls, and their s
     policy: { summaries: true, maxTurns: 4 },
   });
   const facts = (await collect(run(agent, "Where?"))).events.filter(isFact);
-  const told = reasoningTurns(facts, facts[0]?.runId ?? "").map(({ steps, ...turn }) => ({
+  const told = groupReasoningTurns(facts, facts[0]?.runId ?? "").map(({ steps, ...turn }) => ({
     ...turn,
     steps: steps.map(({ type }) => type),
   }));

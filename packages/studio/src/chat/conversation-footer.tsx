@@ -3,46 +3,53 @@ import { type ReactNode, useEffect } from "react";
 import { client } from "../data/client.ts";
 import type { FactIndex } from "../data/fact-index.ts";
 import type { OpenSession } from "../data/open-session.ts";
-import { visibleText } from "../markdown/visible-text.ts";
-import { attempt } from "../shell/toasts.tsx";
+import { runWithToast } from "../shell/toasts.tsx";
+import { escapeInvisible } from "../ui/escape-text.ts";
 import { useAllowedTools, useStandingApprovals } from "./approvals/standing-approvals.ts";
 import { Composer } from "./composer/composer.tsx";
-import type { Saying } from "./composer/use-send-message.ts";
-import { itemsOf } from "./messages/build-items.ts";
+import type { SendMessage } from "./composer/use-send-message.ts";
+import { buildItems } from "./messages/build-items.ts";
 import { SessionMeter } from "./session-meter.tsx";
 import type { Branching } from "./use-branching.ts";
 
-type ConversationFootProps = {
+type ConversationFooterProps = {
   readonly session: OpenSession;
   readonly index: FactIndex;
   readonly branching: Branching;
-  readonly saying: Saying;
+  readonly sendMessage: SendMessage;
 };
 
-/** Where one goes on: the prompt, what is allowed without asking, and what it has cost. */
-export function ConversationFoot({ session, index, branching, saying }: ConversationFootProps): ReactNode {
+/** The composer, the allowed tools and the session's usage. */
+export function ConversationFooter({
+  session,
+  index,
+  branching,
+  sendMessage,
+}: ConversationFooterProps): ReactNode {
   const { id, view } = session;
   const { runId } = view;
-  const { choice, choose, isRunning, say } = saying;
+  const { choice, choose, isRunning, send } = sendMessage;
   const stop = () => {
-    if (runId !== undefined) attempt(() => client.runs.cancel(runId));
+    if (runId !== undefined) runWithToast(() => client.runs.cancel(runId));
   };
   useStopKey(isRunning ? stop : undefined);
 
   function editLast(): void {
-    const last = itemsOf(view, index).findLast((item) => item.type === "user" && item.startSeq !== undefined);
+    const last = buildItems(view, index).findLast(
+      (item) => item.type === "user" && item.startSeq !== undefined,
+    );
     if (last?.type === "user") branching.edit(last);
   }
   return (
     <div className="mx-auto w-full max-w-3xl px-3 pb-2 sm:px-6 [padding-bottom:max(0.5rem,env(safe-area-inset-bottom))]">
-      <StandingLine sessionId={id} />
+      <AllowedTools sessionId={id} />
       <Composer
-        place={id}
-        placeholder={isRunning ? "Tell it something…" : "Ask something…"}
+        draftKey={id}
+        placeholder={isRunning ? "Message the running agent…" : "Ask anything…"}
         isRunning={isRunning}
         choice={choice}
         onChoice={choose}
-        onSend={say}
+        onSend={send}
         onStop={stop}
         onEditLast={editLast}
       />
@@ -53,7 +60,7 @@ export function ConversationFoot({ session, index, branching, saying }: Conversa
   );
 }
 
-/** Esc stops, unless it closes something. */
+/** Stops the run on Esc, unless a dialog or menu is open. */
 function useStopKey(stop: (() => void) | undefined): void {
   useEffect(() => {
     if (!stop) return;
@@ -67,22 +74,22 @@ function useStopKey(stop: (() => void) | undefined): void {
   });
 }
 
-function StandingLine({ sessionId }: { readonly sessionId: string }): ReactNode {
+function AllowedTools({ sessionId }: { readonly sessionId: string }): ReactNode {
   const tools = useAllowedTools(sessionId);
   const revoke = useStandingApprovals((state) => state.revoke);
   if (tools.length === 0) return null;
   return (
     <p className="flex flex-wrap items-center gap-1.5 px-1 pb-1.5 text-xs text-warn">
-      Allowed without asking while this page is open:
+      Allowed while this page is open:
       {tools.map((tool) => (
         <button
           key={tool}
           type="button"
-          aria-label={`Ask again before ${tool}`}
+          aria-label={`Require approval for ${tool}`}
           onClick={() => revoke(sessionId, tool)}
           className="inline-flex items-center gap-1 rounded-full border border-warn/40 px-2 py-0.5 font-mono hover:bg-warn-soft"
         >
-          {visibleText(tool)}
+          {escapeInvisible(tool)}
           <X size={11} aria-hidden="true" />
         </button>
       ))}

@@ -4,8 +4,8 @@ type ScrollRegionProps = Omit<ComponentProps<"section">, "aria-label" | "tabInde
   readonly label: string;
 };
 
-/** Something that scrolls by itself: it has a name and can be reached and scrolled by keyboard. */
+/** A scrollable region with a name, reachable by keyboard. */
 export function ScrollRegion({ label, ...rest }: ScrollRegionProps): ReactNode {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be reachable by keyboard
   return <section tabIndex={0} aria-label={label} {...rest} />;
 }

@@ -1,0 +1,18 @@
+import { type Entry, type Model, toPlainText } from "capstan";
+import { offline } from "capstan/models/offline";
+
+/** The offline model with overrides for some questions, to test behavior it never shows. */
+export function offlineWithOverrides(models: Readonly<Record<string, Model>>): Model {
+  const offlineModel = offline();
+  return {
+    id: offlineModel.id,
+    stream: (request, options) =>
+      (models[findLastQuestion(request.history)] ?? offlineModel).stream(request, options),
+  };
+}
+
+/** Finds the last user text. In the text dialect, results are user messages too. */
+function findLastQuestion(history: readonly Entry[]): string {
+  const userTexts = history.flatMap((entry) => (entry.type === "user" ? [toPlainText(entry.content)] : []));
+  return userTexts.findLast((text) => !text.startsWith("TOOL_RESULT")) ?? "";
+}
