@@ -1,5 +1,5 @@
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
-import { tally } from "./scripts/tally-reporter.ts";
+import { createTallyReporter } from "./scripts/tally-reporter.ts";
 
 const long = process.env.CAPSTAN_LONG === "1";
 
@@ -27,7 +27,7 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: long ? 600_000 : 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    reporters: ["default", tally()],
+    reporters: ["default", createTallyReporter()],
   },
 });
 

@@ -1,18 +1,18 @@
 import type { WireName } from "./model/wires.ts";
 
-/** What every framework under measurement must be able to do, in its own usual way. */
+/** The interface of a measured framework, implemented in its idiomatic way. */
 export interface Adapter {
-  /** The wires it is measured on; the first is its usual one. */
+  /** The wires it is measured on; the first is its default. */
   readonly wires: readonly [WireName, ...WireName[]];
-  /** Prepares an agent once. What is returned runs it, each time as a conversation of its own. */
-  connect(target: Target): Ask | Promise<Ask>;
+  /** Prepares an agent once. Each call of the returned function is a new conversation. */
+  connect(target: Target): RunPrompt | Promise<RunPrompt>;
 }
 
 export type Target = {
-  /** Where the provider's API begins, as its client is usually told: with `/v1` for OpenAI's wires, without for others. */
+  /** The provider's base URL as its client expects it: with `/v1` for OpenAI's wires, without for others. */
   readonly baseUrl: string;
   readonly wire: WireName;
-  /** More turns than any run takes. */
+  /** Higher than the turns of any run. */
   readonly maxTurns: number;
   readonly tool: BenchTool;
 };
@@ -34,10 +34,10 @@ export type BenchTool = {
   execute(input: { readonly key: string; readonly note: string }): string;
 };
 
-/** One run. `hear` gets the text while it comes, in pieces of any size. */
-export type Ask = (prompt: string, hear: (text: string) => void) => Promise<Outcome>;
+/** Performs one run. `onText` receives the streamed text in pieces of any size. */
+export type RunPrompt = (prompt: string, onText: (text: string) => void) => Promise<Outcome>;
 
-/** As the framework itself reports it, not as the adapter expects it. */
+/** As reported by the framework, not as expected by the adapter. */
 export type Outcome = { readonly text: string; readonly turns: number };
 
 export const instructions = "You answer with the help of the lookup tool.";

@@ -1,16 +1,16 @@
-// One cell of the table, in a process of its own: one framework at one kind of work. Run as a program, with its `Order`
-// as JSON for an argument, it prints its `Cell` as JSON. Every run is checked; a wrong one ends the cell.
+// Measures one cell of the table in its own process: one framework at one kind of work. As a program, it takes a
+// `CellOrder` as JSON argument and prints a `Cell` as JSON. Every run is checked; a wrong one fails the cell.
 import { join } from "node:path";
-import type { Adapter, Ask, BenchTool, Outcome } from "./adapter.ts";
-import { keyOf, noteOf, resultOf, type Script, textOf, toolName } from "./model/script.ts";
+import type { Adapter, BenchTool, Outcome, RunPrompt } from "./adapter.ts";
+import { createNote, formatKey, formatResult, getFinalText, type Script, toolName } from "./model/script.ts";
 import type { WireName } from "./model/wires.ts";
-import { type Work, workNamed } from "./works.ts";
+import { findWork, type Work } from "./works.ts";
 
-export type Order = {
+export type CellOrder = {
   readonly peer: string;
   readonly work: string;
   readonly wire?: WireName;
-  /** Of the fake model. */
+  /** Origin of the fake model. */
   readonly origin: string;
   readonly effort: Effort;
 };
@@ -18,7 +18,7 @@ export type Order = {
 export type Effort = {
   readonly warmUpMs: number;
   readonly samples: number;
-  /** A sample is at least so long, so that a collection of garbage weighs on all alike. */
+  /** Minimum length of a sample, so that garbage collection affects all samples equally. */
   readonly sampleMs: number;
 };
 
@@ -28,48 +28,49 @@ export type Cell = {
   readonly work: string;
   /** In the unit of the work. */
   readonly samples: readonly number[];
-  /** Milliseconds from the start of a run to its first text. */
+  /** Milliseconds from the start of each run to its first text. */
   readonly firstText: readonly number[];
 };
 
-export async function measure(order: Order): Promise<Cell> {
-  const work = workNamed(order.work);
-  if (!work) throw new Error(`${order.work} is not measured here.`);
+export async function measureCell(order: CellOrder): Promise<Cell> {
+  const work = findWork(order.work);
+  if (!work) throw new Error(`Work "${order.work}" is not measured in a cell.`);
   const path = join(import.meta.dirname, "peers", order.peer, "adapter.ts");
   const { adapter } = (await import(path)) as { adapter: Adapter };
   const wire = order.wire ?? adapter.wires[0];
-  const seen = { calls: 0 };
+  const counter = { calls: 0 };
   const root = `${order.origin}/${wire}/${work.name}`;
   const ask = await adapter.connect({
     baseUrl: wire === "chat" || wire === "responses" ? `${root}/v1` : root,
     wire,
     maxTurns: work.script.toolTurns + 5,
-    tool: countedTool(work.script, seen),
+    tool: createCountingTool(work.script, counter),
   });
   const bench: Bench = {
     work,
     ask,
-    expected: textOf(work.script),
+    expected: getFinalText(work.script),
     origin: order.origin,
-    seen,
+    counter,
     firstText: [],
   };
-  const samples = work.name === "memory" ? [await heapPerRun(bench)] : await samplesOf(bench, order.effort);
+  const samples =
+    work.name === "memory" ? [await measureHeapPerRun(bench)] : await measureSamples(bench, order.effort);
   return { peer: order.peer, wire, work: work.name, samples, firstText: bench.firstText };
 }
 
 type Bench = {
   readonly work: Work;
-  readonly ask: Ask;
+  readonly ask: RunPrompt;
   readonly expected: string;
   readonly origin: string;
-  readonly seen: { calls: number };
+  readonly counter: { calls: number };
   firstText: number[];
 };
 
-function countedTool({ toolTurns, fragments }: Script, seen: { calls: number }): BenchTool {
-  const keys = new Set(Array.from({ length: toolTurns }, (_, turn) => keyOf(turn, 0).split("c")[0]));
-  const expected = noteOf(fragments);
+function createCountingTool({ toolTurns, fragments }: Script, counter: { calls: number }): BenchTool {
+  const keys = new Set(Array.from({ length: toolTurns }, (_, turn) => formatKey(turn, 0).split("c")[0]));
+  const expected = createNote(fragments);
   return {
     name: toolName,
     description: "Looks up what is stored under a key",
@@ -82,105 +83,111 @@ function countedTool({ toolTurns, fragments }: Script, seen: { calls: number }):
     execute({ key, note }) {
       if (!keys.has(key.split("c")[0]) || note !== expected)
         throw new Error(`Wrong arguments: ${JSON.stringify({ key, note })}`);
-      seen.calls += 1;
-      return resultOf(key);
+      counter.calls += 1;
+      return formatResult(key);
     },
   };
 }
 
-const requestsAt = async (origin: string): Promise<number> =>
+const fetchRequestCount = async (origin: string): Promise<number> =>
   Number(await (await fetch(`${origin}/requests`)).text());
 
-/** Throws when anything of the run is not as the script says. */
-async function oneRun({ work, ask, expected, firstText }: Bench): Promise<void> {
+/** Throws if the run differs from the script. */
+async function runOnce({ work, ask, expected, firstText }: Bench): Promise<void> {
   const startedAt = performance.now();
-  let heard = "";
+  let streamedText = "";
   const outcome = await ask("What is in the drawers?", (piece) => {
-    if (heard === "") firstText.push(performance.now() - startedAt);
-    heard += piece;
+    if (streamedText === "") firstText.push(performance.now() - startedAt);
+    streamedText += piece;
   });
-  const problem = problemOf(outcome, heard, { text: expected, turns: work.script.toolTurns + 1 });
+  const problem = checkOutcome(outcome, streamedText, { text: expected, turns: work.script.toolTurns + 1 });
   if (problem) throw new Error(problem);
 }
 
-/** What is wrong with a run. */
-export function problemOf({ text, turns }: Outcome, heard: string, expected: Outcome): string | undefined {
-  if (text !== expected.text) return `The text is wrong: ${JSON.stringify(text).slice(0, 200)}`;
-  if (heard !== expected.text) return `The text heard is wrong: ${JSON.stringify(heard).slice(0, 200)}`;
+/** Returns what is wrong with a run, if anything. */
+export function checkOutcome(
+  { text, turns }: Outcome,
+  streamedText: string,
+  expected: Outcome,
+): string | undefined {
+  if (text !== expected.text) return `Wrong text: ${JSON.stringify(text).slice(0, 200)}`;
+  if (streamedText !== expected.text)
+    return `Wrong streamed text: ${JSON.stringify(streamedText).slice(0, 200)}`;
   if (turns !== expected.turns) return `It took ${turns} turns, not ${expected.turns}.`;
   return undefined;
 }
 
-/** Runs until so much time has passed; gives the CPU per unit. */
-async function sample(bench: Bench, leastMs: number): Promise<number> {
-  const { work, origin, seen } = bench;
+/** Runs for at least `minMs` and returns the CPU time per unit. */
+async function measureSample(bench: Bench, minMs: number): Promise<number> {
+  const { work, origin, counter: seen } = bench;
   const { together, script } = work;
-  const requestsBefore = await requestsAt(origin);
+  const requestsBefore = await fetchRequestCount(origin);
   seen.calls = 0;
   bench.firstText = [];
   let runs = 0;
   const startedAt = performance.now();
-  const before = process.cpuUsage();
+  const heapBefore = process.cpuUsage();
   do {
-    if (together === 1) await oneRun(bench);
-    else await Promise.all(Array.from({ length: together }, () => oneRun(bench)));
+    if (together === 1) await runOnce(bench);
+    else await Promise.all(Array.from({ length: together }, () => runOnce(bench)));
     runs += together;
-  } while (performance.now() - startedAt < leastMs);
-  const { user, system } = process.cpuUsage(before);
-  const [requests, calls] = [(await requestsAt(origin)) - requestsBefore, seen.calls];
+  } while (performance.now() - startedAt < minMs);
+  const { user, system } = process.cpuUsage(heapBefore);
+  const [requests, calls] = [(await fetchRequestCount(origin)) - requestsBefore, seen.calls];
   if (requests !== runs * (script.toolTurns + 1))
     throw new Error(`${runs} runs made ${requests} requests, not ${runs * (script.toolTurns + 1)}.`);
   if (calls !== runs * script.toolTurns * script.callsPerTurn)
-    throw new Error(`${runs} runs made ${calls} calls of the tool.`);
+    throw new Error(`${runs} runs made ${calls} tool calls.`);
   return (user + system) / (runs * work.perRun);
 }
 
 /**
- * Warms up by time, not by count, and on until it no longer gets better: a light loop needs more runs than a heavy one to be compiled.
+ * Warms up by time rather than by count, until the cost no longer improves: a light loop needs more runs to be compiled
+ * than a heavy one.
  */
-async function samplesOf(bench: Bench, { warmUpMs, samples, sampleMs }: Effort): Promise<number[]> {
+async function measureSamples(bench: Bench, { warmUpMs, samples, sampleMs }: Effort): Promise<number[]> {
   const startedAt = performance.now();
   let best = Number.POSITIVE_INFINITY;
   for (;;) {
-    const cost = await sample(bench, sampleMs / 2);
+    const cost = await measureSample(bench, sampleMs / 2);
     const isSteady = cost > best * 0.97;
     best = Math.min(best, cost);
     const ms = performance.now() - startedAt;
     if ((ms > warmUpMs && isSteady) || ms > 4 * warmUpMs) break;
   }
   const costs: number[] = [];
-  while (costs.length < samples) costs.push(await sample(bench, sampleMs));
+  while (costs.length < samples) costs.push(await measureSample(bench, sampleMs));
   return costs;
 }
 
-/** The heap that a run keeps while its model is in mid-sentence. */
-async function heapPerRun({ work, ask }: Bench): Promise<number> {
-  const collect = globalThis.gc;
-  if (!collect) throw new Error("Run it with --expose-gc.");
-  const settle = async () => {
+/** Measures the heap of a run while its model is streaming. */
+async function measureHeapPerRun({ work, ask }: Bench): Promise<number> {
+  const collectGarbage = globalThis.gc;
+  if (!collectGarbage) throw new Error("Requires --expose-gc.");
+  const measureSettledHeap = async () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
-    collect();
-    collect();
+    collectGarbage();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
-  const begin = (count: number) => {
+  const startRuns = (count: number) => {
     const started = Array.from(
       { length: count },
       () =>
-        new Promise<void>((heard, failed) => {
-          ask("What is in the drawers?", () => heard()).catch(failed);
+        new Promise<void>((streamedText, failed) => {
+          ask("What is in the drawers?", () => streamedText()).catch(failed);
         }),
     );
     return Promise.all(started);
   };
-  await begin(50); // what is loaded and compiled at first use is no run's own
-  const before = await settle();
-  await begin(work.together);
-  return ((await settle()) - before) / work.together / 1024;
+  await startRuns(50); // exclude code that is loaded and compiled on first use
+  const heapBefore = await measureSettledHeap();
+  await startRuns(work.together);
+  return ((await measureSettledHeap()) - heapBefore) / work.together / 1024;
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const cell = await measure(JSON.parse(process.argv[2] ?? "{}"));
+  const cell = await measureCell(JSON.parse(process.argv[2] ?? "{}"));
   console.log(JSON.stringify(cell));
-  process.exit(); // runs in flight are not waited for
+  process.exit(); // do not wait for runs in flight
 }

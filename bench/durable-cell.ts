@@ -1,5 +1,5 @@
-// One cell of the benchmark of durable runs, in a process of its own: one kind of work on one kind of store. Run as a
-// program, with its `DurableOrder` as JSON for an argument, it prints its `DurableCell` as JSON. Every run is checked.
+// Measures one cell of the durable benchmark in its own process: one kind of work on one kind of store. As a program, it
+// takes a `DurableOrder` as JSON argument and prints a `DurableCell` as JSON. Every run is checked.
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Agent, defineAgent, defineTool, type Result, run } from "capstan";
@@ -12,35 +12,35 @@ import pg from "pg";
 type Store = ReturnType<typeof memory>;
 type Model = Exclude<Parameters<typeof defineAgent>[0]["model"], string | readonly unknown[]>;
 
-/** `plain`: `run` on the memory of the process, without an engine. `disk`: only a write and a sync for each append. */
+/** `plain`: `run` in memory, without an engine. `disk`: only a write and a sync per append. */
 const durableStores = ["disk", "plain", "memory", "sqlite", "postgres"] as const;
 export type DurableStore = (typeof durableStores)[number];
 
 export type DurableOrder = {
   readonly store: DurableStore;
-  /** `runs`: runs with tools. `wait`: leaves runs that wait for a person. `open`: a fresh process comes to those. */
+  /** `runs`: runs with tools. `wait`: creates runs that wait for approval. `open`: opens those in a fresh process. */
   readonly work: "runs" | "wait" | "open";
-  /** How many runs at once, or how many that wait. */
+  /** Number of concurrent or waiting runs. */
   readonly runs: number;
   readonly toolTurns: number;
   readonly samples: number;
-  /** A sample is at least so long. */
+  /** Minimum length of a sample. */
   readonly leastMs: number;
   readonly folder: string;
-  /** Of PostgreSQL, with the name of a schema that nobody else uses. */
+  /** PostgreSQL server, with an unused schema name. */
   readonly postgres?: { readonly url: string; readonly schema: string };
 };
 
 export type DurableCell = {
   readonly order: DurableOrder;
-  /** For one turn of each of the runs: time on the clock, and of the processor, in microseconds. */
+  /** Per turn: wall-clock milliseconds, and CPU microseconds. */
   readonly turnMs: readonly number[];
   readonly turnCpu: readonly number[];
-  /** Effects per second, each with its intent and its result stored. */
+  /** Effects per second, with intent and result stored. */
   readonly stepsPerSecond: readonly number[];
-  /** Of runs that wait. */
+  /** Heap per waiting run. */
   readonly bytesPerRun?: number;
-  /** One look for runs whose process is gone, and one approval until the end of its run. */
+  /** One scan for orphaned runs, and one approval until the end of its run. */
   readonly lookMs?: number;
   readonly approvalMs?: number;
 };
@@ -56,7 +56,7 @@ const square = defineTool({
 });
 const publish = defineTool({
   name: "publish",
-  description: "Shows the numbers to everybody",
+  description: "Publishes the numbers",
   input: {},
   effects: "send",
   reads: ["public"],
@@ -64,19 +64,23 @@ const publish = defineTool({
   execute: () => "It is published.",
 });
 
-/** Answers at once, and from the history alone: any process can go on. */
-function modelOf(toolTurns: number, tool: string): Model {
+/** Answers immediately and from the history only, so that any process can resume the run. */
+function createModel(toolTurns: number, tool: string): Model {
   return {
     id: "counting",
     async *stream({ history }) {
-      const made = history.filter(({ type }) => type === "result").length;
+      const callCount = history.filter(({ type }) => type === "result").length;
       const usage = { type: "usage", usage: { inputTokens: 10, outputTokens: 5 } } as const;
-      if (made >= toolTurns)
+      if (callCount >= toolTurns)
         yield [{ type: "text", text: answer }, usage, { type: "finish", reason: "stop" }];
       else
         yield [
           { type: "call_start", index: 0, name: tool },
-          { type: "call_delta", index: 0, text: JSON.stringify(tool === "square" ? { number: made } : {}) },
+          {
+            type: "call_delta",
+            index: 0,
+            text: JSON.stringify(tool === "square" ? { number: callCount } : {}),
+          },
           usage,
           { type: "finish", reason: "tool_calls" },
         ];
@@ -84,7 +88,7 @@ function modelOf(toolTurns: number, tool: string): Model {
   };
 }
 
-export function problemOf({ status, text, toolCalls }: Result, toolTurns: number): string | undefined {
+export function checkResult({ status, text, toolCalls }: Result, toolTurns: number): string | undefined {
   if (status !== "done" || text !== answer) return `it ended as ${status} with ${JSON.stringify(text)}`;
   return toolCalls.length === toolTurns ? undefined : `it made ${toolCalls.length} calls`;
 }
@@ -92,29 +96,34 @@ export function problemOf({ status, text, toolCalls }: Result, toolTurns: number
 function openStore({ store, folder, postgres: server }: DurableOrder): Store {
   if (store === "sqlite") return sqlite(join(folder, "bench.db"));
   if (store !== "postgres") return memory();
-  if (!server) throw new Error("Say where PostgreSQL is.");
+  if (!server) throw new Error("PostgreSQL URL is missing.");
   const pool = new pg.Pool({ connectionString: server.url });
   const opened = postgres(pool, { schema: server.schema });
   return { ...opened, close: () => opened.close().then(() => pool.end()) };
 }
 
-export async function measure(order: DurableOrder): Promise<DurableCell> {
+export async function measureDurableCell(order: DurableOrder): Promise<DurableCell> {
   const none = { order, turnMs: [], turnCpu: [], stepsPerSecond: [] };
-  if (order.work === "wait") return { ...none, ...(await leaveWaiting(order)) };
-  if (order.work === "open") return { ...none, ...(await comeToWaiting(order)) };
-  return order.store === "disk" ? diskCell(order) : runsCell(order);
+  if (order.work === "wait") return { ...none, ...(await measureWaitingRuns(order)) };
+  if (order.work === "open") return { ...none, ...(await measureFreshProcess(order)) };
+  return order.store === "disk" ? measureDisk(order) : measureRuns(order);
 }
 
-async function runsCell(order: DurableOrder): Promise<DurableCell> {
+async function measureRuns(order: DurableOrder): Promise<DurableCell> {
   const { runs, toolTurns, store: kind } = order;
   const store = openStore(order);
   const policy = { maxTurns: "unlimited" } as const;
-  const agent = defineAgent({ name: "bench", model: modelOf(toolTurns, "square"), tools: [square], policy });
+  const agent = defineAgent({
+    name: "bench",
+    model: createModel(toolTurns, "square"),
+    tools: [square],
+    policy,
+  });
   const engine = kind === "plain" ? undefined : local({ store, agents: agent });
-  const begin = () => (engine ? engine.run(agent, "Square.") : run(agent, "Square.", { store: memory() }));
-  const cell = await sampled(order, async () => {
-    for (const result of await Promise.all(Array.from({ length: runs }, begin))) {
-      const problem = problemOf(result, toolTurns);
+  const startRun = () => (engine ? engine.run(agent, "Square.") : run(agent, "Square.", { store: memory() }));
+  const cell = await measureSamples(order, async () => {
+    for (const result of await Promise.all(Array.from({ length: runs }, startRun))) {
+      const problem = checkResult(result, toolTurns);
       if (problem) throw new Error(`A run of ${toolTurns} tool turns went wrong: ${problem}.`);
     }
   });
@@ -123,15 +132,15 @@ async function runsCell(order: DurableOrder): Promise<DurableCell> {
   return cell;
 }
 
-// As many bytes and syncs as a turn needs at the least: two intents, two results, an end.
+// The minimum of bytes and syncs for a turn: two intents, two results, an end.
 const appendsPerTurn = 5;
-const appended = Buffer.alloc(600, "x");
+const appendedBytes = Buffer.alloc(600, "x");
 
-async function diskCell(order: DurableOrder): Promise<DurableCell> {
+async function measureDisk(order: DurableOrder): Promise<DurableCell> {
   const file = openSync(join(order.folder, "floor"), "a");
-  const cell = await sampled(order, async () => {
+  const cell = await measureSamples(order, async () => {
     for (let n = 0; n < (order.toolTurns + 1) * appendsPerTurn; n++) {
-      writeSync(file, appended);
+      writeSync(file, appendedBytes);
       fsyncSync(file);
     }
   });
@@ -139,10 +148,10 @@ async function diskCell(order: DurableOrder): Promise<DurableCell> {
   return cell;
 }
 
-async function sampled(order: DurableOrder, work: () => Promise<void>): Promise<DurableCell> {
+async function measureSamples(order: DurableOrder, work: () => Promise<void>): Promise<DurableCell> {
   const { runs, toolTurns, leastMs } = order;
   const [turnMs, turnCpu, stepsPerSecond]: [number[], number[], number[]] = [[], [], []];
-  const repeat = async () => {
+  const repeatWork = async () => {
     const startedAt = performance.now();
     for (let times = 1; ; times++) {
       await work();
@@ -150,10 +159,10 @@ async function sampled(order: DurableOrder, work: () => Promise<void>): Promise<
       if (ms >= leastMs) return { times, ms };
     }
   };
-  await repeat(); // compiles, and makes the file
+  await repeatWork(); // warm up and create the file
   for (let n = 0; n < order.samples; n++) {
     const before = process.cpuUsage();
-    const { times, ms } = await repeat();
+    const { times, ms } = await repeatWork();
     const { user, system } = process.cpuUsage(before);
     const turns = times * runs * (toolTurns + 1);
     turnMs.push(ms / turns);
@@ -163,73 +172,73 @@ async function sampled(order: DurableOrder, work: () => Promise<void>): Promise<
   return { order, turnMs, turnCpu, stepsPerSecond };
 }
 
-const waitingAgent = (): Agent =>
-  defineAgent({ name: "bench", model: modelOf(1, "publish"), tools: [publish] });
+const createWaitingAgent = (): Agent =>
+  defineAgent({ name: "bench", model: createModel(1, "publish"), tools: [publish] });
 
-async function heapAfterCollection(): Promise<number> {
-  const collect = globalThis.gc;
-  if (!collect) throw new Error("Run it with --expose-gc.");
+async function measureSettledHeap(): Promise<number> {
+  const collectGarbage = globalThis.gc;
+  if (!collectGarbage) throw new Error("Requires --expose-gc.");
   await new Promise((resolve) => setTimeout(resolve, 300));
-  collect();
-  collect();
+  collectGarbage();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
-/** Of the process that began them and is still there. */
-async function leaveWaiting(order: DurableOrder): Promise<Partial<DurableCell>> {
+/** Measures the process that started the runs. */
+async function measureWaitingRuns(order: DurableOrder): Promise<Partial<DurableCell>> {
   const store = openStore(order);
-  const agent = waitingAgent();
+  const agent = createWaitingAgent();
   const engine = local({ store, agents: agent });
-  async function leave(from: number, to: number): Promise<void> {
+  async function startBatch(from: number, to: number): Promise<void> {
     const some = Array.from({ length: to - from }, (_, n) =>
       engine.run(agent, "Publish.", { runId: `run_${from + n}` }),
     );
     for (const { status } of await Promise.all(some))
-      if (status !== "waiting") throw new Error(`A run that must wait is ${status}.`);
+      if (status !== "waiting") throw new Error(`Expected a waiting run, got ${status}.`);
   }
-  async function leaveAll(from: number, to: number): Promise<void> {
-    for (let next = from; next < to; next += 200) await leave(next, Math.min(to, next + 200));
+  async function startAll(from: number, to: number): Promise<void> {
+    for (let next = from; next < to; next += 200) await startBatch(next, Math.min(to, next + 200));
   }
-  const first = Math.ceil(order.runs / 5); // what is compiled at first use is no run's own
-  await leaveAll(0, first);
-  const before = await heapAfterCollection();
-  await leaveAll(first, order.runs);
-  const bytesPerRun = ((await heapAfterCollection()) - before) / (order.runs - first);
+  const first = Math.ceil(order.runs / 5); // exclude code that is compiled on first use
+  await startAll(0, first);
+  const before = await measureSettledHeap();
+  await startAll(first, order.runs);
+  const bytesPerRun = ((await measureSettledHeap()) - before) / (order.runs - first);
   await engine.close();
   await store.close();
   return { bytesPerRun };
 }
 
-/** Of a process that has never seen them. */
-async function comeToWaiting(order: DurableOrder): Promise<Partial<DurableCell>> {
-  const agent = waitingAgent();
+/** Measures a process that did not start the runs. */
+async function measureFreshProcess(order: DurableOrder): Promise<Partial<DurableCell>> {
+  const agent = createWaitingAgent();
   const warm = local({ store: memory(), agents: agent });
   await warm.run(agent, "Publish.", { runId: "warm" });
-  await approved(warm, "warm");
+  await measureApproval(warm, "warm");
   await warm.close();
   const store = openStore(order);
   await store.listRuns("nobody");
-  const before = await heapAfterCollection();
+  const before = await measureSettledHeap();
   const engine = local({ store, agents: agent });
   const startedAt = performance.now();
-  if ((await engine.recover()).length > 0) throw new Error("A run that waits was taken for a lost one.");
+  if ((await engine.recover()).length > 0) throw new Error("A waiting run was taken for an orphan.");
   const lookMs = performance.now() - startedAt;
-  const bytesPerRun = ((await heapAfterCollection()) - before) / order.runs;
-  const approvalMs = await approved(engine, `run_${Math.floor(order.runs / 2)}`);
+  const bytesPerRun = ((await measureSettledHeap()) - before) / order.runs;
+  const approvalMs = await measureApproval(engine, `run_${Math.floor(order.runs / 2)}`);
   await engine.close();
   await store.close();
   return { bytesPerRun, lookMs, approvalMs };
 }
 
-async function approved(engine: ReturnType<typeof local>, runId: string): Promise<number> {
+async function measureApproval(engine: ReturnType<typeof local>, runId: string): Promise<number> {
   const opened = engine.open(runId);
   const [pending] = (await opened).pending;
   const startedAt = performance.now();
-  const problem = problemOf(await opened.approve(pending?.callId ?? ""), 1);
+  const problem = checkResult(await opened.approve(pending?.callId ?? ""), 1);
   if (problem) throw new Error(`An approved run went wrong: ${problem}.`);
   return performance.now() - startedAt;
 }
 
 if (process.argv[1] === import.meta.filename) {
-  console.log(JSON.stringify(await measure(JSON.parse(process.argv[2] ?? "{}"))));
+  console.log(JSON.stringify(await measureDurableCell(JSON.parse(process.argv[2] ?? "{}"))));
 }

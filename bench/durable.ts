@@ -1,4 +1,4 @@
-// Measures what it costs that a run survives its process, and prints tables. See README.md.
+// Measures the cost of durable runs and prints tables. See README.md.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -6,33 +6,33 @@ import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import pg from "pg";
 import type { DurableCell, DurableOrder, DurableStore } from "./durable-cell.ts";
-import { median } from "./statistics.ts";
+import { computeMedian } from "./statistics.ts";
 
-const help = `Measures durable runs beside runs in memory, and beside a disk that only writes and syncs.
+const help = `Measures durable runs, compared with runs in memory and with plain disk writes.
 
-  npm run bench:durable                        about five minutes; writes the tables into bench/README.md
+  npm run bench:durable                        about five minutes; updates the tables in bench/README.md
   npm run bench:durable -- --quick             rough figures in half a minute
-  npm run bench:durable -- --postgres <url>    PostgreSQL too: a server where schemas can be made
+  npm run bench:durable -- --postgres <url>    includes PostgreSQL: a server where schemas can be created
 
-  --rounds <n>   how often everything is measured; by default 5, with --quick 1
+  --rounds <n>   number of rounds; default 5, with --quick 1
 `;
 
 export type Plan = {
   readonly rounds: number;
   readonly quick: boolean;
   readonly postgres?: string;
-  say(text: string): void;
+  log(text: string): void;
 };
 
 type Works = { readonly one: Shape; readonly many: Shape; readonly waiting: number };
 type Shape = Pick<DurableOrder, "runs" | "toolTurns" | "samples" | "leastMs">;
 
-const whole: Works = {
+const fullWorks: Works = {
   one: { runs: 1, toolTurns: 100, samples: 3, leastMs: 600 },
   many: { runs: 200, toolTurns: 5, samples: 3, leastMs: 600 },
   waiting: 10_000,
 };
-const rough: Works = {
+const quickWorks: Works = {
   one: { runs: 1, toolTurns: 10, samples: 1, leastMs: 1 },
   many: { runs: 50, toolTurns: 2, samples: 1, leastMs: 1 },
   waiting: 200,
@@ -40,50 +40,51 @@ const rough: Works = {
 
 const execute = promisify(execFile);
 
-async function cellOf(order: DurableOrder): Promise<DurableCell> {
+async function runCell(order: DurableOrder): Promise<DurableCell> {
   const program = join(import.meta.dirname, "durable-cell.ts");
   const flags = ["--expose-gc", "--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
   const { stdout } = await execute(process.execPath, [...flags, program, JSON.stringify(order)]);
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 
-/** Every round goes through all cells, so that what else the machine does weighs on all alike. */
+/** Every round measures all cells, so that other load on the machine affects all equally. */
 export async function measureDurable(plan: Plan): Promise<readonly DurableCell[]> {
-  const { one, many, waiting } = plan.quick ? rough : whole;
+  const { one, many, waiting } = plan.quick ? quickWorks : fullWorks;
   const stores: DurableStore[] = ["disk", "plain", "memory", "sqlite"];
   if (plan.postgres) stores.push("postgres");
   const cells: DurableCell[] = [];
-  async function add(
+  async function addCell(
     store: DurableStore,
     rest: Pick<DurableOrder, "work" | "folder"> & Shape,
   ): Promise<void> {
-    const postgres = plan.postgres && { url: plan.postgres, schema: schemaFor(rest.folder) };
-    cells.push(await cellOf({ store, ...rest, ...(postgres && { postgres }) }));
-    plan.say(`${rest.work}, ${rest.runs} at once, ${store}`);
+    const postgres = plan.postgres && { url: plan.postgres, schema: getSchemaName(rest.folder) };
+    cells.push(await runCell({ store, ...rest, ...(postgres && { postgres }) }));
+    plan.log(`${rest.work}, ${rest.runs} at once, ${store}`);
   }
   for (let round = 0; round < plan.rounds; round++) {
-    await inFolder(plan.postgres, async (folder) => {
-      for (const store of turned(stores, round)) await add(store, { work: "runs", ...one, folder });
-      for (const store of turned(stores.slice(1), round)) await add(store, { work: "runs", ...many, folder });
+    await withFolder(plan.postgres, async (folder) => {
+      for (const store of rotate(stores, round)) await addCell(store, { work: "runs", ...one, folder });
+      for (const store of rotate(stores.slice(1), round))
+        await addCell(store, { work: "runs", ...many, folder });
     });
   }
   for (const store of stores.slice(3))
-    await inFolder(plan.postgres, async (folder) => {
+    await withFolder(plan.postgres, async (folder) => {
       const shape = { runs: waiting, toolTurns: 1, samples: 1, leastMs: 1, folder };
-      await add(store, { work: "wait", ...shape });
-      await add(store, { work: "open", ...shape });
+      await addCell(store, { work: "wait", ...shape });
+      await addCell(store, { work: "open", ...shape });
     });
   return cells;
 }
 
-const turned = <Item>(items: readonly Item[], by: number): Item[] => {
+const rotate = <Item>(items: readonly Item[], by: number): Item[] => {
   const first = by % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
 };
 
-const schemaFor = (folder: string): string => `bench_${folder.slice(-6).toLowerCase()}`;
+const getSchemaName = (folder: string): string => `bench_${folder.slice(-6).toLowerCase()}`;
 
-async function inFolder(
+async function withFolder(
   postgres: string | undefined,
   action: (folder: string) => Promise<void>,
 ): Promise<void> {
@@ -94,7 +95,7 @@ async function inFolder(
     rmSync(folder, { recursive: true });
     if (postgres) {
       const pool = new pg.Pool({ connectionString: postgres });
-      await pool.query(`DROP SCHEMA IF EXISTS "${schemaFor(folder)}" CASCADE`);
+      await pool.query(`DROP SCHEMA IF EXISTS "${getSchemaName(folder)}" CASCADE`);
       await pool.end();
     }
   }
@@ -108,8 +109,7 @@ const titles: { readonly [Store in DurableStore]: string } = {
   postgres: "`local` on `postgres(pool)`",
 };
 
-/** The tables, as Markdown. */
-export function durableReport(cells: readonly DurableCell[], rounds: number): string {
+export function formatDurableReport(cells: readonly DurableCell[], rounds: number): string {
   const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
   const date = new Date().toISOString().slice(0, 10);
   const about = `${date}, Node ${process.version}, ${cpus().length} × ${processor}, ${rounds} ${rounds === 1 ? "round" : "rounds"}, \`npm run bench:durable\`.`;
@@ -118,37 +118,42 @@ export function durableReport(cells: readonly DurableCell[], rounds: number): st
     runs.filter(({ order }) => order.runs === 1),
     runs.filter(({ order }) => order.runs > 1),
   ];
-  return [about, runsTable("One run", one), runsTable("Many runs at once", many), waitingTable(cells)].join(
-    "\n\n",
-  );
+  return [
+    about,
+    formatRunsTable("One run", one),
+    formatRunsTable("Many runs at once", many),
+    formatWaitingTable(cells),
+  ].join("\n\n");
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, column) => (column === 0 ? "---" : "---:"))), ...rows.map(line)].join(
-    "\n",
-  );
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const formatLine = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    formatLine(head),
+    formatLine(head.map((_, column) => (column === 0 ? "---" : "---:"))),
+    ...rows.map(formatLine),
+  ].join("\n");
 }
 
 type Series = "turnMs" | "turnCpu" | "stepsPerSecond";
 
-function runsTable(title: string, cells: readonly DurableCell[]): string {
+function formatRunsTable(title: string, cells: readonly DurableCell[]): string {
   const stores = [...new Set(cells.map(({ order }) => order.store))].toSorted(
     (left, right) => Object.keys(titles).indexOf(left) - Object.keys(titles).indexOf(right),
   );
-  const of = (store: DurableStore, series: Series) =>
-    cells.filter(({ order }) => order.store === store).map((cell) => median(cell[series]));
-  const ratio = (store: DurableStore, base: DurableStore, series: Series) => {
-    const below = of(base, series);
-    return spread(of(store, series).map((cost, round) => cost / (below[round] ?? Number.NaN)));
+  const getMedians = (store: DurableStore, series: Series) =>
+    cells.filter(({ order }) => order.store === store).map((cell) => computeMedian(cell[series]));
+  const formatRatio = (store: DurableStore, base: DurableStore, series: Series) => {
+    const below = getMedians(base, series);
+    return formatSpread(getMedians(store, series).map((cost, round) => cost / (below[round] ?? Number.NaN)));
   };
   const rows = stores.map((store) => [
     titles[store],
-    store === "disk" ? "" : median(of(store, "stepsPerSecond")).toFixed(0),
-    median(of(store, "turnMs")).toFixed(3),
-    ratio(store, "plain", "turnMs"),
-    ratio(store, "plain", "turnCpu"),
-    stores.includes("disk") ? ratio(store, "disk", "turnMs") : "",
+    store === "disk" ? "" : computeMedian(getMedians(store, "stepsPerSecond")).toFixed(0),
+    computeMedian(getMedians(store, "turnMs")).toFixed(3),
+    formatRatio(store, "plain", "turnMs"),
+    formatRatio(store, "plain", "turnCpu"),
+    stores.includes("disk") ? formatRatio(store, "disk", "turnMs") : "",
   ]);
   const [first] = cells;
   const shape = `${first?.order.runs} × ${first?.order.toolTurns} tool turns`;
@@ -160,23 +165,23 @@ function runsTable(title: string, cells: readonly DurableCell[]): string {
     "CPU, times `run`",
     "times write and sync",
   ];
-  return `### ${title}: ${shape}\n\n${table(head, rows)}`;
+  return `### ${title}: ${shape}\n\n${formatTable(head, rows)}`;
 }
 
-function spread(values: readonly number[]): string {
-  return `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;
+function formatSpread(values: readonly number[]): string {
+  return `${computeMedian(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;
 }
 
-function waitingTable(cells: readonly DurableCell[]): string {
+function formatWaitingTable(cells: readonly DurableCell[]): string {
   const waiting = cells.filter(({ order }) => order.work !== "runs");
   const rows = waiting.map(({ order, bytesPerRun = 0, lookMs, approvalMs }) => [
-    `${order.store}, ${order.work === "wait" ? "the process that began them" : "a fresh process"}`,
+    `${order.store}, ${order.work === "wait" ? "the process that started them" : "a fresh process"}`,
     bytesPerRun.toFixed(1),
     lookMs?.toFixed(0) ?? "",
     approvalMs?.toFixed(0) ?? "",
   ]);
-  const head = ["", "bytes of heap per run", "ms to look for lost runs", "ms from an approval to the end"];
-  return `### ${waiting[0]?.order.runs} runs that wait for a person\n\n${table(head, rows)}`;
+  const head = ["", "bytes of heap per run", "ms to scan for orphans", "ms from approval to the end"];
+  return `### ${waiting[0]?.order.runs} waiting runs\n\n${formatTable(head, rows)}`;
 }
 
 async function main(): Promise<void> {
@@ -191,8 +196,8 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const { quick, postgres } = values;
   const rounds = Number(values.rounds ?? (quick ? 1 : 5));
-  const plan = { rounds, quick, ...(postgres && { postgres }), say: (text: string) => console.error(text) };
-  const report = durableReport(await measureDurable(plan), rounds);
+  const plan = { rounds, quick, ...(postgres && { postgres }), log: (text: string) => console.error(text) };
+  const report = formatDurableReport(await measureDurable(plan), rounds);
   console.log(report);
   if (quick) return;
   const readme = join(import.meta.dirname, "README.md");

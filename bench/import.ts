@@ -1,13 +1,12 @@
-// What it costs to import a framework with one model client, cold: CPU time in a fresh process, from before the
-// imports to after them.
+// Measures the cold import of a framework with one model client: CPU time of the imports in a fresh process.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { folderOf, type Peer } from "./peers.ts";
+import { getPeerFolder, type Peer } from "./peers.ts";
 
 const execute = promisify(execFile);
 
-/** Milliseconds of CPU, in one fresh process. */
-export async function importCost({ name, imports }: Peer): Promise<number> {
+/** Returns milliseconds of CPU time. */
+export async function measureImport({ name, imports }: Peer): Promise<number> {
   const program = `
 const before = process.cpuUsage();
 for (const name of ${JSON.stringify(imports)}) await import(name);
@@ -16,7 +15,7 @@ console.log((user + system) / 1000);
 process.exit();
 `;
   const { stdout } = await execute(process.execPath, ["--input-type=module", "-e", program], {
-    cwd: folderOf(name),
+    cwd: getPeerFolder(name),
   });
   return Number(stdout);
 }

@@ -1,15 +1,15 @@
-// One cell of the benchmark of the loop: what a turn costs this process, in a run of so many tool turns on a model
-// that answers at once. Run as a program (`loop.ts 100`) it prints its samples as JSON.
+// Measures one cell of the loop benchmark: the CPU time per turn in a run with the given number of tool turns, on a model
+// that answers immediately. As a program (`loop.ts 100`) it prints its samples as JSON.
 import { defineAgent, defineTool, type Result, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 
-/** Microseconds of processor time per turn, user and system, of all threads. */
+/** Microseconds of CPU time per turn, user and system, all threads. */
 export type LoopCell = { readonly toolTurns: number; readonly samples: readonly number[] };
 
 export const loopSizes = [25, 100, 400, 1600] as const;
 
-/** Every sample has about as many turns as the longest run, so that all are equally exact. */
+/** Every sample has about as many turns as the longest run, so that all are equally precise. */
 const turnsPerSample = 1600;
 const samplesPerCell = 9;
 const warmUp = { leastMs: 600, mostMs: 4000, steady: 0.05 };
@@ -23,7 +23,7 @@ const square = defineTool({
   execute: ({ number }) => `The square of ${number} is ${number * number}.`,
 });
 
-/** One run: so many turns with one tool call each, then the answer. Throws when anything of it is wrong. */
+/** Performs one run: `toolTurns` turns with one tool call each, then the answer. Throws if the result is wrong. */
 export async function runLoop(toolTurns: number): Promise<Result> {
   const model = scriptedModel(
     (_request, index) =>
@@ -31,14 +31,14 @@ export async function runLoop(toolTurns: number): Promise<Result> {
     { record: false },
   );
   const agent = defineAgent({ name: "bench", model, tools: [square], policy: { maxTurns: "unlimited" } });
-  // A store of its own, so that what earlier runs have stored weighs on none.
+  // A new store, so that earlier runs do not affect this one.
   const result = await run(agent, "Square the numbers.", { store: memory() });
-  const problem = problemOf(result, toolTurns);
+  const problem = checkLoopResult(result, toolTurns);
   if (problem) throw new Error(`A run of ${toolTurns} tool turns went wrong: ${problem}.`);
   return result;
 }
 
-export function problemOf(
+export function checkLoopResult(
   { status, text, turns, toolCalls, history }: Result,
   toolTurns: number,
 ): string | undefined {
@@ -50,7 +50,7 @@ export function problemOf(
   return wrong < 0 ? undefined : `call ${wrong + 1} gave ${JSON.stringify(toolCalls[wrong]?.result)}`;
 }
 
-async function sample(toolTurns: number): Promise<number> {
+async function measureSample(toolTurns: number): Promise<number> {
   const runs = Math.max(1, Math.round(turnsPerSample / toolTurns));
   const before = process.cpuUsage();
   for (let n = 0; n < runs; n++) await runLoop(toolTurns);
@@ -58,26 +58,27 @@ async function sample(toolTurns: number): Promise<number> {
   return (user + system) / (runs * (toolTurns + 1));
 }
 
-/** Until enough time has passed and the latest samples are no better than the ones before. */
-async function warm(toolTurns: number): Promise<void> {
+/** Runs until enough time has passed and the samples no longer improve. */
+async function warmUpLoop(toolTurns: number): Promise<void> {
   const startedAt = performance.now();
-  const seen: number[] = [];
+  const costs: number[] = [];
   for (;;) {
-    seen.push(await sample(toolTurns));
+    costs.push(await measureSample(toolTurns));
     const ms = performance.now() - startedAt;
     const isSteady =
-      seen.length > 6 && Math.min(...seen.slice(-3)) > Math.min(...seen.slice(0, -3)) * (1 - warmUp.steady);
+      costs.length > 6 &&
+      Math.min(...costs.slice(-3)) > Math.min(...costs.slice(0, -3)) * (1 - warmUp.steady);
     if ((ms > warmUp.leastMs && isSteady) || ms > warmUp.mostMs) return;
   }
 }
 
-export async function measure(toolTurns: number): Promise<LoopCell> {
-  await warm(toolTurns);
+export async function measureLoop(toolTurns: number): Promise<LoopCell> {
+  await warmUpLoop(toolTurns);
   const samples: number[] = [];
-  while (samples.length < samplesPerCell) samples.push(await sample(toolTurns));
+  while (samples.length < samplesPerCell) samples.push(await measureSample(toolTurns));
   return { toolTurns, samples };
 }
 
 if (process.argv[1] === import.meta.filename) {
-  console.log(JSON.stringify(await measure(Number(process.argv[2]))));
+  console.log(JSON.stringify(await measureLoop(Number(process.argv[2]))));
 }

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireName } from "./model/wires.ts";
 
-/** A framework under measurement; its folder is `peers/<name>`. */
+/** A measured framework; its folder is `peers/<name>`. */
 export type Peer = {
   readonly name: string;
   readonly title: string;
-  /** What its users import for an agent with one model client. */
+  /** The imports for an agent with one model client. */
   readonly imports: readonly string[];
-  /** The wire it is compared on; `chat` unless it cannot. */
+  /** The wire it is compared on: `chat` if supported. */
   readonly wire: WireName;
 };
 
@@ -35,47 +35,47 @@ export const peers: readonly Peer[] = [
   },
 ];
 
-export const folderOf = (name: string): string => join(import.meta.dirname, "peers", name);
+export const getPeerFolder = (name: string): string => join(import.meta.dirname, "peers", name);
 
-export function peerNamed(name: string): Peer {
+export function getPeer(name: string): Peer {
   const peer = peers.find((peer) => peer.name === name);
   if (!peer)
-    throw new Error(`There is no peer "${name}". There are: ${peers.map(({ name }) => name).join(", ")}.`);
+    throw new Error(`Unknown peer "${name}". Known peers: ${peers.map(({ name }) => name).join(", ")}.`);
   return peer;
 }
 
-const quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+const npmFlags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 
-/** Those that are not of this workspace have a folder of packages of their own, filled at first use. */
+/** Frameworks outside this workspace have their own node_modules, installed on first use. */
 export function installPeer(name: string): void {
-  const cwd = folderOf(name);
+  const cwd = getPeerFolder(name);
   if (!existsSync(join(cwd, "package.json")) || existsSync(join(cwd, "node_modules"))) return;
   process.stderr.write(`installing ${name}\n`);
-  execFileSync("npm", ["ci", ...quietly], { cwd, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("npm", ["ci", ...npmFlags], { cwd, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** What a project has on its disk after installing it. */
-export type Installed = { readonly packages: number; readonly megabytes: number };
+/** Size of node_modules after installing a framework. */
+export type InstallSize = { readonly packages: number; readonly megabytes: number };
 
-export function installedSize(name: string): Installed {
+export function measureInstall(name: string): InstallSize {
   if (name === "floor") return { packages: 0, megabytes: 0 };
-  if (name !== "capstan") return sizeOf(join(folderOf(name), "node_modules"));
-  // Ours as its users get it: packed, then installed in an empty project.
+  if (name !== "capstan") return measureFolder(join(getPeerFolder(name), "node_modules"));
+  // Capstan as users get it: packed, then installed in an empty project.
   const project = mkdtempSync(join(tmpdir(), "capstan-install-"));
   try {
-    const packed = execFileSync("npm", ["pack", "--pack-destination", project, ...quietly], {
+    const packed = execFileSync("npm", ["pack", "--pack-destination", project, ...npmFlags], {
       cwd: join(import.meta.dirname, "../packages/capstan"),
       encoding: "utf8",
     });
     writeFileSync(join(project, "package.json"), '{ "private": true }');
-    execFileSync("npm", ["install", `./${packed.trim()}`, ...quietly], { cwd: project });
-    return sizeOf(join(project, "node_modules"));
+    execFileSync("npm", ["install", `./${packed.trim()}`, ...npmFlags], { cwd: project });
+    return measureFolder(join(project, "node_modules"));
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
 }
 
-function sizeOf(modules: string): Installed {
+function measureFolder(modules: string): InstallSize {
   let [packages, bytes] = [0, 0];
   for (const entry of readdirSync(modules, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -86,9 +86,9 @@ function sizeOf(modules: string): Installed {
   return { packages, megabytes: bytes / 1e6 };
 }
 
-/** What was measured: each package with its version. */
-export function versionsOf(name: string): string {
-  const file = join(folderOf(name), "package.json");
+/** The measured packages with their versions. */
+export function formatVersions(name: string): string {
+  const file = join(getPeerFolder(name), "package.json");
   if (!existsSync(file)) return name === "capstan" ? "this tree" : "no package";
   const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as { dependencies: Record<string, string> };
   return Object.entries(dependencies)

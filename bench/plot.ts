@@ -1,9 +1,9 @@
-// A picture of the ratios: one line for each work, one dot for each framework, the floor at 1, on a logarithmic axis.
-import { ratioOf } from "./compare.ts";
+// Plots the ratios: one row per work, one dot per framework, the floor at 1, on a logarithmic axis.
+import { computeRatio } from "./compare.ts";
 import type { Results } from "./rounds.ts";
 import { works } from "./works.ts";
 
-const colours: Readonly<Record<string, string>> = {
+const colors: Readonly<Record<string, string>> = {
   capstan: "#0a7d4f",
   "ai-sdk": "#8a8f98",
   "openai-agents": "#3b82c4",
@@ -15,25 +15,26 @@ const colours: Readonly<Record<string, string>> = {
 const size = { width: 860, margin: 20, left: 230, right: 30, top: 70, row: 34, bottom: 44 };
 const ticks = [0.5, 1, 2, 5, 10, 20, 50];
 
-export function plot(results: Results): string {
+export function createPlot(results: Results): string {
   const rivals = results.plan.peers.filter(({ name }) => name !== "floor");
   const rows = works.filter(({ name }) => results.plan.works.includes(name));
   const ratios = rows.map(({ name: work }) =>
     rivals.flatMap(({ name: peer }) => {
-      const ratio = ratioOf(results, { peer, work })?.middle;
+      const ratio = computeRatio(results, { peer, work })?.middle;
       return ratio === undefined ? [] : [{ peer, ratio }];
     }),
   );
-  const most = Math.max(2, ...ratios.flat().map(({ ratio }) => ratio)) * 1.1;
-  const least = Math.min(0.8, ...ratios.flat().map(({ ratio }) => ratio * 0.9));
+  const maxRatio = Math.max(2, ...ratios.flat().map(({ ratio }) => ratio)) * 1.1;
+  const minRatio = Math.min(0.8, ...ratios.flat().map(({ ratio }) => ratio * 0.9));
   const span = size.width - size.left - size.right;
-  const x = (ratio: number) => size.left + (span * Math.log(ratio / least)) / Math.log(most / least);
+  const x = (ratio: number) =>
+    size.left + (span * Math.log(ratio / minRatio)) / Math.log(maxRatio / minRatio);
   const height = size.top + rows.length * size.row + size.bottom;
   const y = (row: number) => size.top + (row + 0.5) * size.row;
   const end = height - size.bottom;
 
   const grid = ticks
-    .filter((tick) => tick >= least && tick <= most)
+    .filter((tick) => tick >= minRatio && tick <= maxRatio)
     .map(
       (tick) =>
         `<line class="${tick === 1 ? "floor" : "grid"}" x1="${x(tick).toFixed(1)}" x2="${x(tick).toFixed(1)}" y1="${size.top - 6}" y2="${end}"/><text class="tick" x="${x(tick).toFixed(1)}" y="${end + 16}">${tick}×</text>`,
@@ -42,16 +43,16 @@ export function plot(results: Results): string {
     ({ title }, row) => `<text class="row" x="${size.left - 14}" y="${y(row) + 4}">${title}</text>`,
   );
   const dots = ratios.flatMap((row, index) =>
-    // Ours last, so that it lies on top.
+    // Capstan last, so that it is drawn on top.
     row.toReversed().map(({ peer, ratio }) => {
       const radius = peer === "capstan" ? 7.5 : 5;
-      return `<circle cx="${x(ratio).toFixed(1)}" cy="${y(index)}" r="${radius}" fill="${colours[peer] ?? "#888"}"><title>${peer}: ${ratio.toFixed(2)}</title></circle>`;
+      return `<circle cx="${x(ratio).toFixed(1)}" cy="${y(index)}" r="${radius}" fill="${colors[peer] ?? "#888"}"><title>${peer}: ${ratio.toFixed(2)}</title></circle>`;
     }),
   );
   const step = (size.width - 40) / rivals.length;
   const legend = rivals.map(
     ({ name, title }, index) =>
-      `<circle cx="${20 + index * step}" cy="44" r="${name === "capstan" ? 7.5 : 5}" fill="${colours[name] ?? "#888"}"/><text class="legend" x="${32 + index * step}" y="48">${title}</text>`,
+      `<circle cx="${20 + index * step}" cy="44" r="${name === "capstan" ? 7.5 : 5}" fill="${colors[name] ?? "#888"}"/><text class="legend" x="${32 + index * step}" y="48">${title}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-size.margin} 0 ${size.width + size.margin} ${height}" role="img" aria-label="CPU and memory of each framework as a multiple of a hand-written floor; lower is better">
 <style>

@@ -1,25 +1,25 @@
-// Measures Capstan beside a hand-written floor and the other frameworks, and prints tables. See README.md.
+// Compares Capstan with a hand-written floor and other frameworks, and prints tables. See README.md.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Effort } from "./cell.ts";
-import { type Peer, peerNamed, peers } from "./peers.ts";
-import { plot } from "./plot.ts";
-import { report } from "./report.ts";
+import { getPeer, type Peer, peers } from "./peers.ts";
+import { createPlot } from "./plot.ts";
+import { formatReport } from "./report.ts";
 import { measureAll } from "./rounds.ts";
-import { allWorks, workNamed } from "./works.ts";
+import { allWorks, findWork } from "./works.ts";
 
-const help = `Measures Capstan beside a hand-written floor and other frameworks.
+const help = `Compares Capstan with a hand-written floor and other frameworks.
 
-  npm run bench                               all of it, about three quarters of an hour; writes bench/README.md and the plot
-  npm run bench -- --quick                    Capstan and the floor in under two minutes; shows that runs are right
-  npm run bench -- --peer pi --work burst     only these, beside the floor; both can be given several times
+  npm run bench                               everything, about 45 minutes; updates bench/README.md and the plot
+  npm run bench -- --quick                    Capstan and the floor in under two minutes; checks that runs are correct
+  npm run bench -- --peer pi --work burst     only these and the floor; both options can be repeated
 
-  --rounds <n>   how often everything is measured; by default 3, with --quick 1
+  --rounds <n>   number of rounds; default 3, with --quick 1
 
 Peers: ${peers.map(({ name }) => name).join(", ")}
 Works: ${allWorks.join(", ")}
-Other frameworks are installed in bench/peers at first use.
+Other frameworks are installed in bench/peers on first use.
 `;
 
 type Options = {
@@ -27,11 +27,11 @@ type Options = {
   readonly works: readonly string[];
   readonly rounds: number;
   readonly effort: Effort;
-  /** Everything, as it is published. */
+  /** The complete benchmark, whose results are written to the README. */
   readonly isWhole: boolean;
 };
 
-function optionsOf(args: readonly string[]): Options | undefined {
+function parseOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -44,13 +44,13 @@ function optionsOf(args: readonly string[]): Options | undefined {
   });
   if (values.help) return undefined;
   const { quick, peer = quick ? ["capstan"] : peers.map(({ name }) => name), work } = values;
-  for (const name of work ?? []) workNamed(name);
+  for (const name of work ?? []) findWork(name);
   const rounds = Number(values.rounds ?? (quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1)
-    throw new Error(`--rounds must be a whole number above 0, not "${values.rounds}".`);
+    throw new Error(`--rounds must be a positive integer, not "${values.rounds}".`);
   return {
-    // The floor is always there: every figure is a ratio to it.
-    peers: [...new Set(["floor", ...peer])].map(peerNamed),
+    // Always include the floor: every figure is a ratio to it.
+    peers: [...new Set(["floor", ...peer])].map(getPeer),
     works: work ?? allWorks.filter((name) => !quick || name !== "install"),
     rounds,
     effort: quick
@@ -60,7 +60,7 @@ function optionsOf(args: readonly string[]): Options | undefined {
   };
 }
 
-function publish(tables: string, picture: string): void {
+function writeResults(tables: string, picture: string): void {
   const readme = join(import.meta.dirname, "README.md");
   const [before, rest = ""] = readFileSync(readme, "utf8").split("<!-- results -->");
   const [, after = ""] = rest.split("<!-- end of results -->");
@@ -69,14 +69,14 @@ function publish(tables: string, picture: string): void {
 }
 
 async function main(): Promise<void> {
-  const options = optionsOf(process.argv.slice(2));
+  const options = parseOptions(process.argv.slice(2));
   if (!options) return console.log(help);
   if (!existsSync(join(import.meta.dirname, "../packages/capstan/dist/index.js")))
     throw new Error("Capstan is not built: run `npm run build` first.");
   const results = await measureAll(options);
-  const tables = report(results);
+  const tables = formatReport(results);
   console.log(tables);
-  if (options.isWhole) publish(tables, plot(results));
+  if (options.isWhole) writeResults(tables, createPlot(results));
   const wrong = results.failures.filter(({ peer }) => peer === "capstan" || peer === "floor");
   if (wrong.length > 0) process.exitCode = 1;
 }

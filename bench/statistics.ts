@@ -1,18 +1,20 @@
-export function quantile(values: readonly number[], share: number): number {
+export function computeQuantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
-  const place = (sorted.length - 1) * share;
-  const [low = Number.NaN, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low + (high - low) * (place - Math.floor(place));
+  const position = (sorted.length - 1) * share;
+  const [low = Number.NaN, high = low] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return low + (high - low) * (position - Math.floor(position));
 }
 
-export const median = (values: readonly number[]): number => quantile(values, 0.5);
+export const computeMedian = (values: readonly number[]): number => computeQuantile(values, 0.5);
 
-/** How the cost grows with the size: 1 is linear, 2 is quadratic. The slope of the line through the points, on logarithmic axes. */
-export function growthExponent(points: readonly { readonly size: number; readonly cost: number }[]): number {
+/** The slope of the regression line on logarithmic axes: 1 is linear growth, 2 is quadratic. */
+export function computeGrowthExponent(
+  points: readonly { readonly size: number; readonly cost: number }[],
+): number {
   const logs = points.map(({ size, cost }) => ({ x: Math.log(size), y: Math.log(cost) }));
-  const mean = (pick: (log: { x: number; y: number }) => number) =>
+  const computeMean = (pick: (log: { x: number; y: number }) => number) =>
     logs.reduce((sum, log) => sum + pick(log), 0) / logs.length;
-  const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)];
-  const covariance = mean(({ x, y }) => (x - meanX) * (y - meanY));
-  return covariance / mean(({ x }) => (x - meanX) ** 2);
+  const [meanX, meanY] = [computeMean(({ x }) => x), computeMean(({ y }) => y)];
+  const covariance = computeMean(({ x, y }) => (x - meanX) * (y - meanY));
+  return covariance / computeMean(({ x }) => (x - meanX) ** 2);
 }

@@ -1,4 +1,4 @@
-// Many readers of one server, in a process of their own: how long each piece was on its way, and whether all came.
+// Many readers of one server, in a separate process. Measures the delay of each piece and counts lost ones.
 import { type ClientRequest, get, request } from "node:http";
 import type { StreamOrder } from "./streams.ts";
 
@@ -11,60 +11,60 @@ export type Readings = {
 type Order = StreamOrder & {
   readonly port: number;
   readonly kind: "bare" | "capstan";
-  /** One more reader, which asks for large pieces and never reads them. */
+  /** Adds a reader that requests large pieces and never reads them. */
   readonly sleeper: boolean;
 };
 
 const order: Order = JSON.parse(process.argv[2] ?? "");
 const origin = { host: "127.0.0.1", port: order.port, agent: false as const };
 const delaysMs: number[] = [];
-/** Nothing is measured before everybody hears: whoever comes late is told at once what was said before. */
-let hearing = 0;
+/** Measuring starts when all readers are active, because a late reader receives earlier pieces at once. */
+let activeReaders = 0;
 let lost = 0;
 let events = 0;
 
-function start(input: string): Promise<string> {
+function startRun(input: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const asked = request({ ...origin, method: "POST", path: "/api/runs", headers }, (response) => {
+  const clientRequest = request({ ...origin, method: "POST", path: "/api/runs", headers }, (response) => {
     let body = "";
     response.setEncoding("utf8");
     response.on("data", (chunk: string) => {
       body += chunk;
     });
     response.on("end", () => {
-      if (response.statusCode !== 201) throw new Error(`A run was refused: ${response.statusCode} ${body}`);
+      if (response.statusCode !== 201) throw new Error(`Run refused: ${response.statusCode} ${body}`);
       resolve(JSON.parse(body).runId);
     });
   });
-  asked.on("error", reject);
-  asked.end(JSON.stringify({ input }));
+  clientRequest.on("error", reject);
+  clientRequest.end(JSON.stringify({ input }));
   return promise;
 }
 
 const headers = { "content-type": "application/json" };
 
-async function open(input: string): Promise<ClientRequest> {
-  const path = order.kind === "bare" ? "/events" : `/api/runs/${await start(input)}/events`;
+async function openStream(input: string): Promise<ClientRequest> {
+  const path = order.kind === "bare" ? "/events" : `/api/runs/${await startRun(input)}/events`;
   return get({ ...origin, path });
 }
 
-async function read(): Promise<void> {
-  const asked = await open("quiet");
+async function readStream(): Promise<void> {
+  const clientRequest = await openStream("quiet");
   const { promise, resolve } = Promise.withResolvers<void>();
   let next = 0;
   let rest = "";
-  let isHearing = false;
-  asked.on("response", (response) => {
-    if (response.statusCode !== 200) throw new Error(`A stream was refused: ${response.statusCode}`);
+  let isActive = false;
+  clientRequest.on("response", (response) => {
+    if (response.statusCode !== 200) throw new Error(`Stream refused: ${response.statusCode}`);
     response.setEncoding("latin1");
     response.on("data", (chunk: string) => {
       const now = process.hrtime.bigint();
       const text = rest + chunk;
       const end = text.lastIndexOf("\n\n");
       rest = text.slice(end + 1);
-      if (!isHearing) hearing++;
-      isHearing = true;
-      // Joined pieces hold several. The fact at the end has all of them once more: those that were heard count once.
+      if (!isActive) activeReaders++;
+      isActive = true;
+      // A merged delta holds several pieces. The final message repeats all of them; count each piece once.
       for (const frame of text.slice(0, Math.max(0, end)).split("\n\n")) {
         const isPiece = frame.includes('"type":"content_delta"');
         if (!isPiece && !frame.includes('"type":"message"')) continue;
@@ -72,7 +72,7 @@ async function read(): Promise<void> {
           if (Number(index) === next) next++;
           if (!isPiece) continue;
           events++;
-          if (hearing === order.streams) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
+          if (activeReaders === order.streams) delaysMs.push(Number(now - BigInt(at ?? 0)) / 1e6);
         }
       }
     });
@@ -83,10 +83,10 @@ async function read(): Promise<void> {
   lost += order.count - next;
 }
 
-if (order.sleeper) (await open("loud")).on("response", (response) => response.pause());
+if (order.sleeper) (await openStream("loud")).on("response", (response) => response.pause());
 const readers: Promise<void>[] = [];
 for (let index = 0; index < order.streams; index++) {
-  readers.push(read());
+  readers.push(readStream());
   if (index % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 await Promise.all(readers);

@@ -1,5 +1,5 @@
-// One of the two servers of streams.ts, in a process of its own: `bare` is Hono that streams by itself, `capstan` streams
-// the events of runs. Both say the same: a piece at a time, with its number and the instant it was said.
+// One of the two servers of streams.ts, in its own process: `bare` is plain Hono, `capstan` streams the events of runs.
+// Both send the same pieces, each with its index and the time it was sent.
 import { setTimeout as wait } from "node:timers/promises";
 import { createServer, listen } from "@capstan/server";
 import { serve } from "@hono/node-server";
@@ -8,30 +8,30 @@ import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import type { StreamOrder } from "./streams.ts";
 
-export type ServerWord =
+export type ServerMessage =
   | { readonly type: "ready"; readonly port: number }
   | { readonly type: "used"; readonly cpuUs: number; readonly heapBytes: number };
 
 const [kind, text] = process.argv.slice(2);
 const order: StreamOrder = JSON.parse(text ?? "");
 
-/** What is said in place of a word. */
-const piece = (index: number, padding = ""): string => `${index}@${process.hrtime.bigint()};${padding}`;
+/** A piece with its index and the time it was sent. */
+const formatPiece = (index: number, padding = ""): string => `${index}@${process.hrtime.bigint()};${padding}`;
 
-async function* pieces({ count, everyMs }: StreamOrder, padding: string): AsyncGenerator<string> {
+async function* generatePieces({ count, everyMs }: StreamOrder, padding: string): AsyncGenerator<string> {
   const begin = performance.now();
   for (let index = 0; index < count; index++) {
     await wait(Math.max(0, begin + (index + 1) * everyMs - performance.now()));
-    yield piece(index, padding);
+    yield formatPiece(index, padding);
   }
 }
 
-async function bare(): Promise<number> {
+async function startBareServer(): Promise<number> {
   const app = new Hono();
   app.get("/events", (context) =>
     streamSSE(context, async (stream) => {
       let id = 0;
-      for await (const delta of pieces(order, "")) {
+      for await (const delta of generatePieces(order, "")) {
         const event = {
           ...{ type: "content_delta", runId: "run_1", sessionId: "ses_1", agent: "helper", turn: 1 },
           delta,
@@ -45,13 +45,13 @@ async function bare(): Promise<number> {
   });
 }
 
-async function capstan(): Promise<number> {
+async function startCapstanServer(): Promise<number> {
   const model: Model = {
     id: "paced",
     async *stream({ history }) {
       const last = history.at(-1);
       const isLoud = last?.type === "user" && last.content === "loud";
-      for await (const text of pieces(order, isLoud ? "x".repeat(20_000) : ""))
+      for await (const text of generatePieces(order, isLoud ? "x".repeat(20_000) : ""))
         yield [{ type: "text", text }];
       yield [{ type: "finish", reason: "stop" }];
     },
@@ -61,10 +61,10 @@ async function capstan(): Promise<number> {
   return (await listen(server, { port: 0 })).port;
 }
 
-const port = await (kind === "bare" ? bare() : capstan());
+const port = await (kind === "bare" ? startBareServer() : startCapstanServer());
 process.on("message", () => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send?.({ type: "used", cpuUs: user + system, heapBytes: process.memoryUsage().heapUsed });
 });
-process.send?.({ type: "ready", port } satisfies ServerWord);
+process.send?.({ type: "ready", port } satisfies ServerMessage);

@@ -1,20 +1,20 @@
-// Measures event streams of the server beside a bare Hono server that streams the same, and prints a table. See README.md.
+// Measures the server's event streams, compared with a bare Hono server, and prints a table. See README.md.
 import { execFile, fork } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
-import { median, quantile } from "./statistics.ts";
+import { computeMedian, computeQuantile } from "./statistics.ts";
 import type { Readings } from "./streams-client.ts";
-import type { ServerWord } from "./streams-server.ts";
+import type { ServerMessage } from "./streams-server.ts";
 
-const help = `Measures many open event streams beside a bare Hono server that streams the same.
+const help = `Measures many concurrent event streams, compared with a bare Hono server that sends the same.
 
-  npm run bench:streams               about two minutes; writes the table into bench/README.md
+  npm run bench:streams               about two minutes; updates the table in bench/README.md
   npm run bench:streams -- --quick    rough figures in a few seconds
 `;
 
-/** What every stream says. */
+/** The number of streams, pieces per stream, and the interval. */
 export type StreamOrder = { readonly streams: number; readonly count: number; readonly everyMs: number };
 
 export type StreamCell = {
@@ -23,7 +23,7 @@ export type StreamCell = {
   readonly p99Ms: number;
   readonly cpuUsPerEvent: number;
   readonly lost: number;
-  /** What is left in the heap of the server when everybody has gone. */
+  /** Growth of the server's heap after all readers have disconnected. */
   readonly leftBytes: number;
 };
 
@@ -31,36 +31,40 @@ const execute = promisify(execFile);
 const here = import.meta.dirname;
 const flags = ["--expose-gc", "--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
 
-/** One server and its readers, each in a process of its own. */
-async function streamCell(kind: StreamCell["kind"], order: StreamOrder): Promise<StreamCell> {
-  const served = kind === "bare" ? "bare" : "capstan";
-  const server = fork(join(here, "streams-server.ts"), [served, JSON.stringify(order)], { execArgv: flags });
-  const word = () =>
-    new Promise<ServerWord>((resolve) => server.once("message", (said: ServerWord) => resolve(said)));
-  const used = async () => {
+/** Measures one server and its readers, each in a separate process. */
+async function measureStreams(kind: StreamCell["kind"], order: StreamOrder): Promise<StreamCell> {
+  const serverKind = kind === "bare" ? "bare" : "capstan";
+  const server = fork(join(here, "streams-server.ts"), [serverKind, JSON.stringify(order)], {
+    execArgv: flags,
+  });
+  const receiveMessage = () =>
+    new Promise<ServerMessage>((resolve) =>
+      server.once("message", (message: ServerMessage) => resolve(message)),
+    );
+  const getUsage = async () => {
     server.send("use");
-    const said = await word();
-    if (said.type !== "used") throw new Error("The server did not say what it has used.");
-    return said;
+    const message = await receiveMessage();
+    if (message.type !== "used") throw new Error("The server did not report its usage.");
+    return message;
   };
   try {
-    const ready = await word();
+    const ready = await receiveMessage();
     const port = ready.type === "ready" ? ready.port : 0;
-    const read = async (asked: StreamOrder, sleeper = false): Promise<Readings> => {
-      const request = JSON.stringify({ ...asked, port, kind: served, sleeper });
+    const runReaders = async (asked: StreamOrder, sleeper = false): Promise<Readings> => {
+      const request = JSON.stringify({ ...asked, port, kind: serverKind, sleeper });
       const { stdout } = await execute(process.execPath, [join(here, "streams-client.ts"), request], {
         maxBuffer: 1e9,
       });
       return JSON.parse(stdout);
     };
-    await read({ ...order, streams: Math.ceil(order.streams / 10) }); // what is loaded and compiled once
-    const before = await used();
-    const { delaysMs, lost, events } = await read(order, kind === "sleeper");
-    const after = await used();
+    await runReaders({ ...order, streams: Math.ceil(order.streams / 10) }); // warm up
+    const before = await getUsage();
+    const { delaysMs, lost, events } = await runReaders(order, kind === "sleeper");
+    const after = await getUsage();
     return {
       kind,
-      medianMs: median(delaysMs),
-      p99Ms: quantile(delaysMs, 0.99),
+      medianMs: computeMedian(delaysMs),
+      p99Ms: computeQuantile(delaysMs, 0.99),
       cpuUsPerEvent: (after.cpuUs - before.cpuUs) / events,
       lost,
       leftBytes: after.heapBytes - before.heapBytes,
@@ -76,20 +80,20 @@ const titles = {
   sleeper: "Capstan, with one reader that never reads",
 } as const;
 
-/** The table, as Markdown: the middle of the rounds. */
-function streamReport(cells: readonly StreamCell[], { streams, everyMs }: StreamOrder): string {
+/** Formats the medians of the rounds as a Markdown table. */
+function formatStreamReport(cells: readonly StreamCell[], { streams, everyMs }: StreamOrder): string {
   const processor = cpus()[0]?.model.trim() ?? "an unknown processor";
   const date = new Date().toISOString().slice(0, 10);
   const rows = (["bare", "capstan", "sleeper"] as const).map((kind) => {
-    const own = cells.filter((cell) => cell.kind === kind);
-    const middle = (pick: (cell: StreamCell) => number) => median(own.map(pick));
-    const lost = own.reduce((sum, cell) => sum + cell.lost, 0);
+    const kindCells = cells.filter((cell) => cell.kind === kind);
+    const computeMiddle = (pick: (cell: StreamCell) => number) => computeMedian(kindCells.map(pick));
+    const lost = kindCells.reduce((sum, cell) => sum + cell.lost, 0);
     const figures = [
-      middle(({ medianMs }) => medianMs).toFixed(1),
-      middle(({ p99Ms }) => p99Ms).toFixed(1),
-      middle(({ cpuUsPerEvent }) => cpuUsPerEvent).toFixed(1),
+      computeMiddle(({ medianMs }) => medianMs).toFixed(1),
+      computeMiddle(({ p99Ms }) => p99Ms).toFixed(1),
+      computeMiddle(({ cpuUsPerEvent }) => cpuUsPerEvent).toFixed(1),
       `${lost}`,
-      (middle(({ leftBytes }) => leftBytes) / 1e6).toFixed(1),
+      (computeMiddle(({ leftBytes }) => leftBytes) / 1e6).toFixed(1),
     ];
     return `| ${titles[kind]} | ${figures.join(" | ")} |`;
   });
@@ -111,10 +115,10 @@ async function main(): Promise<void> {
   const cells: StreamCell[] = [];
   for (let round = 0; round < (values.quick ? 1 : 3); round++)
     for (const kind of ["bare", "capstan", "sleeper"] as const) {
-      cells.push(await streamCell(kind, order));
+      cells.push(await measureStreams(kind, order));
       process.stderr.write(`round ${round + 1}, ${titles[kind]}\n`);
     }
-  const report = streamReport(cells, order);
+  const report = formatStreamReport(cells, order);
   process.stdout.write(`${report}\n`);
   if (values.quick) return;
   const file = join(here, "README.md");

@@ -1,4 +1,4 @@
-// Measures the studio in a real browser: a session of 10,000 events, and text that streams in. See README.md.
+// Measures the studio in a real browser: a session of 10,000 events, and streaming text. See README.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,8 @@ const turnEvents = 5;
 const tokensPerSecond = 100;
 const streamMs = 10_000;
 
-/** Turns of one call each, with some text: as many facts as are wanted. */
-function longSession(): Facts {
+/** A session of `events` facts: turns with one call and some text each. */
+function createLongSession(): Facts {
   const place = { sessionId: "ses_long", runId: "run_long", agent: "guide" };
   const usage = { inputTokens: 1000, outputTokens: 60 };
   const bodies: object[] = [
@@ -78,17 +78,17 @@ function longSession(): Facts {
   });
 }
 
-/** Says words at a steady pace, paragraph after paragraph. */
-const talker: Model = {
+/** Streams words at a steady pace, in paragraphs. */
+const talkingModel: Model = {
   id: "test/talker",
   async *stream(_, { signal }) {
     const started = performance.now();
     const count = (streamMs / 1000) * tokensPerSecond;
-    for (let said = 0; said < count && !signal.aborted; ) {
+    for (let sentCount = 0; sentCount < count && !signal.aborted; ) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       const due = Math.min(count, Math.floor(((performance.now() - started) / 1000) * tokensPerSecond));
-      for (; said < due; said++)
-        yield [{ type: "text", text: said % 40 === 39 ? "**end**.\n\n" : `word${said} ` }];
+      for (; sentCount < due; sentCount++)
+        yield [{ type: "text", text: sentCount % 40 === 39 ? "**end**.\n\n" : `word${sentCount} ` }];
     }
     yield [
       { type: "usage", usage: { inputTokens: 10, outputTokens: count } },
@@ -103,7 +103,7 @@ type Watch = {
   readonly paintMs?: number;
 };
 
-/** Runs in the page: notes tasks over 50 ms, and the time between frames. */
+/** Runs in the page and records tasks over 50 ms and the time between frames. */
 function watchPage(): void {
   const watch = { long: [] as number[], frames: [] as number[] };
   Object.assign(window, { watch });
@@ -118,15 +118,15 @@ function watchPage(): void {
   });
 }
 
-const noted = (page: Page) => page.evaluate(() => (window as unknown as { watch: Watch }).watch);
-const forget = (page: Page) =>
+const readWatch = (page: Page) => page.evaluate(() => (window as unknown as { watch: Watch }).watch);
+const resetWatch = (page: Page) =>
   page.evaluate(() =>
     Object.values((window as unknown as { watch: Record<string, unknown[]> }).watch).map((list) =>
       list.splice(0),
     ),
   );
 
-function line(name: string, { long, frames }: Watch, first = ""): string {
+function formatRow(name: string, { long, frames }: Watch, first = ""): string {
   const total = frames.reduce((sum, ms) => sum + ms, 0);
   const rate = total > 0 ? Math.round((1000 * frames.length) / total) : 0;
   const worst = Math.round(Math.max(0, ...long));
@@ -139,15 +139,19 @@ async function measureLong(page: Page, url: string): Promise<readonly string[]> 
   await page.locator("[data-call]").first().waitFor();
   const paintMs = Date.now() - started;
   await page.waitForTimeout(1000);
-  const opened = line(`opening ${events.toLocaleString("en")} events`, await noted(page), `${paintMs}`);
-  await forget(page);
+  const opened = formatRow(
+    `opening ${events.toLocaleString("en")} events`,
+    await readWatch(page),
+    `${paintMs}`,
+  );
+  await resetWatch(page);
   const box = await page.getByRole("region", { name: "Conversation" }).boundingBox();
   await page.mouse.move((box?.x ?? 0) + 300, (box?.y ?? 0) + 300);
   for (let step = 0; step < 120; step++) {
     await page.mouse.wheel(0, -400);
     await page.waitForTimeout(16);
   }
-  return [opened, line("scrolling through it", await noted(page))];
+  return [opened, formatRow("scrolling through it", await readWatch(page))];
 }
 
 async function measureStream(page: Page, url: string): Promise<string> {
@@ -155,19 +159,19 @@ async function measureStream(page: Page, url: string): Promise<string> {
   await page.locator("[data-prompt]").fill("Talk");
   await page.keyboard.press("Enter");
   await page.locator("[data-live]").getByText("word20").waitFor();
-  await forget(page);
+  await resetWatch(page);
   await page.waitForTimeout(streamMs - 2000);
-  return line(`${tokensPerSecond} tokens a second`, await noted(page));
+  return formatRow(`${tokensPerSecond} tokens a second`, await readWatch(page));
 }
 
 async function main(): Promise<void> {
   const store = memory();
-  const facts = longSession();
+  const facts = createLongSession();
   const lease = await store.lease("ses_long", "bench", 60_000);
-  if (!lease) throw new Error("Somebody else writes.");
+  if (!lease) throw new Error("The session lease is taken.");
   await store.append(facts, { expected: 0, lease });
   await store.release(lease);
-  const agent = defineAgent({ name: "guide", model: talker });
+  const agent = defineAgent({ name: "guide", model: talkingModel });
   const server = await withBuiltStudio(() =>
     createServer({ agents: [agent], store, studio: { folder: studioFolder } }),
   );

@@ -1,20 +1,20 @@
 import type { Script } from "./model/script.ts";
 
-/** One kind of work that is measured. */
+/** A measured kind of work. */
 export type Work = {
   readonly name: WorkName;
   readonly title: string;
   readonly script: Script;
-  /** Runs at the same time. */
+  /** Number of concurrent runs. */
   readonly together: number;
-  /** What the figure is divided by: how many of `unit` a run has. */
+  /** Figures are divided by `perRun`, the number of units in a run. */
   readonly unit: string;
   readonly perRun: number;
 };
 
 export type WorkName = `turns-${number}` | `concurrent-${number}` | "burst" | "paced" | "calls" | "memory";
 
-const plain: Script = {
+const defaultScript: Script = {
   toolTurns: 0,
   callsPerTurn: 1,
   fragments: 4,
@@ -30,7 +30,7 @@ export const works: readonly Work[] = [
   {
     name: "burst",
     title: "text in a burst",
-    script: { ...plain, textPieces: 2000 },
+    script: { ...defaultScript, textPieces: 2000 },
     together: 1,
     unit: "µs per piece",
     perRun: 2000,
@@ -38,7 +38,7 @@ export const works: readonly Work[] = [
   {
     name: "paced",
     title: "200 streams, a piece each 5 ms",
-    script: { ...plain, textPieces: 120, paceMs: 5 },
+    script: { ...defaultScript, textPieces: 120, paceMs: 5 },
     together: 200,
     unit: "µs per piece",
     perRun: 120,
@@ -46,7 +46,7 @@ export const works: readonly Work[] = [
   {
     name: "calls",
     title: "10 turns of 4 calls in 64 fragments",
-    script: { ...plain, toolTurns: 10, callsPerTurn: 4, fragments: 64 },
+    script: { ...defaultScript, toolTurns: 10, callsPerTurn: 4, fragments: 64 },
     together: 1,
     unit: "µs per run",
     perRun: 1,
@@ -55,7 +55,7 @@ export const works: readonly Work[] = [
     (toolTurns): Work => ({
       name: `turns-${toolTurns}`,
       title: `${toolTurns} turns of one call`,
-      script: { ...plain, toolTurns },
+      script: { ...defaultScript, toolTurns },
       together: 1,
       unit: "µs per turn",
       perRun: toolTurns + 1,
@@ -65,7 +65,7 @@ export const works: readonly Work[] = [
     (together): Work => ({
       name: `concurrent-${together}`,
       title: `${together} runs with a tool, at once`,
-      script: { ...plain, toolTurns: 1 },
+      script: { ...defaultScript, toolTurns: 1 },
       together,
       unit: "µs per run",
       perRun: 1,
@@ -74,20 +74,20 @@ export const works: readonly Work[] = [
   {
     name: "memory",
     title: "live memory of a run in flight",
-    script: { ...plain, toolTurns: 1, hangs: true },
+    script: { ...defaultScript, toolTurns: 1, hangs: true },
     together: 500,
     unit: "KB per run",
     perRun: 1,
   },
 ];
 
-/** The names of all that can be measured; the last three need no server. */
+/** The names of all works; the last three need no server. */
 export const allWorks: readonly string[] = [...works.map(({ name }) => name), "import", "install", "loop"];
 
 /** Undefined for work that needs no server. */
-export function workNamed(name: string): Work | undefined {
+export function findWork(name: string): Work | undefined {
   const work = works.find((work) => work.name === name);
   if (!work && !allWorks.includes(name))
-    throw new Error(`There is no work "${name}". There are: ${allWorks.join(", ")}.`);
+    throw new Error(`Unknown work "${name}". Known works: ${allWorks.join(", ")}.`);
   return work;
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import {
-  importsOf,
+  checkFileNames,
+  checkLayers,
+  checkNodeModules,
+  checkPackages,
+  checkWorldAccess,
+  findImports,
   type Layer,
-  layerProblems,
-  nameProblems,
-  nodeProblems,
   type PackageGraph,
-  packageProblems,
   readSources,
   type Source,
   type WorldRule,
-  worldProblems,
 } from "./architecture.ts";
 
 // Between packages: cli -> server -> (mcp, tools) -> capstan; studio -> capstan. Apps, examples and benchmarks
@@ -33,7 +33,7 @@ const pure = ["state/", "rules/", "prompt/"];
 const loop = ["loop/", "perform/"];
 const composition = ["index.ts", "run/", "engines/", "node/", "testing/", "simulation/", "durability/"];
 
-const leaf = (folder: string, also: readonly string[] = []): Layer => ({
+const createLeaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
   imports: [...vocabulary, folder, ...also],
   packages: "anything",
@@ -44,13 +44,13 @@ const layers: readonly Layer[] = [
   { files: vocabulary, imports: vocabulary, packages: schemas },
   { files: pure, imports: [...vocabulary, ...pure], packages: [] },
   { files: loop, imports: [...vocabulary, ...pure, ...loop], packages: [] },
-  leaf("models/"),
-  leaf("stores/"),
-  leaf("safety/"),
-  leaf("trace/", ["secrets/"]),
-  leaf("secrets/"),
-  leaf("logs/", ["secrets/"]),
-  leaf("client/", ["state/", "run/result.ts", "rules/pending-calls.ts", "sessions/", "agents/"]), // types only: see browser.test.ts
+  createLeaf("models/"),
+  createLeaf("stores/"),
+  createLeaf("safety/"),
+  createLeaf("trace/", ["secrets/"]),
+  createLeaf("secrets/"),
+  createLeaf("logs/", ["secrets/"]),
+  createLeaf("client/", ["state/", "run/result.ts", "rules/pending-calls.ts", "sessions/", "agents/"]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
   { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
   // Composed from runs, and from no store or model in particular.
@@ -90,29 +90,29 @@ describe("this workspace", () => {
   const users = readSources(root, ["bench/**/*.ts", "docs/examples/*.ts", "apps/**/*.{ts,tsx}"]);
 
   it("imports between packages point one way, and apps, examples and benchmarks use public exports only", () => {
-    expect(packageProblems([...sources, ...users], packages)).toEqual([]);
+    expect(checkPackages([...sources, ...users], packages)).toEqual([]);
   });
 
   it("imports inside capstan go from composition to leaves and loop, and down to the vocabulary", () => {
-    expect(layerProblems(sources, capstan, layers)).toEqual([]);
+    expect(checkLayers(sources, capstan, layers)).toEqual([]);
   });
 
   it("capstan runs without Node: node: modules are in the SQLite store and the log files only", () => {
-    expect(nodeProblems(sources, capstan, nodeModulesIn)).toEqual([]);
+    expect(checkNodeModules(sources, capstan, nodeModulesIn)).toEqual([]);
   });
 
-  it("time, chance and the network are touched only where effects are performed", () => {
-    expect(worldProblems(sources, capstan, world)).toEqual([]);
+  it("time, randomness and the network are used only where effects are performed", () => {
+    expect(checkWorldAccess(sources, capstan, world)).toEqual([]);
   });
 
-  it("every file is named after what it holds", () => {
-    expect(nameProblems([...sources, ...users])).toEqual([]);
+  it("every file is named after its content", () => {
+    expect(checkFileNames([...sources, ...users])).toEqual([]);
   });
 });
 
-const source = (path: string, text = ""): Source => ({ path, text });
-const inCapstan = (file: string, text = ""): Source => source(capstan + file, text);
-const from = (specifier: string): string => `import { x } from "${specifier}";`;
+const createSource = (path: string, text = ""): Source => ({ path, text });
+const createCapstanSource = (file: string, text = ""): Source => createSource(capstan + file, text);
+const formatImport = (specifier: string): string => `import { x } from "${specifier}";`;
 
 describe("the reader of imports", () => {
   it("finds every form of import, and none in comments", () => {
@@ -130,7 +130,7 @@ describe("the reader of imports", () => {
       'type I = import("./i.ts").I;',
     ].join("\n");
     const letters = ["a", "c", "d", "e", "f", "g", "h", "i"];
-    expect(importsOf(text)).toEqual(letters.map((letter) => `./${letter}.ts`));
+    expect(findImports(text)).toEqual(letters.map((letter) => `./${letter}.ts`));
   });
 });
 
@@ -150,7 +150,7 @@ describe("the check of layers", () => {
     ["agents/build-team.ts", "../prompt/prompt.ts"],
     ["testing/index.ts", "vitest"],
   ])("lets %s import %s", (file, specifier) => {
-    expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([]);
+    expect(checkLayers([createCapstanSource(file, formatImport(specifier))], capstan, layers)).toEqual([]);
   });
 
   it.each([
@@ -170,12 +170,14 @@ describe("the check of layers", () => {
     ["agents/stored-agents.ts", "../stores/memory.ts"],
   ])("does not let %s import %s", (file, specifier) => {
     const problem = `${capstan}${file} must not import "${specifier}".`;
-    expect(layerProblems([inCapstan(file, from(specifier))], capstan, layers)).toEqual([problem]);
+    expect(checkLayers([createCapstanSource(file, formatImport(specifier))], capstan, layers)).toEqual([
+      problem,
+    ]);
   });
 
-  it("wants every file in a layer", () => {
-    expect(layerProblems([inCapstan("stuff/stuff.ts")], capstan, layers)).toEqual([
-      `${capstan}stuff/stuff.ts belongs to no layer. Move it, or name it in the table of layers.`,
+  it("requires a layer for every file", () => {
+    expect(checkLayers([createCapstanSource("stuff/stuff.ts")], capstan, layers)).toEqual([
+      `${capstan}stuff/stuff.ts does not belong to a layer. Move it, or add it to the table of layers.`,
     ]);
   });
 });
@@ -192,7 +194,7 @@ describe("the check of packages", () => {
     ["apps/airport/src/main.ts", "@capstan/server"],
     ["bench/run.ts", "./cases/loop.ts"],
   ])("lets %s import %s", (path, specifier) => {
-    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([]);
+    expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([]);
   });
 
   it.each([
@@ -201,7 +203,7 @@ describe("the check of packages", () => {
     ["packages/studio/src/main.ts", "@capstan/server/http", "studio may import capstan"],
   ])("does not let %s import %s", (path, specifier, why) => {
     const problem = `${path} must not import "${specifier}": ${why}.`;
-    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([problem]);
+    expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([problem]);
   });
 
   it.each([
@@ -210,26 +212,26 @@ describe("the check of packages", () => {
     ["packages/server/src/index.ts", "../../capstan/src/run/run.ts", "packages/capstan"],
   ])("does not let %s reach into %s", (path, specifier, other) => {
     const problem = `${path} must not reach into ${other}.`;
-    expect(packageProblems([source(path, from(specifier))], packages)).toEqual([problem]);
+    expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([problem]);
   });
 
-  it("wants every package in the table", () => {
-    expect(packageProblems([source("packages/extra/src/index.ts")], packages)).toEqual([
+  it("requires every package in the table", () => {
+    expect(checkPackages([createSource("packages/extra/src/index.ts")], packages)).toEqual([
       'packages/extra/src/index.ts is in a package without a row. Add "extra" to the table of packages.',
     ]);
   });
 });
 
 describe("the check of node: modules", () => {
-  it("allows them in the SQLite store and the log files alone", () => {
+  it("allows them only in the SQLite store and the log files", () => {
     const files = [
       "stores/sqlite/connection.ts",
       "logs/file-logs.ts",
       "stores/memory.ts",
       "logs/json-lines.ts",
     ];
-    const sources = files.map((file) => inCapstan(file, from("node:fs")));
-    expect(nodeProblems(sources, capstan, nodeModulesIn)).toEqual([
+    const sources = files.map((file) => createCapstanSource(file, formatImport("node:fs")));
+    expect(checkNodeModules(sources, capstan, nodeModulesIn)).toEqual([
       `${capstan}stores/memory.ts must not import "node:fs": it has to run in browsers too.`,
       `${capstan}logs/json-lines.ts must not import "node:fs": it has to run in browsers too.`,
     ]);
@@ -247,9 +249,12 @@ describe("the check of what touches the world", () => {
     ["Math.random()", "Math.random()"],
     ["crypto.randomUUID()", "crypto"],
   ])("refuses %s in a pure file, not where effects are performed", (text, name) => {
-    const sources = [inCapstan("rules/decide.ts", text), inCapstan("perform/tool.ts", text)];
-    expect(worldProblems(sources, capstan, world)).toEqual([
-      `${capstan}rules/decide.ts must not use ${name}: have it passed in.`,
+    const sources = [
+      createCapstanSource("rules/decide.ts", text),
+      createCapstanSource("perform/tool.ts", text),
+    ];
+    expect(checkWorldAccess(sources, capstan, world)).toEqual([
+      `${capstan}rules/decide.ts must not use ${name}: pass it in.`,
     ]);
   });
 
@@ -260,13 +265,13 @@ describe("the check of what touches the world", () => {
     "// never Date.now()",
     "prefetch(url)",
   ])("accepts %s", (text) => {
-    expect(worldProblems([inCapstan("rules/decide.ts", text)], capstan, world)).toEqual([]);
+    expect(checkWorldAccess([createCapstanSource("rules/decide.ts", text)], capstan, world)).toEqual([]);
   });
 });
 
 describe("the check of names", () => {
-  it("refuses names that say nothing", () => {
+  it("rejects meaningless names", () => {
     const files = ["utils.ts", "rules/helpers.ts", "misc.ts", "common.ts", "types.ts", "near-names.ts"];
-    expect(nameProblems(files.map((file) => inCapstan(file)))).toHaveLength(5);
+    expect(checkFileNames(files.map((file) => createCapstanSource(file)))).toHaveLength(5);
   });
 });

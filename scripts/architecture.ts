@@ -1,5 +1,5 @@
-// Reads the imports of source files and compares them with tables of what may import what. It knows no names of
-// this project: the tables are in architecture.test.ts.
+// Checks the imports of source files against tables of allowed imports. The tables for this project are in
+// architecture.test.ts.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 
@@ -12,11 +12,11 @@ export type Patterns = readonly string[];
 export type Layer = {
   readonly files: Patterns;
   readonly imports: Patterns | "anything";
-  /** npm packages and node: modules; a package stands for its subpaths too. */
+  /** npm packages and node: modules; a package includes its subpaths. */
   readonly packages: Patterns | "anything";
 };
 
-/** Which packages of the workspace a package may import; a package that is not listed may not exist. */
+/** The workspace packages that each package may import. Every package must be listed. */
 export type PackageGraph = Readonly<Record<string, readonly string[]>>;
 
 export type WorldRule = { readonly uses: Readonly<Record<string, RegExp>>; readonly allowedIn: Patterns };
@@ -24,12 +24,12 @@ export type WorldRule = { readonly uses: Readonly<Record<string, RegExp>>; reado
 const fromClause = /\b(?:import|export)\b[^"'`;]*?\bfrom\s*["']([^"']+)["']/g;
 const bareImport = /\bimport\s*\(?\s*["']([^"']+)["']/g;
 
-export function importsOf(text: string): string[] {
-  const code = withoutComments(text);
+export function findImports(text: string): string[] {
+  const code = stripComments(text);
   return [...code.matchAll(fromClause), ...code.matchAll(bareImport)].map((match) => match[1] ?? "");
 }
 
-function withoutComments(text: string): string {
+function stripComments(text: string): string {
   const literalOrComment =
     /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
   return text.replace(literalOrComment, (_all, literal: string | undefined) => literal ?? "");
@@ -42,95 +42,97 @@ const matches = (path: string, patterns: Patterns): boolean =>
   });
 
 const isRelative = (specifier: string): boolean => specifier.startsWith(".");
-const isOf = (specifier: string, name: string): boolean =>
+const isFromPackage = (specifier: string, name: string): boolean =>
   specifier === name || specifier.startsWith(`${name}/`);
 
-/** Holds the layers inside `folder` (ends with "/"). */
-export function layerProblems(
-  sources: readonly Source[],
-  folder: string,
-  layers: readonly Layer[],
-): string[] {
+/** Checks the layers inside `folder`, which ends with "/". */
+export function checkLayers(sources: readonly Source[], folder: string, layers: readonly Layer[]): string[] {
   return sources.flatMap(({ path, text }) => {
     if (!path.startsWith(folder)) return [];
     const file = path.slice(folder.length);
     const layer = layers.find((candidate) => matches(file, candidate.files));
-    if (!layer) return [`${path} belongs to no layer. Move it, or name it in the table of layers.`];
-    return importsOf(text).flatMap((specifier) => {
+    if (!layer) return [`${path} does not belong to a layer. Move it, or add it to the table of layers.`];
+    return findImports(text).flatMap((specifier) => {
       const allowed = isRelative(specifier)
         ? layer.imports === "anything" || matches(join(dirname(file), specifier), layer.imports)
-        : layer.packages === "anything" || layer.packages.some((name) => isOf(specifier, name));
+        : layer.packages === "anything" || layer.packages.some((name) => isFromPackage(specifier, name));
       return allowed ? [] : [`${path} must not import "${specifier}".`];
     });
   });
 }
 
 /**
- * Holds the imports between packages, apps and benchmarks: `graph` says which, and none may reach into the folder
- * of another. (That a subpath is exported, the compiler checks.)
+ * Checks the imports between packages, apps and benchmarks against `graph`. None may import from the folder of another.
+ * (The compiler checks that a subpath is exported.)
  */
-export function packageProblems(sources: readonly Source[], graph: PackageGraph): string[] {
+export function checkPackages(sources: readonly Source[], graph: PackageGraph): string[] {
   return sources.flatMap(({ path, text }) => {
-    const root = rootOf(path);
-    const own = root.startsWith("packages/") ? root.slice("packages/".length) : undefined;
-    if (own !== undefined && !Object.hasOwn(graph, own))
-      return [`${path} is in a package without a row. Add "${own}" to the table of packages.`];
-    return importsOf(text).flatMap((specifier) => {
+    const root = getRoot(path);
+    const ownPackage = root.startsWith("packages/") ? root.slice("packages/".length) : undefined;
+    if (ownPackage !== undefined && !Object.hasOwn(graph, ownPackage))
+      return [`${path} is in a package without a row. Add "${ownPackage}" to the table of packages.`];
+    return findImports(text).flatMap((specifier) => {
       if (isRelative(specifier)) {
         const target = join(dirname(path), specifier);
-        // Benchmarks, and what tests stand on, may use what tests of a package stand on; one file puts the apps together.
+        // Benchmarks and test support may use the test support of a package; one file combines the apps.
         const isAllowed =
           target.startsWith(`${root}/`) ||
           ((root === "bench" || path.includes("/src/testing/")) && target.includes("/src/testing/")) ||
           (path === "apps/capstan.config.ts" && target.startsWith("apps/"));
-        return isAllowed ? [] : [`${path} must not reach into ${rootOf(target)}.`];
+        return isAllowed ? [] : [`${path} must not reach into ${getRoot(target)}.`];
       }
-      const other = Object.keys(graph).find((name) => isOf(specifier, publishedName(name)));
-      if (other === undefined || own === undefined || other === own || graph[own]?.includes(other)) return [];
-      // What tests stand on is published with no package, and may need any of them.
+      const other = Object.keys(graph).find((name) => isFromPackage(specifier, toPublishedName(name)));
+      if (
+        other === undefined ||
+        ownPackage === undefined ||
+        other === ownPackage ||
+        graph[ownPackage]?.includes(other)
+      )
+        return [];
+      // Test support is not published, so it may import any package.
       if (path.includes("/src/testing/")) return [];
       return [
-        `${path} must not import "${specifier}": ${own} may import ${graph[own]?.join(", ") || "nothing"}.`,
+        `${path} must not import "${specifier}": ${ownPackage} may import ${graph[ownPackage]?.join(", ") || "nothing"}.`,
       ];
     });
   });
 }
 
 /** "packages/capstan", "apps/airport", "bench". */
-function rootOf(path: string): string {
+function getRoot(path: string): string {
   const [first = "", second = ""] = path.split("/");
   return first === "packages" || first === "apps" ? `${first}/${second}` : first;
 }
 
-const publishedName = (name: string): string => (name === "capstan" ? name : `@capstan/${name}`);
+const toPublishedName = (name: string): string => (name === "capstan" ? name : `@capstan/${name}`);
 
-/** node: modules only in `allowed` files of `folder`, so that the rest runs in browsers. */
-export function nodeProblems(sources: readonly Source[], folder: string, allowed: Patterns): string[] {
+/** Allows node: modules only in `allowed` files of `folder`, so that the rest runs in browsers. */
+export function checkNodeModules(sources: readonly Source[], folder: string, allowed: Patterns): string[] {
   return sources.flatMap(({ path, text }) => {
     if (!path.startsWith(folder) || matches(path.slice(folder.length), allowed)) return [];
-    const modules = importsOf(text).filter((specifier) => specifier.startsWith("node:"));
+    const modules = findImports(text).filter((specifier) => specifier.startsWith("node:"));
     return modules.map((name) => `${path} must not import "${name}": it has to run in browsers too.`);
   });
 }
 
-/** Time, chance and the network only in the files that perform effects; everything else gets them passed in. */
-export function worldProblems(sources: readonly Source[], folder: string, rule: WorldRule): string[] {
+/** Allows time, randomness and the network only in files that perform effects; other code receives them as parameters. */
+export function checkWorldAccess(sources: readonly Source[], folder: string, rule: WorldRule): string[] {
   return sources.flatMap(({ path, text }) => {
     if (!path.startsWith(folder) || matches(path.slice(folder.length), rule.allowedIn)) return [];
-    const code = withoutComments(text);
+    const code = stripComments(text);
     const used = Object.entries(rule.uses).filter(([, use]) => use.test(code));
-    return used.map(([name]) => `${path} must not use ${name}: have it passed in.`);
+    return used.map(([name]) => `${path} must not use ${name}: pass it in.`);
   });
 }
 
-/** A file is named after what it holds. */
-export function nameProblems(sources: readonly Source[]): string[] {
+/** Rejects file names that say nothing about the content. */
+export function checkFileNames(sources: readonly Source[]): string[] {
   const nameless = /\/(?:utils?|helpers?|misc|common|types?)\.tsx?$/;
   const found = sources.filter(({ path }) => nameless.test(path));
-  return found.map(({ path }) => `${path} says nothing by its name. Name it after its main export.`);
+  return found.map(({ path }) => `${path} has a meaningless name. Name it after its main export.`);
 }
 
-/** The sources below `root` that `patterns` find, without tests. */
+/** Reads the sources below `root` that match `patterns`, without tests. */
 export function readSources(root: string, patterns: readonly string[]): Source[] {
   const paths = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] });
   return paths

@@ -5,24 +5,24 @@ import { get } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { connect as connectByTls } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { isLoopback, isNobody, takeLeaks } from "./block-network.ts";
+import { isLoopback, isReservedName, takeLeaks } from "./block-network.ts";
 
-// Addresses of documentation (RFC 5737, RFC 3849): even without the hooks nobody would be there.
-const away = "192.0.2.1";
+// Documentation addresses (RFC 5737, RFC 3849), which are unreachable even without the hooks.
+const remoteAddress = "192.0.2.1";
 
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function listening(host = "127.0.0.1"): Promise<number> {
+async function startListener(host = "127.0.0.1"): Promise<number> {
   const server = createServer((socket) => socket.end("hello"));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return (server.address() as AddressInfo).port;
 }
 
-const ended = (socket: { on(event: string, listener: (value: unknown) => void): unknown }) =>
+const waitForEnd = (socket: { on(event: string, listener: (value: unknown) => void): unknown }) =>
   new Promise<unknown>((resolve) => {
     socket.on("error", resolve);
     socket.on("data", resolve);
@@ -31,28 +31,29 @@ const ended = (socket: { on(event: string, listener: (value: unknown) => void): 
 
 describe("a test", () => {
   it.each([
-    ["connect({ host })", () => ended(connect({ host: away, port: 80 }))],
-    ["connect(port, host)", () => ended(connect(80, away))],
-    ["connect of IPv6", () => ended(connect({ host: "2001:db8::1", port: 80 }))],
-    ["TLS", () => ended(connectByTls({ host: away, port: 443 }))],
-    ["http", () => ended(get(`http://${away}/`))],
-    ["fetch", () => fetch(`http://${away}/`).catch((error) => error)],
+    ["connect({ host })", () => waitForEnd(connect({ host: remoteAddress, port: 80 }))],
+    ["connect(port, host)", () => waitForEnd(connect(80, remoteAddress))],
+    ["connect of IPv6", () => waitForEnd(connect({ host: "2001:db8::1", port: 80 }))],
+    ["TLS", () => waitForEnd(connectByTls({ host: remoteAddress, port: 443 }))],
+    ["http", () => waitForEnd(get(`http://${remoteAddress}/`))],
+    ["fetch", () => fetch(`http://${remoteAddress}/`).catch((error) => error)],
     [
-      "a look-up of its own",
+      "its own lookup",
       () =>
-        ended(
+        waitForEnd(
           connect({
             host: "a.test",
             port: 80,
-            lookup: (_name, _options, done) => done(null, [{ address: away, family: 4 }]),
+            lookup: (_name, _options, done) => done(null, [{ address: remoteAddress, family: 4 }]),
           }),
         ),
     ],
     [
       "a datagram",
-      async () => expect(() => createSocket("udp4").unref().send("x", 53, away)).toThrow("may leave"),
+      async () =>
+        expect(() => createSocket("udp4").unref().send("x", 53, remoteAddress)).toThrow("may leave"),
     ],
-  ])("cannot leave this machine by %s, and is told so", async (_how, leave) => {
+  ])("cannot reach another machine by %s, and gets an error", async (_how, leave) => {
     await leave();
     expect(takeLeaks()).toEqual([
       expect.stringMatching(/^(?:connection|datagram) to (?:192\.0\.2\.1|2001:db8::1)$/),
@@ -64,30 +65,30 @@ describe("a test", () => {
     ["dns.resolve4", () => new Promise((resolve) => dns.resolve4("example.com", resolve))],
     ["a promise", () => lookup("example.com").catch((error) => error)],
     ["a resolver", () => new Resolver().resolve4("example.com").catch((error) => error)],
-    ["a connection", () => ended(connect(80, "example.com"))],
-  ])("cannot look a name up by %s", async (_how, ask) => {
+    ["a connection", () => waitForEnd(connect(80, "example.com"))],
+  ])("cannot look up a name by %s", async (_how, ask) => {
     await expect(ask()).resolves.toMatchObject({ message: expect.stringContaining("may leave") });
-    expect(takeLeaks()).toEqual(["look-up of example.com"]);
+    expect(takeLeaks()).toEqual(["lookup of example.com"]);
   });
 
-  it("may name what can belong to nobody: it does not exist", async () => {
+  it("gets ENOTFOUND for reserved names", async () => {
     await expect(lookup("nowhere.invalid")).rejects.toMatchObject({ code: "ENOTFOUND" });
-    await expect(ended(connect(80, "models.test"))).resolves.toMatchObject({ code: "ENOTFOUND" });
+    await expect(waitForEnd(connect(80, "models.test"))).resolves.toMatchObject({ code: "ENOTFOUND" });
     expect(takeLeaks()).toEqual([]);
   });
 
-  it("may talk to itself", async () => {
-    const port = await listening();
+  it("can connect to itself", async () => {
+    const port = await startListener();
     for (const host of ["127.0.0.1", "localhost", undefined]) {
       const socket = host === undefined ? connect(port) : connect({ host, port });
-      expect(String(await ended(socket))).toBe("hello");
+      expect(String(await waitForEnd(socket))).toBe("hello");
     }
     expect(takeLeaks()).toEqual([]);
   });
 });
 
 describe("the names and addresses of this machine", () => {
-  it("are told from all others", () => {
+  it("are distinguished from all others", () => {
     for (const own of [
       "127.0.0.1",
       "127.9.9.9",
@@ -109,7 +110,7 @@ describe("the names and addresses of this machine", () => {
       "::ffff:10.0.0.1",
     ])
       expect([other, isLoopback(other)]).toEqual([other, false]);
-    expect(["a.invalid", "b.test.", "test", "invalid.com", "a.test.com"].filter(isNobody)).toEqual([
+    expect(["a.invalid", "b.test.", "test", "invalid.com", "a.test.com"].filter(isReservedName)).toEqual([
       "a.invalid",
       "b.test.",
     ]);

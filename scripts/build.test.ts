@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { entriesOf } from "./build.ts";
+import { getEntries } from "./build.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "packages/capstan");
@@ -13,13 +13,13 @@ describe("the built package", () => {
     execFileSync(process.execPath, [join(root, "scripts/build.ts"), folder]);
   });
 
-  it("has what every export names, with its types", () => {
+  it("contains every exported file with its types", () => {
     const files = Object.values<{ types: string; default: string }>(manifest.exports).flatMap((paths) => [
       paths.types,
       paths.default,
     ]);
     expect(files.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
-    expect(Object.keys(entriesOf(manifest))).toContain("testing/index");
+    expect(Object.keys(getEntries(manifest))).toContain("testing/index");
   });
 
   it("runs an agent when it is imported by name, without the sources", () => {
@@ -36,7 +36,7 @@ describe("the built package", () => {
     expect(output.trim()).toBe("Built. true");
   });
 
-  it("loads at import neither a schema library nor a module of Node", () => {
+  it("loads neither a schema library nor a Node module on import", () => {
     const built = readFileSync(join(folder, "dist/index.js"), "utf8");
     expect(built).not.toMatch(/^import .*["'](node:|zod|@cfworker|re2js)/m);
     const shared = globSync("dist/shared/*.js", { cwd: folder }).map((file) =>
@@ -45,7 +45,7 @@ describe("the built package", () => {
     expect(shared.join("\n")).not.toMatch(/^import .*["'](@cfworker|re2js)/m);
   });
 
-  it("brings fewer than ten packages with it", () => {
+  it("has fewer than ten dependencies", () => {
     const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
     const found = new Set<string>();
     const visit = (names: readonly string[]) => {

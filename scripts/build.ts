@@ -1,5 +1,5 @@
-// Builds a package for publication: its entry points as bundles that share what they have in common, because every file
-// that is loaded costs time at import; and declarations, file by file, from the compiler.
+// Builds a package for publication: entry points as bundles with shared chunks, because every loaded file adds to the
+// import time, and declarations for each file from the compiler.
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,8 +13,8 @@ type Manifest = {
   readonly peerDependencies?: { readonly [name: string]: string };
 };
 
-/** "dist/testing/index.js" becomes "testing/index": entry points keep their places. */
-export function entriesOf({ exports }: Manifest): { [name: string]: string } {
+/** Entry points keep their location: "dist/testing/index.js" becomes "testing/index". */
+export function getEntries({ exports }: Manifest): { [name: string]: string } {
   const entries = Object.values(exports).map(({ "capstan-source": source, default: built }) => [
     built.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),
     source,
@@ -22,26 +22,26 @@ export function entriesOf({ exports }: Manifest): { [name: string]: string } {
   return Object.fromEntries(entries);
 }
 
-/** Writes the bundles; whatever was built before is gone. */
-export async function bundle(folder: string): Promise<void> {
+/** Writes the bundles and removes the previous build. */
+export async function bundlePackage(folder: string): Promise<void> {
   const manifest: Manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const outside = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const externalPackages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   rmSync(join(folder, "dist"), { recursive: true, force: true });
   await build({
     cwd: folder,
-    input: entriesOf(manifest),
+    input: getEntries(manifest),
     platform: "neutral",
-    // Test suites use the runner of whoever runs them.
+    // Test suites use the runner of the project that runs them.
     external: (id) =>
       /^(node:|vitest$|fast-check$)/.test(id) ||
-      outside.some((name) => id === name || id.startsWith(`${name}/`)),
+      externalPackages.some((name) => id === name || id.startsWith(`${name}/`)),
     output: { dir: "dist", format: "esm", sourcemap: true, chunkFileNames: "shared/[name]-[hash].js" },
     logLevel: "warn",
   });
 }
 
 async function main(folder: string): Promise<void> {
-  await bundle(folder);
+  await bundlePackage(folder);
   execFileSync("tsc", ["-p", "tsconfig.build.json"], { cwd: folder, stdio: "inherit" });
 }
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import {
+  checkDependencies,
+  checkSettings,
+  checkWorkspace,
   type LockEntry,
   type Manifest,
-  problemsIn,
-  problemsOf,
-  settingProblems,
 } from "./check-dependencies.ts";
 
 const good: LockEntry = { version: "1.0.0", integrity: "sha512-abc" };
 const root: Manifest = { folder: "" };
 const core: Manifest = { folder: "packages/core" };
 
-const lockProblems = (path: string, entry: LockEntry): string[] =>
-  problemsOf({ packages: { "": {}, "packages/core": {}, [path]: entry } }, [root, core]);
+const checkLockEntry = (path: string, entry: LockEntry): string[] =>
+  checkDependencies({ packages: { "": {}, "packages/core": {}, [path]: entry } }, [root, core]);
 
 describe("an entry of the lockfile must be a registry package without install script (A121)", () => {
   it.each<[string, string, LockEntry]>([
@@ -30,7 +30,7 @@ describe("an entry of the lockfile must be a registry package without install sc
       { ...good, version: "2.3.3", hasInstallScript: true, dev: true },
     ],
   ])("is accepted: %s", (_what, path, entry) => {
-    expect(lockProblems(path, entry)).toEqual([]);
+    expect(checkLockEntry(path, entry)).toEqual([]);
   });
 
   it.each<[string, string, LockEntry, string]>([
@@ -38,19 +38,19 @@ describe("an entry of the lockfile must be a registry package without install sc
       "an install script",
       "node_modules/left",
       { ...good, hasInstallScript: true },
-      "Install script: left@1.0.0 (node_modules/left). Use a version or another package that has none.",
+      "Install script: left@1.0.0 (node_modules/left). Use a version or package without one.",
     ],
     [
       "a known script that would now reach users",
       "node_modules/fsevents",
       { ...good, version: "2.3.3", hasInstallScript: true },
-      "Install script: fsevents@2.3.3 (node_modules/fsevents). Use a version or another package that has none.",
+      "Install script: fsevents@2.3.3 (node_modules/fsevents). Use a version or package without one.",
     ],
     [
       "another version of a package with a known script",
       "node_modules/fsevents",
       { ...good, version: "2.3.4", hasInstallScript: true, dev: true },
-      "Install script: fsevents@2.3.4 (node_modules/fsevents). Use a version or another package that has none.",
+      "Install script: fsevents@2.3.4 (node_modules/fsevents). Use a version or package without one.",
     ],
     [
       "a git source",
@@ -83,16 +83,16 @@ describe("an entry of the lockfile must be a registry package without install sc
       "No integrity: left@1.0.0 (node_modules/left). Remove the entry and run npm install again.",
     ],
   ])("is refused: %s", (_what, path, entry, problem) => {
-    expect(lockProblems(path, entry)).toEqual([problem]);
+    expect(checkLockEntry(path, entry)).toEqual([problem]);
   });
 });
 
 describe("a range in a manifest must be an exact version in the registry (A121)", () => {
-  const rangeProblems = (manifest: Omit<Manifest, "folder">): string[] =>
-    problemsOf({ packages: {} }, [{ ...manifest, folder: "packages/core" }]);
+  const checkManifest = (manifest: Omit<Manifest, "folder">): string[] =>
+    checkDependencies({ packages: {} }, [{ ...manifest, folder: "packages/core" }]);
 
   it.each(["1.2.3", "1.2.3-beta.1", "npm:@a/left@1.2.3"])("may be %s", (range) => {
-    expect(rangeProblems({ dependencies: { left: range } })).toEqual([]);
+    expect(checkManifest({ dependencies: { left: range } })).toEqual([]);
   });
 
   it.each([
@@ -105,8 +105,8 @@ describe("a range in a manifest must be an exact version in the registry (A121)"
     ">=1.0.0",
     "npm:left@^1.0.0",
   ])("must be exact, so not %j", (range) => {
-    expect(rangeProblems({ devDependencies: { left: range } })).toEqual([
-      `Not an exact version: "left": "${range}" in packages/core/package.json. Write the version that the lockfile has.`,
+    expect(checkManifest({ devDependencies: { left: range } })).toEqual([
+      `Not an exact version: "left": "${range}" in packages/core/package.json. Use the version in the lockfile.`,
     ]);
   });
 
@@ -118,26 +118,26 @@ describe("a range in a manifest must be an exact version in the registry (A121)"
     "file:../left",
     "../left",
   ])("must be in the registry, so not %s", (range) => {
-    expect(rangeProblems({ optionalDependencies: { left: range } })).toEqual([
+    expect(checkManifest({ optionalDependencies: { left: range } })).toEqual([
       `Outside the registry: "left": "${range}" in packages/core/package.json. Take a published, exact version.`,
     ]);
   });
 
   it("may be anything for a peer dependency", () => {
     const manifest = { folder: "", peerDependencies: { left: "^1.0.0" } };
-    expect(problemsOf({ packages: {} }, [manifest])).toEqual([]);
+    expect(checkDependencies({ packages: {} }, [manifest])).toEqual([]);
   });
 });
 
-it("the npm settings keep install scripts off and releases of the last week out (A121)", () => {
-  expect(settingProblems("ignore-scripts=true\nmin-release-age=7\n")).toEqual([]);
-  expect(settingProblems("ignore-scripts=false\nmin-release-age=1")).toEqual([
-    "Install scripts may run: .npmrc lacks ignore-scripts=true. Put it back.",
-    "Releases of today may be taken: .npmrc lacks min-release-age=7 (days). Put it back.",
+it("the npm settings disable install scripts and exclude releases of the last week (A121)", () => {
+  expect(checkSettings("ignore-scripts=true\nmin-release-age=7\n")).toEqual([]);
+  expect(checkSettings("ignore-scripts=false\nmin-release-age=1")).toEqual([
+    "Install scripts can run: .npmrc lacks ignore-scripts=true. Restore it.",
+    "Brand-new releases can be installed: .npmrc lacks min-release-age=7 (days). Restore it.",
   ]);
-  expect(settingProblems("")).toHaveLength(2);
+  expect(checkSettings("")).toHaveLength(2);
 });
 
-it("this workspace has no dependency that would be refused (A121)", () => {
-  expect(problemsIn(`${import.meta.dirname}/..`)).toEqual([]);
+it("this workspace has no rejected dependency (A121)", () => {
+  expect(checkWorkspace(`${import.meta.dirname}/..`)).toEqual([]);
 });

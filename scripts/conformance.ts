@@ -1,4 +1,4 @@
-// Runs the official conformance suite of MCP against our server and our client. Nothing leaves this machine.
+// Runs the official MCP conformance suite against our server and our client, on this machine only.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -22,14 +22,14 @@ const help = `npm run conformance -- [options]
   --version DATE    only this revision: ${versions.join(" or ")}
   --help            this text
 
-It ends with 1 when a required scenario fails, unless packages/mcp/conformance/expected-failures.yaml names it,
-and when one that is named there passes.
+Exits with 1 if a required scenario fails that is not listed in packages/mcp/conformance/expected-failures.yaml,
+or if a listed one passes.
 `;
 
 export type Verdict = "passed" | "failed" | "expected" | "stale" | "not scored";
 
-/** Names of scenarios by side, from the runner's own form of YAML: two lists of plain texts. */
-export function readExpected(text: string): Readonly<Record<Side, readonly string[]>> {
+/** Parses scenario names by side, from the runner's YAML subset: two lists of strings. */
+export function parseExpectedFailures(text: string): Readonly<Record<Side, readonly string[]>> {
   const expected: Record<Side, string[]> = { server: [], client: [] };
   let side: Side | undefined;
   for (const [index, line] of text.split("\n").entries()) {
@@ -44,8 +44,7 @@ export function readExpected(text: string): Readonly<Record<Side, readonly strin
   return expected;
 }
 
-/** What a result means, given what was expected. */
-export function judge(
+export function classifyResult(
   { side, name, notScored, problems }: ScenarioResult,
   expected: Readonly<Record<Side, readonly string[]>>,
 ): Verdict {
@@ -57,32 +56,34 @@ export function judge(
 async function runClientScenarios(scenarios: readonly Scenario[]): Promise<ScenarioResult[]> {
   const results: ScenarioResult[] = [];
   const waiting = [...scenarios];
-  const work = async () => {
+  const runNextScenarios = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const result = await runClientScenario(next);
       results.push(result);
       console.log(`client ${next.version}: ${results.length} of ${scenarios.length}, ${next.name}`);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(4, availableParallelism() + 1) }, work));
+  await Promise.all(Array.from({ length: Math.min(4, availableParallelism() + 1) }, runNextScenarios));
   return scenarios.flatMap(({ name }) => results.filter((result) => result.name === name));
 }
 
-async function run(
+async function runScenarios(
   sides: readonly Side[],
-  chosen: readonly Version[],
-  only: string | undefined,
+  selectedVersions: readonly Version[],
+  scenarioName: string | undefined,
 ): Promise<ScenarioResult[]> {
   const server = await startFixtureServer();
   const results: ScenarioResult[] = [];
   try {
-    for (const version of chosen) {
+    for (const version of selectedVersions) {
       const known = await listScenarios(version);
       for (const side of sides) {
         const scenarios = known.filter(
           (scenario) =>
             scenario.side === side &&
-            (only === undefined ? scenario.notScored !== "extension" : scenario.name === only),
+            (scenarioName === undefined
+              ? scenario.notScored !== "extension"
+              : scenario.name === scenarioName),
         );
         if (scenarios.length === 0) continue;
         console.log(`${side} ${version}: ${scenarios.length} scenarios`);
@@ -99,25 +100,27 @@ async function run(
   return results;
 }
 
-type Judged = { readonly result: ScenarioResult; readonly verdict: Verdict };
+type ClassifiedResult = { readonly result: ScenarioResult; readonly verdict: Verdict };
 
-function report(judged: readonly Judged[]): void {
+function printReport(classifiedResults: readonly ClassifiedResult[]): void {
   console.log("");
-  for (const { result, verdict } of judged) {
+  for (const { result, verdict } of classifiedResults) {
     const { side, version, name, checks, notScored } = result;
-    const why = notScored === undefined ? "" : ` (not required: ${notScored})`;
-    console.log(`${verdict.padEnd(10)}  ${side} ${version}  ${name}, ${checks} checks${why}`);
+    const reason = notScored === undefined ? "" : ` (not required: ${notScored})`;
+    console.log(`${verdict.padEnd(10)}  ${side} ${version}  ${name}, ${checks} checks${reason}`);
     if (verdict === "passed") continue;
     for (const problem of result.problems) console.log(`            ${problem}`);
   }
   console.log(`\n${"".padEnd(18)}  passed  failed  expected  not scored`);
-  for (const group of new Set(judged.map(({ result }) => `${result.side} ${result.version}`))) {
-    const own = judged.filter(({ result }) => `${result.side} ${result.version}` === group);
-    const count = (...verdicts: readonly Verdict[]) =>
-      String(own.filter(({ verdict }) => verdicts.includes(verdict)).length);
-    const cells = [count("passed").padStart(6), count("failed", "stale").padStart(6)];
+  for (const group of new Set(classifiedResults.map(({ result }) => `${result.side} ${result.version}`))) {
+    const groupResults = classifiedResults.filter(
+      ({ result }) => `${result.side} ${result.version}` === group,
+    );
+    const countVerdicts = (...verdicts: readonly Verdict[]) =>
+      String(groupResults.filter(({ verdict }) => verdicts.includes(verdict)).length);
+    const cells = [countVerdicts("passed").padStart(6), countVerdicts("failed", "stale").padStart(6)];
     console.log(
-      `${group.padEnd(18)}  ${cells.join("  ")}  ${count("expected").padStart(8)}  ${count("not scored").padStart(10)}`,
+      `${group.padEnd(18)}  ${cells.join("  ")}  ${countVerdicts("expected").padStart(8)}  ${countVerdicts("not scored").padStart(10)}`,
     );
   }
 }
@@ -133,26 +136,29 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return console.log(help);
-  const chosen = versions.filter((version) => values.version === undefined || values.version === version);
+  const selectedVersions = versions.filter(
+    (version) => values.version === undefined || values.version === version,
+  );
   const sides = (["server", "client"] as const).filter(
     (side) => values[side] || !(values.server || values.client),
   );
 
-  const results = await run(sides, chosen, values.scenario);
+  const results = await runScenarios(sides, selectedVersions, values.scenario);
   if (results.length === 0) {
-    console.error(`There is no such scenario. Look at the options with --help, or leave them out.`);
+    console.error("Scenario not found. See --help for the options.");
     process.exitCode = 1;
     return;
   }
   const file = new URL("../packages/mcp/conformance/expected-failures.yaml", import.meta.url);
-  const expected = readExpected(readFileSync(file, "utf8"));
-  const judged = results.map((result) => ({ result, verdict: judge(result, expected) }));
-  report(judged);
-  if (judged.some(({ verdict }) => verdict === "stale"))
+  const expected = parseExpectedFailures(readFileSync(file, "utf8"));
+  const classifiedResults = results.map((result) => ({ result, verdict: classifyResult(result, expected) }));
+  printReport(classifiedResults);
+  if (classifiedResults.some(({ verdict }) => verdict === "stale"))
     console.error(
-      "\nA stale scenario passes: take it out of packages/mcp/conformance/expected-failures.yaml.",
+      "\nA listed scenario passes: remove it from packages/mcp/conformance/expected-failures.yaml.",
     );
-  if (judged.some(({ verdict }) => verdict === "failed" || verdict === "stale")) process.exitCode = 1;
+  if (classifiedResults.some(({ verdict }) => verdict === "failed" || verdict === "stale"))
+    process.exitCode = 1;
 }
 
 if (process.argv[1] === import.meta.filename) await main();

@@ -1,37 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { importsOf, readSources, type Source, worldProblems } from "./architecture.ts";
+import { checkWorldAccess, findImports, readSources, type Source } from "./architecture.ts";
 
-// Who may open a connection. What a model, a page or a server names goes through the guarded client of the tools; the
-// clients of the models go to the one provider that the developer has named.
+// The files that may open a connection. Addresses from a model, a page or a server go through the guarded client of the
+// tools; model clients connect only to the provider the developer configured.
 const guardedClient = ["packages/tools/src/web/"];
 const modelClients = [
   "packages/capstan/src/models/post.ts",
-  "packages/capstan/src/models/default-model.ts", // asks Ollama on this machine, or a `fetch` that it is given
+  "packages/capstan/src/models/default-model.ts", // probes Ollama on this machine, or uses the given `fetch`
 ];
-/** Goes to the Capstan server that whoever makes a client names. */
+/** Connects to the Capstan server the caller names. */
 const ownClient = ["packages/capstan/src/client/environment.ts"];
-/** Goes to the servers that the configuration names; OAuth follows what those say, within `oauth/check-destination.ts`. */
+/** Connects to the configured servers; OAuth follows their metadata, within `oauth/check-destination.ts`. */
 const mcpClients = ["packages/mcp/src/client/"];
-/** Have a `fetch` of their own, which answers requests and makes none; and a listener for their tests. */
+/** Define their own `fetch`, which answers requests, and a listener for tests. */
 const mcpServer = ["mcp-handler.ts", "knowledge-tools.ts", "legacy-sessions.ts", "testing/listen.ts"].map(
   (file) => `packages/mcp/src/server/${file}`,
 );
-/** Listens, parses addresses, and has a `fetch` of its own, which answers requests and makes none. */
+/** Listens, parses addresses, and defines its own `fetch`, which answers requests. */
 const server = ["create-server.ts", "listen.ts", "http/guard.ts", "http/security-headers.ts"].map(
   (file) => `packages/server/src/${file}`,
 );
-/** The command line stands in front of a server, and looks whether a port is free. */
+/** The command line runs a server and checks whether a port is free. */
 const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
   (file) => `packages/cli/src/${file}`,
 );
-/** Serves fake providers and databases on loopback to whoever tests a client of them. */
+/** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/model-suite.ts",
   "packages/capstan/src/stores/testing/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
 ];
-/** Hands the browser's own `fetch` to the client, and looks at what comes back. */
+/** Passes the browser's `fetch` to the client and checks the response. */
 const studio = ["packages/studio/src/data/sign-in.ts"];
 const allowed = [
   ...guardedClient,
@@ -54,27 +54,27 @@ const uses = {
   "modules by name": /\bgetBuiltinModule\b|\bprocess\.binding\b/,
 };
 
-function connectionProblems(sources: readonly Source[]): string[] {
+function checkConnections(sources: readonly Source[]): string[] {
   const others = sources.filter(
     ({ path }) => !allowed.some((place) => (place.endsWith("/") ? path.startsWith(place) : path === place)),
   );
   const imported = others.flatMap(({ path, text }) =>
-    importsOf(text)
+    findImports(text)
       .filter((specifier) => network.test(specifier))
       .map((specifier) => `${path} must not import "${specifier}": have the guarded client do it.`),
   );
-  return [...imported, ...worldProblems(others, "", { uses, allowedIn: [] })];
+  return [...imported, ...checkWorldAccess(others, "", { uses, allowedIn: [] })];
 }
 
 describe("the sources of this workspace", () => {
   const root = `${import.meta.dirname}/..`;
   const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]);
 
-  it("open connections only in the guarded client and in the clients of the models (C15)", () => {
-    expect(connectionProblems(sources)).toEqual([]);
+  it("open connections only in the guarded client and in the model clients (C15)", () => {
+    expect(checkConnections(sources)).toEqual([]);
   });
 
-  it("still have every place that may", () => {
+  it("contain every allowed file", () => {
     const gone = allowed.filter((place) => !sources.some(({ path }) => path.startsWith(place)));
     expect(gone).toEqual([]);
   });
@@ -100,8 +100,8 @@ describe("the check of connections", () => {
     'process.getBuiltinModule("node:http");',
   ])("finds %s", (text) => {
     const path = "packages/tools/src/plan-tool.ts";
-    expect(connectionProblems([{ path, text }])).toEqual([expect.stringContaining(path)]);
-    expect(connectionProblems([{ path: "packages/tools/src/web/open-socket.ts", text }])).toEqual([]);
+    expect(checkConnections([{ path, text }])).toEqual([expect.stringContaining(path)]);
+    expect(checkConnections([{ path: "packages/tools/src/web/open-socket.ts", text }])).toEqual([]);
   });
 
   it.each([
@@ -113,6 +113,6 @@ describe("the check of connections", () => {
     "await io.fetch(url);",
     'const scheme = "http";',
   ])("lets %s pass", (text) => {
-    expect(connectionProblems([{ path: "packages/tools/src/plan-tool.ts", text }])).toEqual([]);
+    expect(checkConnections([{ path: "packages/tools/src/plan-tool.ts", text }])).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { importsOf, readSources, type Source, worldProblems } from "./architecture.ts";
+import { checkWorldAccess, findImports, readSources, type Source } from "./architecture.ts";
 
-// Nobody makes code of a text. There is no sandbox in this process, because none has ever held: code that a model
-// writes would need another process, without network and keys, and no package has a tool for it.
+// No file evaluates text as code. There is no in-process sandbox, because none has proven safe: code written by a model
+// would need another process without network and keys, and no package has a tool for it.
 const evaluators =
   /^(?:node:)?(?:vm|repl)$|^(?:vm2|isolated-vm|jsep|jexl|mathjs|expr-eval|quickjs-emscripten)(?:\/|$)/;
 const uses = {
@@ -15,22 +15,22 @@ const uses = {
   "an interpreter for a text": /["'`](?:--eval|--print)["'`]/,
   "a module whose name is computed": /(?<![\w$.])import\s*\((?!\s*["']|\s*\w+\??:)/,
 };
-/** Load what the user has written into a trusted folder, the driver of a database, and our own pages. */
+/** Load the user's config from a trusted folder, a database driver, and our own pages. */
 const loaders = ["config/load-project.ts", "workspace/open-store.ts", "serve/studio.ts"].map(
   (file) => `packages/cli/src/${file}`,
 );
 
-function evaluationProblems(sources: readonly Source[]): string[] {
+function checkEvaluation(sources: readonly Source[]): string[] {
   const imported = sources.flatMap(({ path, text }) =>
-    importsOf(text)
+    findImports(text)
       .filter((specifier) => evaluators.test(specifier))
       .map((specifier) => `${path} must not import "${specifier}".`),
   );
   const { "a module whose name is computed": computed, ...others } = uses;
   return [
     ...imported,
-    ...worldProblems(sources, "", { uses: others, allowedIn: [] }),
-    ...worldProblems(sources, "", {
+    ...checkWorldAccess(sources, "", { uses: others, allowedIn: [] }),
+    ...checkWorldAccess(sources, "", {
       uses: { "a module whose name is computed": computed },
       allowedIn: loaders,
     }),
@@ -43,13 +43,13 @@ describe("the sources of this workspace", () => {
     ({ path }) => !path.includes("/testing/"),
   );
 
-  it("make code of no text: there is no sandbox in this process, and the documentation says so (A63)", () => {
+  it("never evaluate text as code: there is no in-process sandbox, and the documentation says so (A63)", () => {
     expect(sources.length).toBeGreaterThan(300);
-    expect(evaluationProblems(sources)).toEqual([]);
+    expect(checkEvaluation(sources)).toEqual([]);
     expect(readFileSync(`${root}/docs/safety.md`, "utf8")).toContain("there is no sandbox");
   });
 
-  it("still have every place that loads a module by a computed name", () => {
+  it("contain every file that loads a module by a computed name", () => {
     expect(loaders.filter((place) => !sources.some(({ path }) => path === place))).toEqual([]);
   });
 });
@@ -73,7 +73,7 @@ describe("the check of evaluation", () => {
     'import vm from "vm";',
     'const { VM } = await import("vm2");',
   ])("finds %s", (text) => {
-    expect(evaluationProblems([{ path, text }])).not.toEqual([]);
+    expect(checkEvaluation([{ path, text }])).not.toEqual([]);
   });
 
   it.each([
@@ -86,6 +86,6 @@ describe("the check of evaluation", () => {
     "setTimeout(() => undefined, 1);",
     "evaluate(text);",
   ])("lets %s pass", (text) => {
-    expect(evaluationProblems([{ path, text }])).toEqual([]);
+    expect(checkEvaluation([{ path, text }])).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { exampleNames, runExample } from "./examples.ts";
+import { listExamples, runExample } from "./examples.ts";
 
 const root = join(import.meta.dirname, "..");
-const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const readText = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe("the examples", () => {
   const lines: { readonly [name: string]: string } = {
@@ -20,7 +20,7 @@ describe("the examples", () => {
     approvals: "denied: The call was denied: we do not know them.",
     "ask-in-mid-call": 'Booked: {"seat":"7C"} in R 12.',
     citations: "[3] Budget, final https://mail.example/m3",
-    "cli-config": "", // read by `capstan`, and prints nothing
+    "cli-config": "", // loaded by `capstan`; prints nothing
     durable: "done: The report is on its way.",
     events: "#10  complete   done",
     files: "plan: ok, read_file: ok, edit_file: ok, read_file: error",
@@ -64,8 +64,8 @@ describe("the examples", () => {
     widgets: "widget: map",
   };
 
-  it("are all known here", () => {
-    expect(exampleNames()).toEqual(Object.keys(lines));
+  it("are all listed here", () => {
+    expect(listExamples()).toEqual(Object.keys(lines));
   });
 
   it.each(Object.entries(lines))("%s runs and prints what it should", async (name, line) => {
@@ -74,7 +74,7 @@ describe("the examples", () => {
     expect(exitCode).toBe(0);
   });
 
-  it("after the crash of its process, the example of resume runs no finished tool again", async () => {
+  it("resume does not repeat finished tools after its process crashed", async () => {
     const { output } = await runExample("resume");
     expect(output.match(/translate runs/g)).toHaveLength(1);
   });
@@ -82,27 +82,27 @@ describe("the examples", () => {
 
 type Block = { readonly page: string; readonly title: string; readonly code: string };
 
-/** The blocks of TypeScript of a page: the first line says which example it shows. */
-function blocksOf(page: string): Block[] {
-  return [...read(page).matchAll(/^```ts\n(.*\n)([\s\S]*?)^```$/gm)].map(([, title = "", code = ""]) => ({
+/** The TypeScript blocks of a page. The first line of each names the example it shows. */
+function findBlocks(page: string): Block[] {
+  return [...readText(page).matchAll(/^```ts\n(.*\n)([\s\S]*?)^```$/gm)].map(([, title = "", code = ""]) => ({
     page,
     title: title.trim(),
     code,
   }));
 }
 
-/** A part may come from inside a block. */
-const withoutIndent = (code: string): string => code.replace(/^ +/gm, "");
+/** An excerpt may come from an indented block. */
+const stripIndent = (code: string): string => code.replace(/^ +/gm, "");
 
 describe("the code in the documentation", () => {
   const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
-  const blocks = pages.flatMap(blocksOf);
+  const blocks = pages.flatMap(findBlocks);
   const whole = /^\/\/ (docs\/examples\/[\w-]+\.ts)$/;
   const part = /^\/\/ from (docs\/examples\/[\w-]+\.ts)$/;
-  /** Of the tutorial: a file that the reader writes, which `tutorial.test.ts` does too. */
+  /** In the tutorial: a file that the reader writes; `tutorial.test.ts` writes it too. */
   const written = /^\/\/ file: [\w./-]+$/;
 
-  it("says in its first line which example it shows, whole or in part", () => {
+  it("names the example it shows, whole or in part, in its first line", () => {
     const nameless = blocks.filter(
       ({ page, title }) =>
         !whole.test(title) && !part.test(title) && !(page === "docs/tutorial.md" && written.test(title)),
@@ -111,23 +111,23 @@ describe("the code in the documentation", () => {
     expect(blocks.length).toBeGreaterThan(0);
   });
 
-  it.each(blocks.filter(({ title }) => whole.test(title)))("$page: $title is that file", ({
+  it.each(blocks.filter(({ title }) => whole.test(title)))("$page: $title matches the file", ({
     title,
     code,
   }) => {
-    expect(code).toBe(read(whole.exec(title)?.[1] ?? ""));
+    expect(code).toBe(readText(whole.exec(title)?.[1] ?? ""));
   });
 
-  it.each(blocks.filter(({ title }) => part.test(title)))("$page: $title is in that file", ({
+  it.each(blocks.filter(({ title }) => part.test(title)))("$page: $title is an excerpt of the file", ({
     title,
     code,
   }) => {
-    expect(withoutIndent(read(part.exec(title)?.[1] ?? ""))).toContain(withoutIndent(code));
+    expect(stripIndent(readText(part.exec(title)?.[1] ?? ""))).toContain(stripIndent(code));
   });
 
   it("shows or links every example", () => {
-    const text = pages.map(read).join("\n");
-    expect(exampleNames().filter((name) => !text.includes(`examples/${name}.ts`))).toEqual([]);
+    const text = pages.map(readText).join("\n");
+    expect(listExamples().filter((name) => !text.includes(`examples/${name}.ts`))).toEqual([]);
   });
 });
 
@@ -141,7 +141,7 @@ describe("the links in the documentation", () => {
   ];
 
   it.each(pages.filter((page) => basename(page) !== "coverage.md"))("of %s lead to files", (page) => {
-    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)];
+    const links = [...readText(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g)];
     const targets = links.map((link) => join(page, "..", link[1] ?? link[2] ?? ""));
     expect(targets.filter((target) => globSync(target, { cwd: root }).length === 0)).toEqual([]);
   });

@@ -1,12 +1,12 @@
-// Runs every example of docs/examples, each in a process of its own, and shows what it prints.
+// Runs every example in docs/examples, each in its own process, and prints its output.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
 
 const folder = join(import.meta.dirname, "..", "docs", "examples");
 
-/** The shortest first. */
-export function exampleNames(): string[] {
+/** Lists the examples by name, quick-start first. */
+export function listExamples(): string[] {
   const names = globSync("*.ts", { cwd: folder }).map((file) => basename(file, ".ts"));
   const first = "quick-start";
   return [first, ...names.filter((name) => name !== first).sort()];
@@ -14,7 +14,7 @@ export function exampleNames(): string[] {
 
 export type ExampleRun = { readonly exitCode: number | null; readonly output: string };
 
-/** Both of its outputs as one, in the order written. */
+/** `output` combines stdout and stderr in the order written. */
 export function runExample(name: string): Promise<ExampleRun> {
   const child = spawn(process.execPath, ["--conditions=capstan-source", join(folder, `${name}.ts`)]);
   let output = "";
@@ -30,11 +30,11 @@ export function runExample(name: string): Promise<ExampleRun> {
 }
 
 async function main(): Promise<void> {
-  for (const name of exampleNames()) {
+  for (const name of listExamples()) {
     const { exitCode, output } = await runExample(name);
     console.log(`── docs/examples/${name}.ts\n\n${output}`);
     if (exitCode === 0) continue;
-    console.error(`docs/examples/${name}.ts ended with exit code ${exitCode}.`);
+    console.error(`docs/examples/${name}.ts exited with code ${exitCode}.`);
     process.exitCode = 1;
   }
 }

@@ -12,7 +12,7 @@ import { acme } from "../docs/examples/add-a-model.ts";
 import { plainLines, plainMapping } from "../docs/examples/add-a-protocol.ts";
 import { withMirror } from "../docs/examples/add-a-store.ts";
 import { createRunEngine } from "../docs/examples/add-an-engine.ts";
-import { exampleNames, runExample } from "./examples.ts";
+import { listExamples, runExample } from "./examples.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -100,7 +100,7 @@ describe("what the learning guide says is printed", () => {
   });
 
   it("is about every example of it", () => {
-    const names = exampleNames().filter((name) => name.startsWith("learn-"));
+    const names = listExamples().filter((name) => name.startsWith("learn-"));
     expect([...shown.keys()].sort()).toEqual(names);
   });
 
@@ -130,7 +130,7 @@ describe("the pages on how to add something", () => {
     const text = read(page);
     const name = basename(page, ".md");
     expect(text).toContain(`// from docs/examples/${name}.ts`);
-    expect(exampleNames()).toContain(name);
+    expect(listExamples()).toContain(name);
     expect(text).toMatch(/^## (?:What you promise|The order that works)$/m);
     expect(text.split("\n").length).toBeLessThan(80);
   });

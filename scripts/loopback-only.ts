@@ -1,13 +1,14 @@
-// A setup file of Vitest: no test may leave this machine. One in which something would have left fails, also when it
-// caught the error.
+// Vitest setup file that blocks connections to other machines. A test that attempts one fails even if it catches the
+// error.
 import { afterAll, afterEach } from "vitest";
 import { takeLeaks } from "./block-network.ts";
 
 function failOnLeaks(): void {
-  const found = takeLeaks();
-  if (found.length > 0) throw new Error(`This test tried to leave this machine: ${found.join("; ")}.`);
+  const leaks = takeLeaks();
+  if (leaks.length > 0)
+    throw new Error(`This test tried to connect to another machine: ${leaks.join("; ")}.`);
 }
 
-// Again at the end of a file: what begins after a test still fails its file.
+// Check again at the end of a file, for connections that start after a test.
 afterEach(failOnLeaks);
 afterAll(failOnLeaks);

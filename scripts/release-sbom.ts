@@ -1,5 +1,5 @@
-// The bill of materials of a release, as CycloneDX 1.6: our packages, and what npm would install with them, from the
-// lockfile. The same lockfile gives the same bytes.
+// The software bill of materials of a release, as CycloneDX 1.6: our packages and their dependencies, from the lockfile.
+// Deterministic: the same lockfile gives the same bytes.
 
 type LockEntry = {
   readonly version?: string;
@@ -9,7 +9,7 @@ type LockEntry = {
   readonly resolved?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
 };
-export type BillLock = { readonly packages: Readonly<Record<string, LockEntry>> };
+export type SbomLock = { readonly packages: Readonly<Record<string, LockEntry>> };
 
 export type Component = {
   readonly type: "library";
@@ -19,36 +19,37 @@ export type Component = {
   readonly licenses?: readonly { readonly expression: string }[];
   readonly hashes?: readonly { readonly alg: "SHA-512"; readonly content: string }[];
 };
-export type Bill = {
+export type Sbom = {
   readonly bomFormat: "CycloneDX";
   readonly specVersion: "1.6";
   readonly version: 1;
   readonly components: readonly Component[];
 };
 
-/** `folders`: of the packages that are released, as the lockfile names them. */
-export function billOf({ packages }: BillLock, folders: readonly string[]): Bill {
+/** `folders` are the released packages, as named in the lockfile. */
+export function createSbom({ packages }: SbomLock, folders: readonly string[]): Sbom {
   const found = new Map<string, Component>();
   const visited = new Set<string>();
   const visit = (path: string): void => {
     if (visited.has(path)) return;
     visited.add(path);
     const entry = packages[path] ?? {};
-    const component = componentOf(nameAt(path, entry), entry);
+    const component = createComponent(getPackageName(path, entry), entry);
     found.set(component.purl, component);
     for (const name of Object.keys(entry.dependencies ?? {})) {
-      const needed = resolved(packages, path, name);
-      if (needed === undefined) throw new Error(`The lockfile lacks ${name}, which ${path} needs.`);
-      visit(needed);
+      const dependencyPath = resolvePath(packages, path, name);
+      if (dependencyPath === undefined)
+        throw new Error(`The lockfile lacks ${name}, a dependency of ${path}.`);
+      visit(dependencyPath);
     }
   };
   for (const folder of folders) visit(folder);
-  const components = [...found.values()].sort((one, other) => (one.purl < other.purl ? -1 : 1));
+  const components = [...found.values()].sort((left, right) => (left.purl < right.purl ? -1 : 1));
   return { bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components };
 }
 
-/** Where Node would find it: in the nearest `node_modules` upwards. A workspace is a link to its folder. */
-function resolved(packages: BillLock["packages"], from: string, name: string): string | undefined {
+/** Resolves like Node: the nearest `node_modules` upwards. A workspace is a link to its folder. */
+function resolvePath(packages: SbomLock["packages"], from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
     const path = folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
     const entry = packages[path];
@@ -57,8 +58,8 @@ function resolved(packages: BillLock["packages"], from: string, name: string): s
   }
 }
 
-function nameAt(path: string, entry: LockEntry & { readonly name?: string }): string {
-  // A workspace has its name only where that is not the name of its folder.
+function getPackageName(path: string, entry: LockEntry & { readonly name?: string }): string {
+  // A workspace has a name only if it differs from the name of its folder.
   return (
     entry.name ??
     path
@@ -69,7 +70,7 @@ function nameAt(path: string, entry: LockEntry & { readonly name?: string }): st
   );
 }
 
-function componentOf(name: string, { version = "", license, integrity }: LockEntry): Component {
+function createComponent(name: string, { version = "", license, integrity }: LockEntry): Component {
   const [, digest] = /^sha512-(\S+)/.exec(integrity ?? "") ?? [];
   return {
     ...{ type: "library", name, version, purl: `pkg:npm/${name.replace("@", "%40")}@${version}` },

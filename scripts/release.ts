@@ -1,34 +1,33 @@
-// `npm run release`: packs all packages and says what is in the way of a release. Publishes nothing, unless it is told
-// `--publish`, in CI, on the tag of the version: see docs/releasing.md. `--verify` compares the registry with what was
-// built.
+// `npm run release` packs all packages and reports what blocks a release. It publishes only with `--publish`, in CI, on
+// the version's tag: see docs/releasing.md. `--verify` compares the registry with the build.
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import {
-  changelogProblems,
-  contentProblems,
-  manifestProblems,
-  publishProblems,
+  checkChangelog,
+  checkContents,
+  checkManifests,
+  checkPublishEnvironment,
   type ReleaseManifest,
 } from "./release-checks.ts";
-import { billOf } from "./release-sbom.ts";
+import { createSbom } from "./release-sbom.ts";
 import {
-  filesIn,
-  manifestIn,
-  packInto,
-  publishedDifferences,
+  comparePublished,
+  getManifest,
+  packPackages,
   type ReleasedTarball,
+  readTarball,
 } from "./release-tarballs.ts";
 
-/** Whoever is needed comes before who needs it. */
-export function releaseOrder(manifests: readonly ReleaseManifest[]): ReleaseManifest[] {
+/** Sorts dependencies before their dependents. */
+export function sortByDependency(manifests: readonly ReleaseManifest[]): ReleaseManifest[] {
   const ordered: ReleaseManifest[] = [];
   const visit = (manifest: ReleaseManifest): void => {
     if (ordered.includes(manifest)) return;
-    for (const needed of Object.keys(manifest.dependencies ?? {})) {
-      const own = manifests.find(({ name }) => name === needed);
-      if (own) visit(own);
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+      const dependencyManifest = manifests.find(({ name }) => name === dependency);
+      if (dependencyManifest) visit(dependencyManifest);
     }
     ordered.push(manifest);
   };
@@ -36,29 +35,29 @@ export function releaseOrder(manifests: readonly ReleaseManifest[]): ReleaseMani
   return ordered;
 }
 
-/** All that is in the way, from what is packed and written in `root`. */
-export function releaseProblems(
+/** Checks the packed tarballs and the changelog in `root`. */
+export function checkRelease(
   root: string,
   destination: string,
   packed: readonly ReleasedTarball[],
 ): string[] {
-  const machine = [root, homedir()].filter((path) => path.length > 3).map((path) => `${path}/`);
-  const contents = packed.map(({ file }) => filesIn(join(destination, file)));
-  const manifests = contents.map(manifestIn);
+  const localFolders = [root, homedir()].filter((path) => path.length > 3).map((path) => `${path}/`);
+  const contents = packed.map(({ file }) => readTarball(join(destination, file)));
+  const manifests = contents.map(getManifest);
   return [
-    ...manifestProblems(manifests),
-    ...changelogProblems(readFileSync(join(root, "CHANGELOG.md"), "utf8"), manifests[0]?.version ?? ""),
+    ...checkManifests(manifests),
+    ...checkChangelog(readFileSync(join(root, "CHANGELOG.md"), "utf8"), manifests[0]?.version ?? ""),
     ...contents.flatMap((files, index) =>
-      contentProblems(manifests[index] ?? manifestIn(files), files, machine),
+      checkContents(manifests[index] ?? getManifest(files), files, localFolders),
     ),
   ];
 }
 
-function publish(packed: readonly ReleasedTarball[], destination: string): void {
-  const manifests = packed.map(({ file }) => manifestIn(filesIn(join(destination, file))));
-  for (const { name } of releaseOrder(manifests)) {
+function publishTarballs(packed: readonly ReleasedTarball[], destination: string): void {
+  const manifests = packed.map(({ file }) => getManifest(readTarball(join(destination, file))));
+  for (const { name } of sortByDependency(manifests)) {
     const { file = "" } = packed.find((one) => one.name === name) ?? {};
-    const words = [
+    const npmArguments = [
       "publish",
       join(destination, file),
       "--provenance",
@@ -66,36 +65,36 @@ function publish(packed: readonly ReleasedTarball[], destination: string): void 
       "public",
       "--ignore-scripts",
     ];
-    execFileSync("npm", words, { stdio: "inherit" });
+    execFileSync("npm", npmArguments, { stdio: "inherit" });
   }
 }
 
 function main(flags: readonly string[]): number {
   const root = join(import.meta.dirname, "..");
   const destination = join(root, "dist/release");
-  const list = join(destination, "release.json");
-  const say = (problems: readonly string[]): number => {
+  const listFile = join(destination, "release.json");
+  const printProblems = (problems: readonly string[]): number => {
     for (const problem of problems) console.error(problem);
     return problems.length > 0 ? 1 : 0;
   };
   if (flags.includes("--verify"))
-    return say(publishedDifferences(JSON.parse(readFileSync(list, "utf8")), process.env));
+    return printProblems(comparePublished(JSON.parse(readFileSync(listFile, "utf8")), process.env));
   rmSync(destination, { recursive: true, force: true });
   const folders = globSync("packages/*", { cwd: root }).sort();
-  const packed = packInto(
+  const packed = packPackages(
     destination,
     folders.map((folder) => join(root, folder)),
   );
-  writeFileSync(list, `${JSON.stringify(packed, undefined, 2)}\n`);
-  const bill = billOf(JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")), folders);
-  writeFileSync(join(destination, "sbom.cdx.json"), `${JSON.stringify(bill, undefined, 2)}\n`);
+  writeFileSync(listFile, `${JSON.stringify(packed, undefined, 2)}\n`);
+  const sbom = createSbom(JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")), folders);
+  writeFileSync(join(destination, "sbom.cdx.json"), `${JSON.stringify(sbom, undefined, 2)}\n`);
   for (const { file, integrity } of packed) console.log(`${file}  ${integrity}`);
-  const problems = releaseProblems(root, destination, packed);
+  const problems = checkRelease(root, destination, packed);
   const isPublishing = flags.includes("--publish");
-  if (isPublishing) problems.push(...publishProblems(process.env, packed[0]?.version ?? ""));
-  if (problems.length === 0 && isPublishing) publish(packed, destination);
-  if (problems.length === 0 && !isPublishing) console.log("Nothing is in the way. Nothing was published.");
-  return say(problems);
+  if (isPublishing) problems.push(...checkPublishEnvironment(process.env, packed[0]?.version ?? ""));
+  if (problems.length === 0 && isPublishing) publishTarballs(packed, destination);
+  if (problems.length === 0 && !isPublishing) console.log("Ready for release. Nothing was published.");
+  return printProblems(problems);
 }
 
 if (process.argv[1] === import.meta.filename) process.exitCode = main(process.argv.slice(2));

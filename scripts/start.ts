@@ -1,5 +1,4 @@
-// Sets up and opens the studio with the five apps: builds its pages if they are older than their sources, and runs
-// `capstan dev`.
+// Opens the studio with the five apps: builds the studio if its sources have changed, and runs `capstan dev`.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts";
@@ -10,11 +9,11 @@ console.error("Building the studio, if it has changed …");
 await withBuiltStudio(() => undefined);
 const cli = join(root, "packages/cli/src/bin.ts");
 const apps = join(root, "apps/capstan.config.ts");
-const words = [cli, "dev", "--config", apps, ...process.argv.slice(2)];
-const child = spawn(process.execPath, ["--conditions=capstan-source", ...words], {
+const cliArguments = [cli, "dev", "--config", apps, ...process.argv.slice(2)];
+const child = spawn(process.execPath, ["--conditions=capstan-source", ...cliArguments], {
   stdio: "inherit",
   cwd: root,
 });
-// A signal to the terminal reaches both: this one waits for the other to leave in order.
+// Forward signals and wait for the child to shut down cleanly.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

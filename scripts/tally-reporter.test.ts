@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { lineOf, type TestedFile, tallyOf } from "./tally-reporter.ts";
+import { computeTally, formatTally, type TestFile } from "./tally-reporter.ts";
 
 type State = "passed" | "failed" | "skipped" | "pending";
 
-const file = (
+const createFile = (
   states: readonly State[],
   errors = 0,
   suiteErrors = 0,
   late: readonly number[] = [],
-): TestedFile => ({
+): TestFile => ({
   errors: () => Array(errors).fill("error"),
   children: {
     allTests: () =>
@@ -22,18 +22,18 @@ const file = (
 });
 
 it("counts the tests of all files in one line", () => {
-  const files = [file(["passed", "failed"]), file(["passed", "skipped"])];
-  expect(lineOf(tallyOf(files, 0))).toBe("2 passed, 1 failed, 1 skipped");
+  const files = [createFile(["passed", "failed"]), createFile(["passed", "skipped"])];
+  expect(formatTally(computeTally(files, 0))).toBe("2 passed, 1 failed, 1 skipped");
 });
 
-it("counts a file that does not load, a failing hook, an unhandled error and an unfinished test as failures", () => {
-  expect(lineOf(tallyOf([file([], 1), file(["passed"], 0, 1), file(["pending"])], 1))).toBe(
-    "1 passed, 4 failed, 0 skipped",
-  );
+it("counts load errors, failing hooks, unhandled errors and unfinished tests as failures", () => {
+  expect(
+    formatTally(computeTally([createFile([], 1), createFile(["passed"], 0, 1), createFile(["pending"])], 1)),
+  ).toBe("1 passed, 4 failed, 0 skipped");
 });
 
-it("names the tests that passed when they were tried again", () => {
-  expect(tallyOf([file(["passed", "passed"], 0, 0, [1])], 0)).toMatchObject({
+it("lists the tests that passed on a retry", () => {
+  expect(computeTally([createFile(["passed", "passed"], 0, 0, [1])], 0)).toMatchObject({
     passed: 2,
     late: ["passed 1"],
   });

@@ -4,12 +4,12 @@ type Tally = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** The tests that passed when they were tried again. */
-  readonly late: readonly string[];
+  /** Tests that passed only on a retry. */
+  readonly flaky: readonly string[];
 };
 
-/** What is needed of vitest's `TestModule`. */
-export type TestedFile = {
+/** The part of vitest's `TestModule` used here. */
+export type TestFile = {
   errors(): readonly unknown[];
   readonly children: {
     allTests(): Iterable<{
@@ -22,40 +22,40 @@ export type TestedFile = {
 };
 
 /**
- * A vitest reporter whose one line, `12 passed, 0 failed, 1 skipped`, closes the output, for readers that do not
- * know vitest's own summary. It prints at exit, because the order in which reporters finish is not promised.
+ * A vitest reporter that ends the output with one line, `12 passed, 0 failed, 1 skipped`, for tools that do not parse
+ * vitest's own summary. It prints on exit, because the order in which reporters finish is undefined.
  */
-export function tally(print: (line: string) => void = console.log): Reporter {
-  let last: Tally | undefined;
+export function createTallyReporter(print: (line: string) => void = console.log): Reporter {
+  let lastTally: Tally | undefined;
   return {
     onInit() {
       process.once("exit", () => {
-        for (const name of last?.late ?? []) print(`Passed at the second attempt: ${name}`);
-        if (last) print(lineOf(last));
+        for (const name of lastTally?.flaky ?? []) print(`Passed on retry: ${name}`);
+        if (lastTally) print(formatTally(lastTally));
       });
     },
     onTestRunEnd(files, unhandled) {
-      last = tallyOf(files, unhandled.length);
+      lastTally = computeTally(files, unhandled.length);
     },
   };
 }
 
-/** A file that does not load, a hook that fails and an unhandled error are in no test, yet they are failures. */
-export function tallyOf(files: readonly TestedFile[], errorsOutsideTests: number): Tally {
+/** Counts load errors, failing hooks and unhandled errors as failures, although they belong to no test. */
+export function computeTally(files: readonly TestFile[], errorsOutsideTests: number): Tally {
   const count = { passed: 0, failed: errorsOutsideTests, skipped: 0, pending: 0 };
-  const late: string[] = [];
+  const flaky: string[] = [];
   for (const file of files) {
     for (const test of file.children.allTests()) {
       count[test.result().state] += 1;
-      if (test.diagnostic()?.flaky) late.push(test.fullName);
+      if (test.diagnostic()?.flaky) flaky.push(test.fullName);
     }
     const suites = [...file.children.allSuites()];
     count.failed += file.errors().length + suites.flatMap((suite) => suite.errors()).length;
   }
-  // A test that never got a result (the run was cut short) did not pass.
-  return { passed: count.passed, failed: count.failed + count.pending, skipped: count.skipped, late };
+  // A test without a result (the run was aborted) did not pass.
+  return { passed: count.passed, failed: count.failed + count.pending, skipped: count.skipped, flaky };
 }
 
-export function lineOf({ passed, failed, skipped }: Tally): string {
+export function formatTally({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }

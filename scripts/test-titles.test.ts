@@ -1,24 +1,24 @@
 import { expect, it } from "vitest";
-import { titlesOf } from "./test-titles.ts";
+import { findTitles } from "./test-titles.ts";
 
-const lines = (...source: readonly string[]): string => source.join("\n");
+const joinLines = (...source: readonly string[]): string => source.join("\n");
 
 it("finds the titles of it, test and describe, in every kind of quotes", () => {
-  const source = lines(
+  const source = joinLines(
     'describe("a store", () => {',
     "  it('keeps facts', () => {});",
     "  test(`gives them back`, async () => {});",
     "});",
   );
-  expect(titlesOf(source)).toEqual(["a store", "keeps facts", "gives them back"]);
+  expect(findTitles(source)).toEqual(["a store", "keeps facts", "gives them back"]);
 });
 
-it("finds a title on the line after the bracket, and with escaped quotes", () => {
-  expect(titlesOf(lines("it(", '  "says \\"no\\"",', "  () => {},", ");"))).toEqual(['says "no"']);
+it("finds a title on the line after the bracket, and one with escaped quotes", () => {
+  expect(findTitles(joinLines("it(", '  "says \\"no\\"",', "  () => {},", ");"))).toEqual(['says "no"']);
 });
 
 it("finds the title after the table of each, for, skipIf and runIf", () => {
-  const source = lines(
+  const source = joinLines(
     'it.each([["a)", 1], [`(b`, f(2)]])("one %s", () => {});',
     "test.for([",
     "  [1, 2],",
@@ -30,11 +30,11 @@ it("finds the title after the table of each, for, skipIf and runIf", () => {
     'it.concurrent.each([1])("five", () => {});',
     'it.each<[string, Map<string, number>]>([])("six", () => {});',
   );
-  expect(titlesOf(source)).toEqual(["one %s", "two %s", "three $a", "four", "five", "six"]);
+  expect(findTitles(source)).toEqual(["one %s", "two %s", "three $a", "four", "five", "six"]);
 });
 
-it("leaves out skipped and promised tests, comments, quoted tests and other functions", () => {
-  const source = lines(
+it("ignores skipped and todo tests, comments, quoted tests and other functions", () => {
+  const source = joinLines(
     'it.skip("no", () => {});',
     'test.todo("no");',
     '// it("no", () => {});',
@@ -45,5 +45,5 @@ it("leaves out skipped and promised tests, comments, quoted tests and other func
     "it(title, () => {});",
     'for (const name of names) it.only("yes", () => {});',
   );
-  expect(titlesOf(source)).toEqual(["yes"]);
+  expect(findTitles(source)).toEqual(["yes"]);
 });

@@ -26,13 +26,15 @@ const minPartialLength = 3;
 
 function matchOne({ nodes }: Network, text: string): readonly NetworkNode[] | undefined {
   if (everythingPattern.test(text.trim())) return nodes;
-  const name = text.trim().replace(articlePattern, "").toLowerCase();
-  const typed = nodes.filter(({ data }) => matchesType(name, String(data.type ?? "").toLowerCase()));
+  const searched = text.trim().replace(articlePattern, "").toLowerCase();
+  const typed = nodes.filter(({ data }) => matchesType(searched, String(data.type ?? "").toLowerCase()));
   if (typed.length > 0) return typed;
-  const named = nodes.filter((node) => [getName(node), node.id].some((name) => name.toLowerCase() === name));
+  const named = nodes.filter((node) =>
+    [getName(node), node.id].some((name) => name.toLowerCase() === searched),
+  );
   if (named.length > 0) return named;
-  const similar = nodes.filter((node) => getName(node).toLowerCase().includes(name));
-  return name.length >= minPartialLength && similar.length === 1 ? similar : undefined;
+  const similar = nodes.filter((node) => getName(node).toLowerCase().includes(searched));
+  return searched.length >= minPartialLength && similar.length === 1 ? similar : undefined;
 }
 
 /** Accepts the singular and the plural of a type. */

@@ -50,7 +50,7 @@ describe("the agents of knowledge search", () => {
       "- Your first action must be a tool call",
       "How to proceed:\n1. Work out which information",
       "Tools:\n- search_knowledge_base:",
-      "Agents to hand over to, with the tool handoff:\n- research-agent: Compares",
+      "Agents you can hand off to with the tool handoff:\n- research-agent: Compares",
       "<sources>",
       "Citations:",
     ];

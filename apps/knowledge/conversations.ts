@@ -5,7 +5,7 @@ import type { Conversation } from "capstan/testing/conversation-suite";
 
 const cites = /\[\d+\]/;
 const searched: readonly [string] = ["search_knowledge_base"];
-const unable = /cannot|can't|could not|nothing|no passage|not found|no document|no source/i;
+const unable = /no results|cannot|can't|could not|nothing|no passage|not found|no document|no source/i;
 
 export const conversations: readonly Conversation[] = [
   [{ user: "How do I validate data with zod?", calls: [searched], answers: ["parse", cites] }],
@@ -69,7 +69,7 @@ export const conversations: readonly Conversation[] = [
       answers: [/schema/i],
     },
   ],
-  [{ user: "Open the document no-such-package", calls: [["get_document"]], answers: [/no document/i] }],
+  [{ user: "Open the document no-such-package", calls: [["get_document"]], answers: [/not found/i] }],
   [
     {
       user: "Summarize recent emails about budget",

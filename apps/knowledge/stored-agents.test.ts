@@ -47,7 +47,7 @@ describe("a user-defined agent", () => {
     const result = await run(await agents.agent("clerk"), "What about wind?");
     expect(result.toolCalls).toMatchObject([
       { status: "ok", result: expect.stringContaining('[{"id":"docs/wind.md#wind"') },
-      { status: "error", result: expect.stringContaining('no document "kite"'), attempts: 1 },
+      { status: "error", result: expect.stringContaining('Document "kite" not found'), attempts: 1 },
     ]);
     expect(result.citations.map(({ id }) => id)).toEqual(["docs/wind.md#wind"]);
     expect(model.requests[0]?.instructions).toContain("Never speak of packages.");

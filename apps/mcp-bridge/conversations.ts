@@ -49,7 +49,7 @@ export const conversations: readonly Conversation[] = [
     {
       user: "Convert 3 parsecs to km",
       calls: [["mcp_units_convert", { value: 3, from: "parsecs", to: "km" }]],
-      answers: ["parsecs", /not known/i],
+      answers: ["parsecs", /unknown/i],
       never: ["e13"],
     },
   ],
@@ -186,7 +186,7 @@ export const conversations: readonly Conversation[] = [
   ],
   [
     { user: "Delete note 2", calls: [["mcp_notes_delete_note", { id: 2 }]], answers: ["garden"] },
-    { user: "Delete note 99", calls: [["mcp_notes_delete_note", { id: 99 }]], answers: ["99", /no note/i] },
+    { user: "Delete note 99", calls: [["mcp_notes_delete_note", { id: 99 }]], answers: ["99", /not found/i] },
   ],
   [
     {
@@ -238,7 +238,7 @@ export const conversations: readonly Conversation[] = [
   [{ user: "What can you do?", calls: [] }],
   [{ user: "Who won the chess match yesterday?", calls: [], answers: [cannot] }],
   [{ user: "Book me a flight to Lisbon", calls: [], answers: [cannot] }],
-  [{ user: "What is 5 euros in dollars?", answers: [/not known|cannot|can't|no tool/i], never: [/\$\s?\d/] }],
+  [{ user: "What is 5 euros in dollars?", answers: [/unknown|cannot|can't|no tool/i], never: [/\$\s?\d/] }],
   [
     {
       user: "note that the red bike is in the shed",

@@ -1,5 +1,5 @@
 import type { Answer } from "./script.ts";
-import { named } from "./server-sent-events.ts";
+import { encodeNamedEvent } from "./server-sent-events.ts";
 
 const message = {
   model: "claude-haiku-4-5-20251001",
@@ -12,7 +12,7 @@ const message = {
   usage: { input_tokens: 120, output_tokens: 1 },
 };
 
-const blocksOf = (answer: Answer) =>
+const toBlocks = (answer: Answer) =>
   "calls" in answer
     ? answer.calls.map(({ id, name, fragments }) => ({
         content_block: { type: "tool_use", id: id.replace("call_", "toolu_"), name, input: {} },
@@ -25,17 +25,17 @@ const blocksOf = (answer: Answer) =>
         },
       ];
 
-/** Anthropic's messages. */
-export function anthropic(answer: Answer): string[] {
+/** Anthropic's Messages API. */
+export function encodeAnthropic(answer: Answer): string[] {
   const stop_reason = "calls" in answer ? "tool_use" : "end_turn";
   return [
     { type: "message_start", message },
-    ...blocksOf(answer).flatMap(({ content_block, deltas }, index) => [
+    ...toBlocks(answer).flatMap(({ content_block, deltas }, index) => [
       { type: "content_block_start", index, content_block },
       ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index },
     ]),
     { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 40 } },
     { type: "message_stop" },
-  ].map(named);
+  ].map(encodeNamedEvent);
 }

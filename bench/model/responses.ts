@@ -1,5 +1,5 @@
 import type { Answer } from "./script.ts";
-import { named, padding } from "./server-sent-events.ts";
+import { createPadding, encodeNamedEvent } from "./server-sent-events.ts";
 
 type Item = {
   readonly item: object;
@@ -25,7 +25,7 @@ const usage = {
   total_tokens: 160,
 };
 
-function itemsOf(answer: Answer): Item[] {
+function toItems(answer: Answer): Item[] {
   if ("calls" in answer)
     return answer.calls.map(({ id: call_id, name, fragments: pieces }) => {
       const item = { type: "function_call", call_id, name, arguments: pieces.join("") };
@@ -37,47 +37,51 @@ function itemsOf(answer: Answer): Item[] {
   return [{ item, empty: { ...item, content: [] }, kind: "output_text", where, pieces: answer.text }];
 }
 
-/** OpenAI's responses. */
-export function responses(answer: Answer): string[] {
+/** OpenAI's Responses API. */
+export function encodeResponses(answer: Answer): string[] {
   let sequence_number = 0;
-  const event = (type: string, fields: object) =>
-    named({ type, sequence_number: sequence_number++, ...fields });
-  const items = itemsOf(answer).map((item, output_index) => ({
+  const encodeEvent = (type: string, fields: object) =>
+    encodeNamedEvent({ type, sequence_number: sequence_number++, ...fields });
+  const items = toItems(answer).map((item, output_index) => ({
     ...item,
     place: { item_id: `item_0c0a9a8e36f3f746016a0e8f1999${output_index}`, output_index },
   }));
   const output = items.map(({ item, place }) => ({ id: place.item_id, status: "completed", ...item }));
   return [
-    event("response.created", { response: { ...response, status: "in_progress", output: [] } }),
+    encodeEvent("response.created", { response: { ...response, status: "in_progress", output: [] } }),
     ...items.flatMap(({ empty, kind, where, pieces, place }, index) => [
-      event("response.output_item.added", {
+      encodeEvent("response.output_item.added", {
         output_index: place.output_index,
         item: { id: place.item_id, status: "in_progress", ...empty },
       }),
-      ...opened(kind, event, place),
+      ...encodePartStart(kind, encodeEvent, place),
       ...pieces.map((delta, n) =>
-        event(`response.${kind}.delta`, { ...place, ...where, delta, obfuscation: padding(n) }),
+        encodeEvent(`response.${kind}.delta`, { ...place, ...where, delta, obfuscation: createPadding(n) }),
       ),
-      ...closed(kind, event, { place, text: pieces.join("") }),
-      event("response.output_item.done", { output_index: place.output_index, item: output[index] }),
+      ...encodePartEnd(kind, encodeEvent, { place, text: pieces.join("") }),
+      encodeEvent("response.output_item.done", { output_index: place.output_index, item: output[index] }),
     ]),
-    event("response.completed", { response: { ...response, status: "completed", output, usage } }),
+    encodeEvent("response.completed", { response: { ...response, status: "completed", output, usage } }),
   ];
 }
 
-type Event = (type: string, fields: object) => string;
+type EncodeEvent = (type: string, fields: object) => string;
 
-function opened(kind: string, event: Event, place: object): string[] {
+function encodePartStart(kind: string, encodeEvent: EncodeEvent, place: object): string[] {
   if (kind !== "output_text") return [];
   const part = { type: "output_text", text: "", annotations: [], logprobs: [] };
-  return [event("response.content_part.added", { ...place, content_index: 0, part })];
+  return [encodeEvent("response.content_part.added", { ...place, content_index: 0, part })];
 }
 
-function closed(kind: string, event: Event, { place, text }: { place: object; text: string }): string[] {
-  if (kind !== "output_text") return [event(`response.${kind}.done`, { ...place, arguments: text })];
+function encodePartEnd(
+  kind: string,
+  encodeEvent: EncodeEvent,
+  { place, text }: { place: object; text: string },
+): string[] {
+  if (kind !== "output_text") return [encodeEvent(`response.${kind}.done`, { ...place, arguments: text })];
   const part = { type: "output_text", text, annotations: [], logprobs: [] };
   return [
-    event("response.output_text.done", { ...place, content_index: 0, text, logprobs: [] }),
-    event("response.content_part.done", { ...place, content_index: 0, part }),
+    encodeEvent("response.output_text.done", { ...place, content_index: 0, text, logprobs: [] }),
+    encodeEvent("response.content_part.done", { ...place, content_index: 0, part }),
   ];
 }

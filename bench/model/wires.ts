@@ -1,12 +1,17 @@
-import { anthropic } from "./anthropic.ts";
-import { chat } from "./chat.ts";
-import { gemini } from "./gemini.ts";
-import { responses } from "./responses.ts";
+import { encodeAnthropic } from "./anthropic.ts";
+import { encodeChat } from "./chat.ts";
+import { encodeGemini } from "./gemini.ts";
+import { encodeResponses } from "./responses.ts";
 import type { Answer } from "./script.ts";
 
 export type WireName = "chat" | "responses" | "anthropic" | "gemini";
 
-/** The server-sent events of one answer, with the fields that real ones have. */
+/** Encodes one answer as server-sent events, with the fields of the real API. */
 export type Encode = (answer: Answer) => string[];
 
-export const wires: Readonly<Record<WireName, Encode>> = { chat, responses, anthropic, gemini };
+export const wires: Readonly<Record<WireName, Encode>> = {
+  chat: encodeChat,
+  responses: encodeResponses,
+  anthropic: encodeAnthropic,
+  gemini: encodeGemini,
+};

@@ -104,7 +104,7 @@ describe("get_document", () => {
     expect(contexts?.map(({ content }) => content.length).reduce((sum, size) => sum + size)).toBeLessThan(
       12_001,
     );
-    expect(String(result)).toContain("There is more. Sections: Ropes; Part 0;");
+    expect(String(result)).toContain("Truncated. Sections: Ropes; Part 0;");
   });
 
   it.each([
@@ -193,9 +193,7 @@ describe("fall_back", () => {
     preview,
   });
   const answer = async (query: string, list: ReturnType<typeof createAttempt>[]): Promise<Result["text"]> =>
-    String(
-      (await callTool(fallBack(library), { reason: "Too many turns.", query, createAttempt: list })).result,
-    );
+    String((await callTool(fallBack(library), { reason: "Too many turns.", query, tried: list })).result);
 
   it("reports what was searched, the closest matches, and what is missing (S3-41, S3-61)", async () => {
     const first = JSON.stringify({ message: '2 passages for "kite".', data: { passages: ["…"] } });
@@ -223,6 +221,6 @@ describe("fall_back", () => {
         "zorgulator",
         Array.from({ length: 12 }, () => createAttempt("x")),
       ),
-    ).toMatch(/- and 2 more\n\nA wider search, with any of the words, found nothing either\./);
+    ).toMatch(/- and 2 more\n\nA wider search for any of the words found nothing either\./);
   });
 });

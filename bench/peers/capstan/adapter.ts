@@ -13,18 +13,18 @@ export const adapter: Adapter = {
     const agent = defineAgent({
       name: "bench",
       instructions,
-      model: modelOn(target),
+      model: createModel(target),
       tools: [tool],
       policy: { maxTurns: target.maxTurns },
     });
     const store = memory();
     let runs = 0;
-    return async (prompt, hear) => {
+    return async (prompt, onText) => {
       const session = `session-${runs++}`;
       const running = run(agent, prompt, { store, session });
-      for await (const event of running) if (event.type === "content_delta") hear(event.delta);
+      for await (const event of running) if (event.type === "content_delta") onText(event.delta);
       const { status, text, turns, error } = await running;
-      // What has ended is not measured with what has not.
+      // Finished sessions must not add to the cost of running ones.
       await store.remove(session);
       if (status !== "done") throw new Error(`The run ended as ${status}: ${error?.message}`);
       return { text, turns };
@@ -32,7 +32,7 @@ export const adapter: Adapter = {
   },
 };
 
-function modelOn({ wire, baseUrl: baseURL }: Target): Model {
+function createModel({ wire, baseUrl: baseURL }: Target): Model {
   const options = { model: modelName, apiKey, baseURL };
   switch (wire) {
     case "chat":

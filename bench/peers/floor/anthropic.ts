@@ -14,19 +14,23 @@ export const anthropic: Dialect<object> = {
     messages,
     tools: [{ name, description, input_schema: parameters }],
   }),
-  read(event, said) {
+  read(event, message) {
     if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
-      said.calls[event.index] = { id: event.content_block.id, name: event.content_block.name, arguments: "" };
+      message.calls[event.index] = {
+        id: event.content_block.id,
+        name: event.content_block.name,
+        arguments: "",
+      };
     } else if (event.type === "content_block_delta") {
       const { text, partial_json } = event.delta;
-      if (text) said.text += text;
-      const call = said.calls[event.index];
+      if (text) message.text += text;
+      const call = message.calls[event.index];
       if (partial_json && call) call.arguments += partial_json;
       return text;
     }
     return undefined;
   },
-  said: ({ calls }) => [
+  toEntries: ({ calls }) => [
     {
       role: "assistant",
       content: calls.map((call) => ({

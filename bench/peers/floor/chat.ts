@@ -12,18 +12,18 @@ export const chat: Dialect<object> = {
     messages,
     tools: [{ type: "function", function: { name, description, parameters } }],
   }),
-  read(event, said) {
+  read(event, message) {
     const delta = event.choices[0]?.delta;
     if (!delta) return undefined;
-    if (delta.content) said.text += delta.content;
+    if (delta.content) message.text += delta.content;
     for (const { index, id, function: part } of delta.tool_calls ?? []) {
-      said.calls[index] ??= { id, name: part.name, arguments: "" };
-      const call = said.calls[index];
+      message.calls[index] ??= { id, name: part.name, arguments: "" };
+      const call = message.calls[index];
       call.arguments += part.arguments;
     }
     return delta.content;
   },
-  said: ({ text, calls }) => [
+  toEntries: ({ text, calls }) => [
     {
       role: "assistant",
       content: text || null,

@@ -11,21 +11,21 @@ export const gemini: Dialect<object> = {
     contents,
     tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
   }),
-  read(event, said) {
-    let heard = "";
+  read(event, message) {
+    let newText = "";
     for (const { text, functionCall } of event.candidates[0].content.parts) {
-      if (text) heard += text;
+      if (text) newText += text;
       if (functionCall)
-        said.calls.push({
+        message.calls.push({
           id: "",
           name: functionCall.name,
           arguments: JSON.stringify(functionCall.args),
         });
     }
-    said.text += heard;
-    return heard;
+    message.text += newText;
+    return newText;
   },
-  said: ({ calls }) => [
+  toEntries: ({ calls }) => [
     {
       role: "model",
       parts: calls.map((call) => ({ functionCall: { name: call.name, args: JSON.parse(call.arguments) } })),

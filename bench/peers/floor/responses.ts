@@ -13,23 +13,27 @@ export const responses: Dialect<object> = {
     input,
     tools: [{ type: "function", name, description, parameters }],
   }),
-  read(event, said) {
+  read(event, message) {
     switch (event.type) {
       case "response.output_text.delta":
-        said.text += event.delta;
+        message.text += event.delta;
         return event.delta;
       case "response.output_item.added":
         if (event.item.type === "function_call")
-          said.calls[event.output_index] = { id: event.item.call_id, name: event.item.name, arguments: "" };
+          message.calls[event.output_index] = {
+            id: event.item.call_id,
+            name: event.item.name,
+            arguments: "",
+          };
         return undefined;
       case "response.function_call_arguments.delta": {
-        const call = said.calls[event.output_index];
+        const call = message.calls[event.output_index];
         if (call) call.arguments += event.delta;
       }
     }
     return undefined;
   },
-  said: ({ calls }) =>
+  toEntries: ({ calls }) =>
     calls.map((call) => ({
       type: "function_call",
       call_id: call.id,
