@@ -383,3 +383,9 @@ describe("a schema is refused with its definition", () => {
     expect(() => toSchema(input)).toThrow(refusal(message));
   });
 });
+
+it("checks values that come at the same time, also the first ones", async () => {
+  const schema = toSchema({ type: "object", properties: { a: { type: "number" } } });
+  const results = await Promise.all([schema.validate({ a: 1 }), schema.validate({ a: "x" })]);
+  expect(results.map(({ valid }) => valid)).toEqual([true, false]);
+});

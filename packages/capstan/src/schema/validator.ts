@@ -24,10 +24,11 @@ export function jsonValidator(
 ): (value: unknown) => Promise<readonly string[]> {
   checkSize(json, owner);
   const compiled = compileSchema(json, owner);
-  let issuesOf: IssuesOf | undefined;
+  // The promise is kept, not its value: calls may check their inputs at the same time.
+  let loading: Promise<IssuesOf> | undefined;
   return async (value) => {
-    issuesOf ??= await loadValidator(compiled, owner);
-    return issuesOf(value);
+    loading ??= loadValidator(compiled, owner);
+    return (await loading)(value);
   };
 }
 
