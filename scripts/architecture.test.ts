@@ -6,6 +6,7 @@ import {
   checkPackages,
   checkWorldAccess,
   findImports,
+  type ImportExceptions,
   type Layer,
   type PackageGraph,
   readSources,
@@ -13,17 +14,21 @@ import {
   type WorldRule,
 } from "./architecture.ts";
 
-// Between packages: cli -> server -> (mcp, tools) -> capstan; studio -> capstan. Apps, examples and benchmarks
+// Between packages: cli -> server -> (mcp, tools) -> capstan; offline -> capstan; studio -> capstan. Apps, examples and benchmarks
 // import packages only by name, so only what those export.
 const packages: PackageGraph = {
   capstan: [],
+  offline: ["capstan"],
   tools: ["capstan"],
   mcp: ["capstan"],
   restate: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],
-  cli: ["capstan", "mcp", "tools", "restate", "studio", "server"],
+  cli: ["capstan", "offline", "mcp", "tools", "restate", "studio", "server"],
 };
+
+// The only import upwards: the offline model is an optional peer, imported when it is first used.
+const exceptions: ImportExceptions = { "packages/capstan/src/models/offline.ts": "@capstan/offline" };
 
 // Inside packages/capstan/src, from the bottom up: a layer is a folder, and the root holds the vocabulary.
 const capstan = "packages/capstan/src/";
@@ -90,7 +95,7 @@ describe("this workspace", () => {
   const users = readSources(root, ["bench/**/*.ts", "docs/examples/*.ts", "apps/**/*.{ts,tsx}"]);
 
   it("imports between packages point one way, and apps, examples and benchmarks use public exports only", () => {
-    expect(checkPackages([...sources, ...users], packages)).toEqual([]);
+    expect(checkPackages([...sources, ...users], packages, exceptions)).toEqual([]);
   });
 
   it("imports inside capstan go from composition to leaves and loop, and down to the vocabulary", () => {
@@ -99,6 +104,7 @@ describe("this workspace", () => {
 
   it("capstan runs without Node: node: modules are in the SQLite store and the log files only", () => {
     expect(checkNodeModules(sources, capstan, nodeModulesIn)).toEqual([]);
+    expect(checkNodeModules(sources, "packages/offline/src/", [])).toEqual([]);
   });
 
   it("time, randomness and the network are used only where effects are performed", () => {
@@ -213,6 +219,13 @@ describe("the check of packages", () => {
   ])("does not let %s reach into %s", (path, specifier, other) => {
     const problem = `${path} must not reach into ${other}.`;
     expect(checkPackages([createSource(path, formatImport(specifier))], packages)).toEqual([problem]);
+  });
+
+  it("lets one file import one package upwards, and no other file", () => {
+    const upwards = (file: string): string[] =>
+      checkPackages([createCapstanSource(file, formatImport("@capstan/offline"))], packages, exceptions);
+    expect(upwards("models/offline.ts")).toEqual([]);
+    expect(upwards("models/default-model.ts")).toHaveLength(1);
   });
 
   it("requires every package in the table", () => {

@@ -17,7 +17,7 @@ import { withBuiltStudio } from "../packages/studio/src/testing/build-studio.ts"
 import { patternOf, tutorialBlocks } from "./tutorial.ts";
 
 const root = join(import.meta.dirname, "..");
-const names = ["capstan", "tools", "mcp", "server", "studio", "cli"];
+const names = ["capstan", "offline", "tools", "mcp", "server", "studio", "cli"];
 
 let place = "";
 let registry: LoopbackRegistry;

@@ -18,6 +18,7 @@ describe("public exports", () => {
         "errorCodes",
         "escapeInvisible",
         "fromGenerate",
+        "getCalls",
         "getText",
         "identitySection",
         "isFact",

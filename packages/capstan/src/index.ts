@@ -18,6 +18,7 @@ export {
   type Citation,
   type Entry,
   type Fragment,
+  getCalls,
   getText,
   type NumberedFragment,
   type Part,

@@ -11,7 +11,7 @@ import { type PackedPackage, packPackages } from "./testing/pack-packages.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
-const names = ["capstan", "tools", "mcp", "server", "cli"];
+const names = ["capstan", "offline", "tools", "mcp", "server", "cli"];
 
 let place = "";
 let listed: readonly PackedPackage[] = [];
@@ -65,7 +65,7 @@ describe("the packed packages", () => {
     });
     expect(problems).toEqual([]);
     expect(listed.flatMap(({ files }) => files.filter(({ path }) => path === "package.json"))).toHaveLength(
-      5,
+      6,
     );
   });
 

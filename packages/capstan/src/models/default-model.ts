@@ -2,7 +2,7 @@ import { isRecord } from "../json.ts";
 import type { Model } from "../model.ts";
 import { environment } from "./environment.ts";
 import { namedModel, ollamaHost } from "./named-model.ts";
-import { offline } from "./offline.ts";
+import { loadOffline } from "./offline.ts";
 import { providers } from "./providers.ts";
 
 const patienceMs = 300;
@@ -15,11 +15,11 @@ export type DefaultModelOptions = { readonly fetch?: typeof fetch };
  */
 export async function defaultModel({ fetch: send = fetch }: DefaultModelOptions = {}): Promise<Model> {
   const named = environment("CAPSTAN_MODEL");
-  if (named) return named.startsWith("offline") ? offline() : namedModel(named);
+  if (named) return named.startsWith("offline") ? loadOffline() : namedModel(named);
   const found = providers.find(({ keys, usual }) => usual && keys.some((key) => environment(key)));
   if (found?.usual) return namedModel(found.usual);
   const local = await firstOllamaModel(send);
-  return local ? namedModel(`ollama/${local}`) : offline();
+  return local ? namedModel(`ollama/${local}`) : loadOffline();
 }
 
 async function firstOllamaModel(send: typeof fetch): Promise<string | undefined> {

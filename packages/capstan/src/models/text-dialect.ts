@@ -3,6 +3,8 @@ import { type DialectOptions, dialectHistory, type Say, sayWith } from "./text-d
 import { dialectInstructions } from "./text-dialect/dialect-instructions.ts";
 import { dialectParser } from "./text-dialect/parser.ts";
 
+export { type DialectParser, type DialectParserOptions, dialectParser } from "./text-dialect/parser.ts";
+
 /**
  * Gives tools to a model that has none of its own: they are described in the instructions, called with `TOOL_CALL:`
  * and `ARGUMENTS:`, and answered with `TOOL_RESULT:`, all as text. The runtime sees calls like any other model's.
