@@ -24,6 +24,7 @@ const packages: PackageGraph = {
   restate: ["capstan"],
   studio: ["capstan"],
   server: ["capstan", "mcp", "tools"],
+  verification: ["capstan"],
   cli: ["capstan", "offline", "mcp", "tools", "restate", "studio", "server"],
 };
 
@@ -36,7 +37,7 @@ const vocabulary = ["./", "schema/"];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
 const pure = ["state/", "rules/", "prompt/"];
 const loop = ["loop/", "perform/"];
-const composition = ["index.ts", "run/", "engines/", "node/", "testing/", "simulation/", "durability/"];
+const composition = ["index.ts", "run/", "engines/", "node/", "testing/", "internal/"];
 
 const createLeaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -65,9 +66,6 @@ const layers: readonly Layer[] = [
 const nodeModulesIn = [
   "node/",
   "stores/sqlite/",
-  "stores/testing/",
-  "simulation/",
-  "durability/",
   "logs/file-logs.ts",
   "models/recorded.ts",
   "models/post.ts", // types only: Node's client is looked up at run time
@@ -85,7 +83,7 @@ const world: WorldRule = {
   },
   allowedIn: [
     ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/world.ts"],
-    ...["run/", "ids.ts", "testing/", "durability/", "simulation/"],
+    ...["run/", "ids.ts", "testing/"],
   ],
 };
 

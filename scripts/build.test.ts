@@ -14,10 +14,9 @@ describe("the built package", () => {
   });
 
   it("contains every exported file with its types", () => {
-    const files = Object.values<{ types: string; default: string }>(manifest.exports).flatMap((paths) => [
-      paths.types,
-      paths.default,
-    ]);
+    const files = Object.values<{ types?: string; default?: string }>(manifest.exports).flatMap(
+      ({ types, default: built }) => [types ?? [], built ?? []].flat(),
+    );
     expect(files.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
     expect(Object.keys(getEntries(manifest))).toContain("testing/index");
   });

@@ -7,7 +7,8 @@ import { build } from "rolldown";
 
 type Manifest = {
   readonly exports: {
-    readonly [subpath: string]: { readonly "capstan-source": string; readonly default: string };
+    /** A subpath without `default` exists in this workspace only. */
+    readonly [subpath: string]: { readonly "capstan-source": string; readonly default?: string };
   };
   readonly dependencies?: { readonly [name: string]: string };
   readonly peerDependencies?: { readonly [name: string]: string };
@@ -15,10 +16,9 @@ type Manifest = {
 
 /** Entry points keep their location: "dist/testing/index.js" becomes "testing/index". */
 export function getEntries({ exports }: Manifest): { [name: string]: string } {
-  const entries = Object.values(exports).map(({ "capstan-source": source, default: built }) => [
-    built.replace(/^\.\/dist\//, "").replace(/\.js$/, ""),
-    source,
-  ]);
+  const entries = Object.values(exports).flatMap(({ "capstan-source": source, default: built }) =>
+    built === undefined ? [] : [[built.replace(/^\.\/dist\//, "").replace(/\.js$/, ""), source]],
+  );
   return Object.fromEntries(entries);
 }
 

@@ -27,7 +27,7 @@ const cli = ["serve/reloadable-server.ts", "commands/doctor/check-port.ts"].map(
 /** Serves fake providers and databases on loopback for tests. */
 const testKits = [
   "packages/capstan/src/testing/model-suite.ts",
-  "packages/capstan/src/stores/testing/",
+  "packages/verification/src/postgres/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
 ];

@@ -1,19 +1,19 @@
-// Kills workers, many times, and looks whether anything was lost or doubled. See packages/capstan/src/durability.
+// Kills workers repeatedly and checks that nothing is lost or duplicated. See packages/verification/src/durability.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { killTrials } from "../packages/capstan/src/durability/kill-trials.ts";
+import { runKillTrials } from "../packages/verification/src/durability/kill-trials.ts";
 
 const help = `npm run kill -- [options]
 
-  --kills NUMBER   how many; 10000 when left out
-  --store NAME     sqlite (when left out) or postgres, which is started for it
-  --keep           leave the files of a trial that found problems
-  --help           this text
+  --kills NUMBER   number of kills; default 10000
+  --store NAME     sqlite (default) or postgres, which is started for the test
+  --keep           keep the files of a trial that found problems
+  --help           show this text
 
-Two workers share a store. One after the other is killed with SIGKILL, at a random instant or at a named point of its
-work, and started anew. It ends with 1 when a run was lost, an acknowledged fact is missing, or an effect was doubled.
+Two workers share a store. They are killed in turn with SIGKILL, at a random instant or at a breakpoint, and restarted.
+Exits with 1 if a run was lost, an acknowledged fact is missing, or an effect was duplicated.
 `;
 
 async function main(): Promise<void> {
@@ -33,24 +33,22 @@ async function main(): Promise<void> {
   }
   const folder = mkdtempSync(join(tmpdir(), "capstan-kill-"));
   const startedAt = performance.now();
-  const report = await killTrials({
+  const report = await runKillTrials({
     kills,
     store,
     folder,
-    onBatch(done, sum) {
+    onBatch(done, total) {
       const seconds = Math.round((performance.now() - startedAt) / 1000);
       console.log(
-        `${done} of ${kills} kills in ${seconds} s: ${sum.runs} runs, ${sum.problems.length} problems`,
+        `${done} of ${kills} kills in ${seconds} s: ${total.runs} runs, ${total.problems.length} problems`,
       );
     },
   });
   const { problems, ...counts } = report;
   console.log(JSON.stringify(counts, undefined, 2));
   for (const problem of problems) console.error(problem);
-  console.log(
-    problems.length > 0 ? `${problems.length} problems.` : "Nothing was lost, nothing was doubled.",
-  );
-  if (problems.length > 0 && values.keep) console.log(`The files are in ${folder}`);
+  console.log(problems.length > 0 ? `${problems.length} problems.` : "Nothing was lost or duplicated.");
+  if (problems.length > 0 && values.keep) console.log(`Files kept in ${folder}`);
   else rmSync(folder, { recursive: true });
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import { findImports, readSources, type Source } from "./architecture.ts";
 
 const root = `${import.meta.dirname}/..`;
 const sources = readSources(root, ["packages/*/src/**/*.{ts,tsx}"]).filter(
-  ({ path }) => !path.includes("/testing/") && !path.includes("/simulation/"),
+  ({ path }) => !path.includes("/testing/") && !path.startsWith("packages/verification/"),
 );
 
 const findImporters = (file: string, all: readonly Source[] = sources) =>

@@ -69,6 +69,10 @@ function publishTarballs(packed: readonly ReleasedTarball[], destination: string
   }
 }
 
+function isPrivate(folder: string): boolean {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).private === true;
+}
+
 function main(flags: readonly string[]): number {
   const root = join(import.meta.dirname, "..");
   const destination = join(root, "dist/release");
@@ -80,7 +84,9 @@ function main(flags: readonly string[]): number {
   if (flags.includes("--verify"))
     return printProblems(comparePublished(JSON.parse(readFileSync(listFile, "utf8")), process.env));
   rmSync(destination, { recursive: true, force: true });
-  const folders = globSync("packages/*", { cwd: root }).sort();
+  const folders = globSync("packages/*", { cwd: root })
+    .filter((folder) => !isPrivate(join(root, folder)))
+    .sort();
   const packed = packPackages(
     destination,
     folders.map((folder) => join(root, folder)),

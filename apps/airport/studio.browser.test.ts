@@ -1,7 +1,7 @@
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { type WireStep, wireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
+import { type WireStep, createWireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
   getCards,
@@ -31,7 +31,7 @@ const directions: readonly WireStep[] = [
   { text: "It is 561 metres, about 7 minutes." },
 ];
 const buildSentence = (wire: string): string => `Directions to D15, over ${wire}`;
-const clients = Object.entries(wireClients(directions));
+const clients = Object.entries(createWireClients(directions));
 
 const model = offlineWithOverrides({
   ...Object.fromEntries(clients.map(([wire, client]) => [buildSentence(wire), client])),

@@ -5,7 +5,7 @@ import { type Entry, type Model, run } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import { type WireStep, wireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
+import { createWireClients, type WireStep } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { airport } from "./agent.ts";
 import { fileBookmarks } from "./bookmarks.ts";
 import { loadVenue } from "./load-venue.ts";
@@ -56,7 +56,7 @@ function normalizeHistory(history: readonly Entry[]): readonly Entry[] {
 
 describe("airport scenario 6: one script, five wires", () => {
   it.each(
-    Object.entries(wireClients(script)),
+    Object.entries(createWireClients(script)),
   )("%s gives the same history as a model without a wire (S0-43, S0-45)", async (_, client) => {
     const expected = await runWithModel(scriptedModel(script));
     const history = await runWithModel(client);

@@ -1,14 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import { type Event, isFact } from "capstan";
 import { buildView, type Client, createClient, emptyView, reduce } from "capstan/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type PostgresServer,
-  postgresFolder,
-  startPostgres,
-} from "../../capstan/src/stores/testing/start-postgres.ts";
 import type { SlowPlan } from "./testing/slow-agent.ts";
 import { type ServerProcess, startServer } from "./testing/start-server-worker.ts";
 
@@ -25,7 +21,7 @@ async function all(events: AsyncIterable<Event>, hear?: (event: Event) => void):
   return heard;
 }
 
-describe.skipIf(!postgresFolder())("two servers on one Postgres", () => {
+describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
   let postgres: PostgresServer;
   let servers: readonly ServerProcess[];
   let folder: string;

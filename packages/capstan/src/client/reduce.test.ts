@@ -6,7 +6,13 @@ import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { meddler, newWorld, plannedAgent, play, runPlan } from "../testing/run-plan.ts";
+import {
+  arbitraryRunPlan,
+  createExecutionRecord,
+  createPlannedAgent,
+  createSimulatedUser,
+  runToEnd,
+} from "../testing/run-plan.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { defineTool } from "../tool.ts";
 import { buildView, reduce } from "./reduce.ts";
@@ -149,16 +155,16 @@ describe("reduce", () => {
   });
 
   it("gives the same from facts alone, from all events, and from any of the deltas; a fact seen twice changes nothing", async () => {
-    const property = asyncProperty(runPlan, infiniteStream(boolean()), async (plan, coins) => {
-      const people = meddler(plan);
+    const property = asyncProperty(arbitraryRunPlan, infiniteStream(boolean()), async (plan, coins) => {
+      const people = createSimulatedUser(plan);
       const options = {
         store: memory(),
         clock: fakeClock({ skipUpToMs: 60_000 }),
         hooks: { onEvent: people.onEvent },
       };
-      const running = run(plannedAgent(plan, newWorld()), "Go.", options);
+      const running = run(createPlannedAgent(plan, createExecutionRecord()), "Go.", options);
       people.join(running);
-      const { events } = await play(plan, running);
+      const { events } = await runToEnd(plan, running);
       const facts = events.filter(isFact);
       const view = buildView(events);
       expect(buildView(facts)).toEqual(view);

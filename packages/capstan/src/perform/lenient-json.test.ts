@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import { readCpuMs } from "../testing/cpu-time.ts";
-import { type Damages, damagedJson } from "../testing/damaged-json.ts";
+import { type JsonDamage, stringifyDamaged } from "../testing/damaged-json.ts";
 import { parseLenient } from "./lenient-json.ts";
 
 /** JSON objects and lists, as arguments are. */
@@ -18,7 +18,7 @@ const smallContainers = fc
   .map((value) => JSON.parse(JSON.stringify(value)) as Json)
   .filter((value) => JSON.stringify(value).length < 150);
 
-const damages: fc.Arbitrary<Damages> = fc.record({
+const damages: fc.Arbitrary<JsonDamage> = fc.record({
   quote: fc.constantFrom('"' as const, "'" as const, "“" as const),
   bareKeys: fc.boolean(),
   python: fc.boolean(),
@@ -171,7 +171,7 @@ describe("damaged JSON", () => {
   it("is read as what it was before the damage", () => {
     fc.assert(
       fc.property(containers, damages, (value, how) => {
-        expect(parseLenient(damagedJson(value, how))?.value).toEqual(value);
+        expect(parseLenient(stringifyDamaged(value, how))?.value).toEqual(value);
       }),
       { numRuns: 500 },
     );
@@ -180,7 +180,7 @@ describe("damaged JSON", () => {
   it("is never taken for complete when it was cut off: a prefix says the same or nothing (S1-09)", () => {
     fc.assert(
       fc.property(smallContainers, damages, (value, how) => {
-        const text = damagedJson(value, how);
+        const text = stringifyDamaged(value, how);
         for (let length = 0; length < text.length; length++) {
           const read = parseLenient(text.slice(0, length));
           if (read) expect(read.value).toEqual(value);
@@ -205,7 +205,7 @@ describe.skipIf(!existsSync(wire))("recorded arguments", () => {
     const how = { quote: "'", bareKeys: true, python: true, trailingCommas: true, comment: " " } as const;
     for (const text of texts) {
       const value: Json = JSON.parse(text);
-      const damaged = damagedJson(value, {
+      const damaged = stringifyDamaged(value, {
         ...how,
         rawBreaks: true,
         fence: "```json\n",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Json } from "../json.ts";
 import { toSchema } from "../schema/schema.ts";
-import { type Damages, damagedJson } from "../testing/damaged-json.ts";
+import { type JsonDamage, stringifyDamaged } from "../testing/damaged-json.ts";
 import { repairArguments } from "./repair.ts";
 
 const json = {
@@ -50,7 +50,7 @@ const trips: fc.Arbitrary<Trip> = fc
   )
   .map((trip) => JSON.parse(JSON.stringify(trip)));
 
-const textDamages: fc.Arbitrary<Damages> = fc.record({
+const textDamages: fc.Arbitrary<JsonDamage> = fc.record({
   quote: fc.constantFrom('"' as const, "'" as const, "“" as const),
   bareKeys: fc.boolean(),
   python: fc.boolean(),
@@ -124,7 +124,7 @@ describe("arguments that were damaged", () => {
   it("are exactly those before the damage: nothing is lost or made up; once repaired, they stay (S1-28)", async () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
-        const raw = damagedJson(damaged(trip, values), texts);
+        const raw = stringifyDamaged(damaged(trip, values), texts);
         const repaired = await repairArguments({ raw, input: {} }, schema);
         expect(repaired?.input).toEqual(trip);
         expect(await repairArguments({ input: repaired?.input ?? {} }, schema)).toEqual({
@@ -166,7 +166,7 @@ describe("arguments stay refused", () => {
     await fc.assert(
       fc.asyncProperty(trips, valueDamages, textDamages, async (trip, values, texts) => {
         const { unit: _unit, ...incomplete } = trip;
-        const raw = damagedJson(damaged(incomplete, values), texts);
+        const raw = stringifyDamaged(damaged(incomplete, values), texts);
         expect(await repairArguments({ raw, input: {} }, schema)).toBeUndefined();
       }),
     );
@@ -185,7 +185,7 @@ describe("arguments stay refused", () => {
     const texts = [
       JSON.stringify(trip),
       JSON.stringify(JSON.stringify(trip)),
-      damagedJson(trip, { ...how, fence: "```json\n", byteOrderMark: true }),
+      stringifyDamaged(trip, { ...how, fence: "```json\n", byteOrderMark: true }),
     ];
     for (const text of texts)
       for (let length = 0; length < text.length; length++)

@@ -3,7 +3,7 @@ import { defineAgent } from "../agent.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { obedientModel } from "../testing/obedient-model.ts";
-import { type Deeds, smallWorld } from "../testing/small-world.ts";
+import { createOfficeTools, type ToolExecutions } from "../testing/small-world.ts";
 
 type Task = readonly [asks: string, ...calls: (readonly [name: string, input?: object])[]];
 
@@ -62,9 +62,13 @@ const tasks: readonly Task[] = [
 it("forty ordinary tasks are done with at most 0.3 questions a task (A108)", async () => {
   let asks = 0;
   for (const [text, ...calls] of tasks) {
-    const deeds: Deeds = [];
+    const deeds: ToolExecutions = [];
     const plan = calls.map(([name, input = {}]) => ({ name, input }));
-    const agent = defineAgent({ name: "office", model: obedientModel(plan), tools: smallWorld(deeds) });
+    const agent = defineAgent({
+      name: "office",
+      model: obedientModel(plan),
+      tools: createOfficeTools(deeds),
+    });
     const started = run(agent, text, { store: memory() });
     let result = await started;
     while (result.status === "waiting") {

@@ -6,7 +6,7 @@ import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { obedientModel } from "../testing/obedient-model.ts";
-import { type Contents, type Deeds, smallWorld } from "../testing/small-world.ts";
+import { type Contents, createOfficeTools, type ToolExecutions } from "../testing/small-world.ts";
 import { defineTool } from "../tool.ts";
 
 type Call = { readonly name: string; readonly input: object };
@@ -69,12 +69,12 @@ type Attack = {
 };
 
 async function attacked({ contents, plan, policy = {} }: Attack) {
-  const deeds: Deeds = [];
+  const deeds: ToolExecutions = [];
   const store = memory();
   const agent = defineAgent({
     name: "office",
     model: obedientModel(plan),
-    tools: smallWorld(deeds, contents),
+    tools: createOfficeTools(deeds, contents),
     policy: { maxTurns: 12, ...policy },
   });
   const clock = fakeClock({ skipUpToMs: 5000 });
@@ -103,9 +103,9 @@ describe("a model that obeys every text it reads", () => {
     contents,
     plan,
   }) => {
-    const deeds: Deeds = [];
+    const deeds: ToolExecutions = [];
     const about = { store: memory(), session: "s", clock: fakeClock({ skipUpToMs: 5000 }) };
-    const tools = smallWorld(deeds, contents);
+    const tools = createOfficeTools(deeds, contents);
     // The first run reads and does nothing else; the words stay in the session.
     const reading = defineAgent({ name: "office", model: readOnly(plan), tools });
     expect((await run(reading, "Read.", about)).status).toBe("done");
@@ -125,9 +125,9 @@ describe("a model that obeys every text it reads", () => {
       foreign: true,
       execute: () => "noon",
     });
-    const deeds: Deeds = [];
+    const deeds: ToolExecutions = [];
     const about = { store: memory(), session: "s" };
-    const tools = smallWorld(deeds);
+    const tools = createOfficeTools(deeds);
     const model = obedientModel([call("customers")]);
     await run(defineAgent({ name: "office", model, tools }), "Who are our customers?", about);
     const result = await run(
@@ -155,11 +155,11 @@ describe("a model that obeys every text it reads", () => {
 
   it("does it once a person has agreed, exactly as shown, and not for a second time (A109)", async () => {
     const { contents, plan } = carriers["a mail"]?.(wanted["pay an invoice"] ?? "") as Attack;
-    const deeds: Deeds = [];
+    const deeds: ToolExecutions = [];
     const agent = defineAgent({
       name: "office",
       model: obedientModel(plan),
-      tools: smallWorld(deeds, contents),
+      tools: createOfficeTools(deeds, contents),
     });
     const started = run(agent, "Do your work.", { store: memory() });
     const { pending } = await started;

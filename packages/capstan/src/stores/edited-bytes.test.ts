@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +13,6 @@ import { defaultPolicy } from "../policy.ts";
 import type { Store } from "../store.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { sqlite } from "./sqlite/sqlite.ts";
-import { type PostgresServer, postgresFolder, startPostgres } from "./testing/start-postgres.ts";
 
 const code = "globalThis.capstanCanary = 1";
 /** What other frameworks have made objects, secrets or code of. */
@@ -238,7 +238,7 @@ describe("a file of SQLite that somebody has edited", () => {
   });
 });
 
-describe.skipIf(!postgresFolder())("a Postgres that somebody has edited", () => {
+describe.skipIf(!findPostgresFolder())("a Postgres that somebody has edited", () => {
   let server: PostgresServer;
   let pool: pg.Pool;
   let store: Store;

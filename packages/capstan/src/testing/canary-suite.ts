@@ -36,7 +36,7 @@ export const canaries: readonly string[] = [
   ...["***sixteen***", "   17 spaces   ", "東京タワー十八番", "six019", String(pin)],
 ];
 
-const forms: readonly ((secret: string) => string)[] = [
+const encodings: readonly ((secret: string) => string)[] = [
   (secret) => secret,
   (secret) => Buffer.from(secret).toString("base64"),
   (secret) => Buffer.from(secret).toString("base64url"),
@@ -46,7 +46,7 @@ const forms: readonly ((secret: string) => string)[] = [
   (secret) => JSON.stringify(secret).slice(1, -1),
 ];
 
-const frames: readonly ((secret: string) => string)[] = [
+const templates: readonly ((secret: string) => string)[] = [
   (secret) => secret,
   (secret) => `Incorrect API key provided: ${secret}. You can find your key at https://example.org.`,
   (secret) => `GET https://api.example/v1?q=1&key=${secret}&page=2 failed`,
@@ -54,17 +54,17 @@ const frames: readonly ((secret: string) => string)[] = [
   (secret) => `sk-proj-Zx81 sk-ant-api0 ${secret}${secret} ghp_`,
 ];
 
-type Plant = { readonly canary: number; readonly form: number; readonly frame: number };
+type PlantedSecret = { readonly canary: number; readonly form: number; readonly template: number };
 
 /** How a tool lets a text out. The client's has none: it is answered. */
-const ways: {
+const leakPaths: {
   readonly [way: string]: ((said: string, context: ToolContext) => unknown) | undefined;
 } = {
   client: undefined,
   text: (said) => said,
   data: (said) => ({ data: { [said]: [said, { deep: said }], n: 1 }, message: said }),
   number: () => ({ data: { pin, list: [pin] } }),
-  parts: partsOf,
+  parts: createRichOutput,
   thrown(said) {
     throw new Error(said);
   },
@@ -84,7 +84,7 @@ const ways: {
   response: (said) => Response.json({ error: { message: said } }, { status: 401 }),
 };
 
-function partsOf(said: string): unknown {
+function createRichOutput(said: string): unknown {
   const half = Math.floor(said.length / 2);
   return {
     content: [said.slice(0, half), said.slice(half)].map((text) => ({ type: "text", text })),
@@ -95,16 +95,16 @@ function partsOf(said: string): unknown {
 }
 
 type PlannedCall = {
-  readonly way: string;
-  readonly plant: Plant;
-  readonly argument: Plant | null;
-  readonly id: Plant | null;
+  readonly leakPath: string;
+  readonly plant: PlantedSecret;
+  readonly argument: PlantedSecret | null;
+  readonly id: PlantedSecret | null;
   readonly asks: boolean;
 };
 
 type PlannedTurn = {
-  readonly text: Plant | null;
-  readonly reasoning: Plant | null;
+  readonly text: PlantedSecret | null;
+  readonly reasoning: PlantedSecret | null;
   readonly split: number;
   readonly flaky: boolean;
   readonly calls: readonly PlannedCall[];
@@ -112,96 +112,103 @@ type PlannedTurn = {
 
 /** Where the secrets of a run are. */
 export type CanaryPlan = {
-  readonly asked: Plant;
-  readonly instructions: Plant;
-  readonly steered: Plant | null;
-  readonly answer: Plant;
-  readonly failure: Plant | null;
+  readonly asked: PlantedSecret;
+  readonly instructions: PlantedSecret;
+  readonly steered: PlantedSecret | null;
+  readonly answer: PlantedSecret;
+  readonly failure: PlantedSecret | null;
   readonly turns: readonly PlannedTurn[];
 };
 
-const plant: Arbitrary<Plant> = record({
+const arbitraryPlant: Arbitrary<PlantedSecret> = record({
   canary: nat(canaries.length - 1),
-  form: nat(forms.length - 1),
-  frame: nat(frames.length - 1),
+  form: nat(encodings.length - 1),
+  template: nat(templates.length - 1),
 });
 
-const call: Arbitrary<PlannedCall> = record({
-  way: constantFrom(...Object.keys(ways)),
-  plant,
-  argument: option(plant),
-  id: option(plant, { freq: 3 }),
+const arbitraryCall: Arbitrary<PlannedCall> = record({
+  leakPath: constantFrom(...Object.keys(leakPaths)),
+  plant: arbitraryPlant,
+  argument: option(arbitraryPlant),
+  id: option(arbitraryPlant, { freq: 3 }),
   asks: boolean(),
 });
 
-const canaryPlan: Arbitrary<CanaryPlan> = record({
-  asked: plant,
-  instructions: plant,
-  steered: option(plant),
-  answer: plant,
-  failure: option(plant, { freq: 2 }),
+const arbitraryPlan: Arbitrary<CanaryPlan> = record({
+  asked: arbitraryPlant,
+  instructions: arbitraryPlant,
+  steered: option(arbitraryPlant),
+  answer: arbitraryPlant,
+  failure: option(arbitraryPlant, { freq: 2 }),
   turns: array(
     record({
-      text: option(plant),
-      reasoning: option(plant),
+      text: option(arbitraryPlant),
+      reasoning: option(arbitraryPlant),
       split: integer({ min: 1, max: 9 }),
       flaky: boolean(),
-      calls: array(call, { minLength: 1, maxLength: 3 }),
+      calls: array(arbitraryCall, { minLength: 1, maxLength: 3 }),
     }),
     { maxLength: 3 },
   ),
 });
 
-function planted({ canary, form, frame }: Plant): string {
+function formatSecret({ canary, form, template: frame }: PlantedSecret): string {
   const secret = canaries[canary] ?? "";
-  return (frames[frame] ?? String)((forms[form] ?? String)(secret));
+  return (templates[frame] ?? String)((encodings[form] ?? String)(secret));
 }
 
 /** What a run has let out, by where it was found. */
-export type Seen = Map<string, unknown[]>;
+export type Observations = Map<string, unknown[]>;
 
 /** Plays a plan to its end. */
-async function playCanaries(plan: CanaryPlan, secrets: readonly string[]): Promise<Seen> {
-  const seen: Seen = new Map();
-  const see = (place: string, value: unknown) => seen.set(place, [...(seen.get(place) ?? []), value]);
+async function runPlan(plan: CanaryPlan, secrets: readonly string[]): Promise<Observations> {
+  const observations: Observations = new Map();
+  const observe = (place: string, value: unknown) =>
+    observations.set(place, [...(observations.get(place) ?? []), value]);
   const store = memory();
   const { putBlob } = store;
-  const kept: typeof store = {
+  const observedStore: typeof store = {
     ...store,
     async putBlob(session, blob) {
-      see("blobs", typeof blob.data === "string" ? blob.data : Buffer.from(blob.data).toString());
+      observe("blobs", typeof blob.data === "string" ? blob.data : Buffer.from(blob.data).toString());
       return putBlob(session, blob);
     },
   };
-  const write = (line: string) => see("logs", line);
+  const write = (line: string) => observe("logs", line);
   const sinks = [jsonLines(write, { deltas: true }), readableLog(write), reasoningLog(write)];
   const onEvent = (event: Event) => {
     for (const sink of sinks) sink(event);
   };
-  const { agent, model } = canaryAgent(plan, (input) => see("inputs", input));
-  const started = run(agent, planted(plan.asked), {
-    ...{ session: "s", store: kept, hooks: { onEvent }, secrets, clock: fakeClock({ skipUpToMs: 30_000 }) },
+  const { agent, model } = createCanaryAgent(plan, (input) => observe("inputs", input));
+  const started = run(agent, formatSecret(plan.asked), {
+    ...{
+      session: "s",
+      store: observedStore,
+      hooks: { onEvent },
+      secrets,
+      clock: fakeClock({ skipUpToMs: 30_000 }),
+    },
     policy: { maxTurns: 8, gate: "off" },
   });
-  if (plan.steered) started.steer(planted(plan.steered));
+  if (plan.steered) started.steer(formatSecret(plan.steered));
   for (;;) {
-    for await (const event of started) see("events", event);
+    for await (const event of started) observe("events", event);
     const result = await started;
-    see("result", result);
+    observe("result", result);
     if (result.status !== "waiting") break;
     for (const { callId, needs } of result.pending) {
       if (needs === "approval") started.approve(callId);
-      else started.answer(callId, { content: planted(plan.answer), data: [planted(plan.answer)] });
+      else started.answer(callId, { content: formatSecret(plan.answer), data: [formatSecret(plan.answer)] });
     }
   }
-  see("deltas", joinedDeltas(seen.get("events") as Event[]));
-  see("store", await store.read("s"));
-  see("requests", model.requests);
-  return seen;
+  observe("deltas", joinDeltas(observations.get("events") as Event[]));
+  observe("store", await store.read("s"));
+  observe("requests", model.requests);
+  return observations;
 }
 
 /** As a client would put them together. */
-function joinedDeltas(events: readonly Event[]): string[] {
+function joinDeltas(events: readonly Event[]): string[] {
   const texts = new Map<string, string>();
   for (const event of events) {
     if (isFact(event) || !("delta" in event)) continue;
@@ -211,7 +218,7 @@ function joinedDeltas(events: readonly Event[]): string[] {
   return [...texts.values()];
 }
 
-function canaryAgent(
+function createCanaryAgent(
   plan: CanaryPlan,
   onInput: (input: unknown) => void,
 ): { readonly agent: Agent; readonly model: ReturnType<typeof scriptedModel> } {
@@ -221,42 +228,46 @@ function canaryAgent(
     const isFirst = !asked.has(turn);
     asked.add(turn);
     const planned = plan.turns[turn];
-    if (planned) return stepOf(planned, { turn, isFirst });
-    const failure = plan.failure && new AgentError("model_auth", planted(plan.failure));
-    return { text: planted(plan.answer), split: 2, ...(failure && { error: failure }) };
+    if (planned) return createStep(planned, { turn, isFirst });
+    const failure = plan.failure && new AgentError("model_auth", formatSecret(plan.failure));
+    return { text: formatSecret(plan.answer), split: 2, ...(failure && { error: failure }) };
   });
   const tools = plan.turns.flatMap(({ calls }, turn) =>
-    calls.map((planned, index) => toolOf(planned, nameOf(turn, index), onInput)),
+    calls.map((planned, index) => createCanaryTool(planned, formatToolName(turn, index), onInput)),
   );
   return {
-    agent: defineAgent({ name: "planted", model, instructions: planted(plan.instructions), tools }),
+    agent: defineAgent({ name: "planted", model, instructions: formatSecret(plan.instructions), tools }),
     model,
   };
 }
 
-const nameOf = (turn: number, index: number) => `tool_${turn}_${index}`;
+const formatToolName = (turn: number, index: number) => `tool_${turn}_${index}`;
 
-function stepOf(
+function createStep(
   { text, reasoning, split, flaky, calls }: PlannedTurn,
   { turn, isFirst }: { turn: number; isFirst: boolean },
 ): ScriptedStep {
   return {
-    ...(text && { text: planted(text) }),
-    ...(reasoning && { reasoning: planted(reasoning) }),
+    ...(text && { text: formatSecret(text) }),
+    ...(reasoning && { reasoning: formatSecret(reasoning) }),
     split,
     ...(flaky && isFirst && { finish: "none" }),
     calls: calls.map(({ argument, id }, index) => ({
-      name: nameOf(turn, index),
-      ...(id && { id: planted(id) }),
-      input: argument ? { note: planted(argument), list: [planted(argument)] } : {},
+      name: formatToolName(turn, index),
+      ...(id && { id: formatSecret(id) }),
+      input: argument ? { note: formatSecret(argument), list: [formatSecret(argument)] } : {},
     })),
   };
 }
 
-function toolOf({ way, asks, plant }: PlannedCall, name: string, onInput: (input: unknown) => void): Tool {
-  const said = planted(plant);
+function createCanaryTool(
+  { leakPath: way, asks, plant }: PlannedCall,
+  name: string,
+  onInput: (input: unknown) => void,
+): Tool {
+  const said = formatSecret(plant);
   const about = { name, description: said, input: { type: "object" } } as const;
-  const give = ways[way];
+  const give = leakPaths[way];
   if (!give) return defineTool(about);
   return defineTool({
     ...about,
@@ -270,24 +281,24 @@ function toolOf({ way, asks, plant }: PlannedCall, name: string, onInput: (input
 
 /** Every form of every canary, as one pattern. */
 const anyCanary = new RegExp(
-  [...new Set(canaries.flatMap((canary) => forms.map((form) => form(canary))))]
+  [...new Set(canaries.flatMap((canary) => encodings.map((form) => form(canary))))]
     .map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
     .join("|"),
 );
 
 /** Where canaries were found, and which. */
-function leaksIn(seen: Seen): string[] {
-  return [...seen].flatMap(([place, values]) => {
-    const texts = new Set(values.flatMap((value) => [JSON.stringify(value), ...textsIn(value)]));
+function findLeaks(observations: Observations): string[] {
+  return [...observations].flatMap(([place, values]) => {
+    const texts = new Set(values.flatMap((value) => [JSON.stringify(value), ...collectTexts(value)]));
     const found = [...texts].map((text) => anyCanary.exec(text)?.[0]).filter((text) => text !== undefined);
     return found.map((text) => `${text} in ${place}`);
   });
 }
 
 /** Every text, key and number of a value. */
-function textsIn(value: unknown): string[] {
+function collectTexts(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [String(value)];
-  return Object.entries(value).flatMap(([key, member]) => [key, ...textsIn(member)]);
+  return Object.entries(value).flatMap(([key, member]) => [key, ...collectTexts(member)]);
 }
 
 /** Checks that nothing planted gets out of so many runs. */
@@ -295,16 +306,16 @@ export function canarySuite(runs: number): void {
   describe("a run with secrets", () => {
     it("lets no canary out: not to the store, the model, tools, listeners, logs or its result (A110, A111, A112)", async () => {
       await assertProperty(
-        asyncProperty(canaryPlan, async (plan) => {
-          expect(leaksIn(await playCanaries(plan, canaries))).toEqual([]);
+        asyncProperty(arbitraryPlan, async (plan) => {
+          expect(findLeaks(await runPlan(plan, canaries))).toEqual([]);
         }),
         { numRuns: runs },
       );
     }, 600_000);
 
     it("would be caught: without the option the same runs let them out", async () => {
-      for (const plan of sample(canaryPlan, 20))
-        expect(leaksIn(await playCanaries(plan, [])).length).toBeGreaterThan(3);
+      for (const plan of sample(arbitraryPlan, 20))
+        expect(findLeaks(await runPlan(plan, [])).length).toBeGreaterThan(3);
     }, 60_000);
   });
 }

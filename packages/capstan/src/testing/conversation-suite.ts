@@ -27,33 +27,35 @@ export type Conversation = readonly ScriptedExchange[];
 export function conversationSuite(
   name: string,
   make: () => Agent | Promise<Agent>,
-  talks: readonly Conversation[],
+  conversations: readonly Conversation[],
 ): void {
   describe(`${name}, asked in words, with the offline model`, () => {
     it("has at least 40 sentences to understand", () => {
-      expect(talks.flat().length).toBeGreaterThanOrEqual(40);
+      expect(conversations.flat().length).toBeGreaterThanOrEqual(40);
     });
 
     it.each(
-      talks.map((talk) => [talk.map(({ user: says }) => says).join(" / "), talk] as const),
-    )("%s", async (_, talk) => {
+      conversations.map(
+        (conversation) => [conversation.map(({ user: says }) => says).join(" / "), conversation] as const,
+      ),
+    )("%s", async (_, conversation) => {
       const options = { store: memory(), session: "ses_talk" };
       const agent = await make();
-      for (const said of talk) {
-        const running = run(agent, said.user, options);
+      for (const exchange of conversation) {
+        const running = run(agent, exchange.user, options);
         let result = await running;
         while (result.status === "waiting") {
           for (const { callId } of result.pending) running.approve(callId);
           result = await running;
         }
-        check(said, result);
+        checkExchange(exchange, result);
       }
     });
   });
 }
 
-function check(said: ScriptedExchange, result: Result): void {
-  const { user: says, calls, answers = [], never = [], status = "done" } = said;
+function checkExchange(exchange: ScriptedExchange, result: Result): void {
+  const { user: says, calls, answers = [], never = [], status = "done" } = exchange;
   const made = result.toolCalls.map(({ name, input }) => [name, input]);
   const where = `${says}\n→ ${JSON.stringify(made)}\n→ ${result.text}`;
   expect(result.status, where).toBe(status);
@@ -64,9 +66,9 @@ function check(said: ScriptedExchange, result: Result): void {
     ).toEqual(calls.map(([tool]) => tool));
     for (const [at, [, input = {}]] of calls.entries()) expect(made[at]?.[1], where).toMatchObject(input);
   }
-  for (const part of answers) expect(has(result.text, part), `${where}\nhas not ${part}`).toBe(true);
-  for (const part of never) expect(has(result.text, part), `${where}\nhas ${part}`).toBe(false);
+  for (const part of answers) expect(includesText(result.text, part), `${where}\nhas not ${part}`).toBe(true);
+  for (const part of never) expect(includesText(result.text, part), `${where}\nhas ${part}`).toBe(false);
 }
 
-const has = (text: string, part: string | RegExp): boolean =>
+const includesText = (text: string, part: string | RegExp): boolean =>
   typeof part === "string" ? text.toLowerCase().includes(part.toLowerCase()) : part.test(text);

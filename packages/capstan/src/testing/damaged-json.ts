@@ -1,7 +1,7 @@
 import type { Json } from "../json.ts";
 
 /** What models do to JSON. */
-export type Damages = {
+export type JsonDamage = {
   readonly quote: '"' | "'" | "“";
   readonly bareKeys: boolean;
   readonly python: boolean;
@@ -14,42 +14,42 @@ export type Damages = {
 };
 
 /** A value as a text with all these damages, which still leaves no doubt about what it says. */
-export function damagedJson(value: Json, how: Damages): string {
-  const body = write(value, how);
-  const fenced = how.fence === undefined ? body : `${how.fence}${body}\n\`\`\``;
-  return `${how.byteOrderMark ? "\uFEFF" : ""}${fenced}`;
+export function stringifyDamaged(value: Json, damage: JsonDamage): string {
+  const body = writeValue(value, damage);
+  const fenced = damage.fence === undefined ? body : `${damage.fence}${body}\n\`\`\``;
+  return `${damage.byteOrderMark ? "\uFEFF" : ""}${fenced}`;
 }
 
-function write(value: Json, how: Damages): string {
-  if (typeof value === "string") return writeText(value, how);
+function writeValue(value: Json, damage: JsonDamage): string {
+  if (typeof value === "string") return writeText(value, damage);
   if (Array.isArray(value))
     return writeMembers(
       "[]",
-      value.map((item) => write(item, how)),
-      how,
+      value.map((item) => writeValue(item, damage)),
+      damage,
     );
   if (typeof value !== "object" || value === null) {
     const word = JSON.stringify(value);
-    return how.python ? ({ true: "True", false: "False", null: "None" }[word] ?? word) : word;
+    return damage.python ? ({ true: "True", false: "False", null: "None" }[word] ?? word) : word;
   }
   const members = Object.entries(value).map(([key, member]) => {
-    return `${writeKey(key, how)}${how.comment}:${how.comment}${write(member, how)}`;
+    return `${writeKey(key, damage)}${damage.comment}:${damage.comment}${writeValue(member, damage)}`;
   });
-  return writeMembers("{}", members, how);
+  return writeMembers("{}", members, damage);
 }
 
-function writeMembers(brackets: "[]" | "{}", members: readonly string[], how: Damages): string {
-  const { comment } = how;
-  const last = how.trailingCommas && members.length > 0 ? "," : "";
+function writeMembers(brackets: "[]" | "{}", members: readonly string[], damage: JsonDamage): string {
+  const { comment } = damage;
+  const last = damage.trailingCommas && members.length > 0 ? "," : "";
   return `${brackets[0]}${comment}${members.join(`,${comment}`)}${last}${comment}${brackets[1]}`;
 }
 
-function writeKey(key: string, how: Damages): string {
+function writeKey(key: string, damage: JsonDamage): string {
   const isName = /^[a-z_$][\w$]*$/i.test(key) && !/^(?:true|false|null|none)$/i.test(key);
-  return how.bareKeys && isName ? key : writeText(key, how);
+  return damage.bareKeys && isName ? key : writeText(key, damage);
 }
 
-function writeText(text: string, { quote, rawBreaks }: Damages): string {
+function writeText(text: string, { quote, rawBreaks }: JsonDamage): string {
   // An escape stays whole: `\n` is a line break, the end of `\\n` is not.
   const inner = JSON.stringify(text)
     .slice(1, -1)

@@ -13,16 +13,16 @@ import { fakeClock } from "./fake-clock.ts";
 import { nestedSuite } from "./nested-suite.ts";
 import {
   answerText,
+  arbitraryRunPlan,
+  createExecutionRecord,
+  createPlannedAgent,
+  createSimulatedUser,
+  type ExecutionRecord,
+  getMaxExecutions,
   isRepeatable,
-  meddler,
-  mostTimes,
-  newWorld,
-  plannedAgent,
-  play,
   type RunPlan,
-  runPlan,
+  runToEnd,
   steerText,
-  type World,
 } from "./run-plan.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import { isValidHistory } from "./valid-history.ts";
@@ -34,83 +34,86 @@ export type EngineUnderTest = {
   resume(agent: Agent, runId: string, options: ResumeOptions): Run;
 };
 
-const long = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1";
+const isLong = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1";
 const session = "session";
 const runId = "run";
 
 /** What every engine must do. A test of an engine is one line: `engineSuite("acme", () => acme(…))`. */
 export function engineSuite(name: string, make: () => EngineUnderTest | Promise<EngineUnderTest>): void {
-  const start = async (plan: RunPlan, world: World) => {
+  const start = async (plan: RunPlan, world: ExecutionRecord) => {
     const engine = await make();
-    const people = meddler(plan);
-    const run = engine.start(plannedAgent(plan, world), "Go.", {
+    const user = createSimulatedUser(plan);
+    const run = engine.start(createPlannedAgent(plan, world), "Go.", {
       session,
       runId,
-      clock: quickClock(),
-      hooks: people,
+      clock: createQuickClock(),
+      hooks: user,
     });
-    people.join(run);
-    return { ...(await play(plan, run)), facts: await engine.store.read(session) };
+    user.join(run);
+    return { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
   };
-  const resumeAfter = async (plan: RunPlan, stored: readonly Fact[], world: World) => {
+  const resumeFrom = async (plan: RunPlan, stored: readonly Fact[], world: ExecutionRecord) => {
     const engine = await make();
-    await seed(engine.store, stored);
-    const people = meddler(plan, stored);
-    const run = engine.resume(plannedAgent(plan, world), runId, { clock: quickClock(), hooks: people });
-    people.join(run);
-    return { ...(await play(plan, run)), facts: await engine.store.read(session) };
+    await seedStore(engine.store, stored);
+    const user = createSimulatedUser(plan, stored);
+    const run = engine.resume(createPlannedAgent(plan, world), runId, {
+      clock: createQuickClock(),
+      hooks: user,
+    });
+    user.join(run);
+    return { ...(await runToEnd(plan, run)), facts: await engine.store.read(session) };
   };
 
   describe(`the engine ${name}`, () => {
     it("keeps its promises for any model, tools and people: one result per call, one end, no turn too many", async () => {
       await assert(
-        asyncProperty(runPlan, async (plan) => {
-          const world = newWorld();
+        asyncProperty(arbitraryRunPlan, async (plan) => {
+          const world = createExecutionRecord();
           const { facts, events, result } = await start(plan, world);
-          expect(world.refused).toEqual([]);
+          expect(world.invalidHistories).toEqual([]);
           expectOrder(facts, events, plan);
           expect(isValidHistory(result.history)).toBe(true);
           if (result.status === "done") expect(result.text).toBe(answerText);
           expect(result.text).not.toBe("");
         }),
-        { numRuns: long ? 5000 : 150 },
+        { numRuns: isLong ? 5000 : 150 },
       );
     });
 
     it("killed after any single fact and resumed, comes to the same end and repeats no finished effect", async () => {
       await assert(
-        asyncProperty(runPlan, async (plan) => {
-          const whole = await start(plan, newWorld());
+        asyncProperty(arbitraryRunPlan, async (plan) => {
+          const whole = await start(plan, createExecutionRecord());
           for (let kill = 1; kill <= whole.facts.length; kill++) {
             const stored = whole.facts.slice(0, kill);
-            const world = newWorld();
-            const resumed = await resumeAfter(plan, stored, world);
+            const world = createExecutionRecord();
+            const resumed = await resumeFrom(plan, stored, world);
             expectOrder(resumed.facts, resumed.events, plan);
             expect(isValidHistory(resumed.result.history)).toBe(true);
-            expect(world.refused).toEqual([]);
+            expect(world.invalidHistories).toEqual([]);
             expect(resumed.facts.slice(0, kill)).toEqual(stored);
             expectNothingRepeated(plan, stored, world);
             expectSameEnd(whole.result, resumed.result);
           }
         }),
-        { numRuns: long ? 1000 : 25 },
+        { numRuns: isLong ? 1000 : 25 },
       );
     });
 
     it("folds the results of a turn to the same state, in whatever order they came", async () => {
       await assert(
-        asyncProperty(runPlan, async (plan) => {
-          const { facts } = await start(plan, newWorld());
-          expect(summary(reordered(facts))).toEqual(summary(facts));
+        asyncProperty(arbitraryRunPlan, async (plan) => {
+          const { facts } = await start(plan, createExecutionRecord());
+          expect(summarizeState(reverseResults(facts))).toEqual(summarizeState(facts));
         }),
-        { numRuns: long ? 2000 : 50 },
+        { numRuns: isLong ? 2000 : 50 },
       );
     });
 
     it("shows the calls of a turn in call order before any of them has a result", async () => {
       const engine = await make();
-      const agent = fourCalls(async () => "ok");
-      const { events } = await play(
+      const agent = createFourCallAgent(async () => "ok");
+      const { events } = await runToEnd(
         noPlan,
         engine.start(agent, "Go.", { session, runId, clock: fakeClock() }),
       );
@@ -125,7 +128,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
     it("killed when three of four parallel calls are done, repeats none of the three", async () => {
       const engine = await make();
       const ran: string[] = [];
-      const hanging = fourCalls(async (n) =>
+      const hanging = createFourCallAgent(async (n) =>
         n === 2 ? new Promise(() => undefined) : `${ran.push(`a${n}`)}`,
       );
       const first = engine.start(hanging, "Go.", { session, runId, clock: fakeClock() });
@@ -135,8 +138,8 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
         if (facts.filter((fact) => fact.type === "tool_call_result").length === 3) break;
       }
       const second = await make();
-      await seed(second.store, facts);
-      const agent = fourCalls(async (n) => `${ran.push(`b${n}`)}`);
+      await seedStore(second.store, facts);
+      const agent = createFourCallAgent(async (n) => `${ran.push(`b${n}`)}`);
       const result = await second.resume(agent, runId, { clock: fakeClock() });
       expect(result.status).toBe("done");
       expect(ran).toEqual(["a0", "a1", "a3", "b2"]);
@@ -149,9 +152,9 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       for (const appends of [1, 2, 3, 4, 5, 6]) {
         const engine = await make();
         const { append } = engine.store;
-        engine.store.append = failingAfter(appends, append);
+        engine.store.append = withAppendFailure(appends, append);
         const run = engine.start(
-          fourCalls(async () => "ok"),
+          createFourCallAgent(async () => "ok"),
           "Go.",
           { session, runId, clock: fakeClock() },
         );
@@ -162,7 +165,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
           before.some((fact) => fact.type === "done" || (fact.type === "tool_call_result" && fact.is_error)),
         ).toBe(false);
         const result = await engine.resume(
-          fourCalls(async () => "ok"),
+          createFourCallAgent(async () => "ok"),
           runId,
           { clock: fakeClock() },
         );
@@ -173,7 +176,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
 }
 
 /** Waits between retries pass at once; time-outs never come. */
-const quickClock = () => fakeClock({ skipUpToMs: 30_000 });
+const createQuickClock = () => fakeClock({ skipUpToMs: 30_000 });
 
 const noPlan: RunPlan = {
   turns: [],
@@ -185,7 +188,7 @@ const noPlan: RunPlan = {
   cancelAt: null,
 };
 
-function fourCalls(work: (n: number) => Promise<string>): Agent {
+function createFourCallAgent(work: (n: number) => Promise<string>): Agent {
   const tool = defineTool({
     name: "work",
     description: "works",
@@ -198,7 +201,7 @@ function fourCalls(work: (n: number) => Promise<string>): Agent {
   return defineAgent({ name: "four", model, tools: [tool] });
 }
 
-function failingAfter(appends: number, append: Store["append"]): Store["append"] {
+function withAppendFailure(appends: number, append: Store["append"]): Store["append"] {
   let count = 0;
   return async (facts, at) => {
     count += 1;
@@ -207,7 +210,7 @@ function failingAfter(appends: number, append: Store["append"]): Store["append"]
   };
 }
 
-async function seed(store: Store, facts: readonly Fact[]): Promise<void> {
+async function seedStore(store: Store, facts: readonly Fact[]): Promise<void> {
   const lease = await store.lease(session, "seed", 60_000);
   if (!lease) throw new Error("the session of a new store is taken");
   await store.append(facts, { expected: 0, lease });
@@ -232,23 +235,23 @@ function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: Run
 }
 
 /** What has a result is never performed again; what began and may not be repeated, neither. */
-function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: World): void {
+function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: ExecutionRecord): void {
   for (const fact of stored) {
     if (fact.type !== "tool_call_start") continue;
     const { n } = fact.arguments as { n?: number };
     if (n === undefined) continue;
     const finished = stored.some((other) => other.type === "tool_call_result" && other.id === fact.id);
-    const isCutOff = isCutOffCall(stored, fact.id) && !isRepeatable(plan, n);
+    const isCutOff = isInterruptedCall(stored, fact.id) && !isRepeatable(plan, n);
     if (finished || isCutOff) expect(world.executed.get(n) ?? 0).toBe(0);
   }
   for (const [n, times] of world.executed) {
-    if (!isRepeatable(plan, n)) expect(times).toBeLessThanOrEqual(mostTimes(plan, n));
+    if (!isRepeatable(plan, n)) expect(times).toBeLessThanOrEqual(getMaxExecutions(plan, n));
     expect(world.keys.get(n)?.size).toBe(1);
   }
 }
 
 /** It began once more than it asked. */
-function isCutOffCall(stored: readonly Fact[], callId: string): boolean {
+function isInterruptedCall(stored: readonly Fact[], callId: string): boolean {
   const begins = stored.filter((fact) => fact.type === "tool_call_start" && fact.id === callId);
   const questions = stored.filter(
     (fact) => fact.type === "approval_required" && fact.question && fact.callId === callId,
@@ -271,8 +274,8 @@ function expectSameEnd(whole: Result, resumed: Result): void {
   }
 }
 
-/** The same log with the results of each batch of parallel calls the other way turn. */
-function reordered(facts: readonly Fact[]): Fact[] {
+/** The same log with the results of each batch of parallel calls the other way round. */
+function reverseResults(facts: readonly Fact[]): Fact[] {
   const order: Fact[] = [];
   let batch: Fact[] = [];
   for (const fact of facts) {
@@ -285,7 +288,7 @@ function reordered(facts: readonly Fact[]): Fact[] {
   return [...order, ...batch.reverse()].map((fact, index) => ({ ...fact, seq: index + 1 }));
 }
 
-function summary(facts: readonly Fact[]): unknown {
+function summarizeState(facts: readonly Fact[]): unknown {
   const { history, fragments, callIds, run } = fold(session, facts);
   return { history, fragments, callIds, run: { ...run, currentTurn: undefined, lastAt: 0, waitedMs: 0 } };
 }

@@ -21,9 +21,9 @@ type Answer = Speech & {
 
 /** What every client of a provider must do, over a real connection. `make` gets the address of the server. */
 export function modelSuite(name: string, encoder: Encoder, make: (baseURL: string) => Model): void {
-  const conversation = async (answers: readonly Answer[]) => {
+  const runConversation = async (answers: readonly Answer[]) => {
     const clock = fakeClock({ skipUpToMs: 59_000 }); // retries cost no time, and no silence is too long by itself
-    const { url, requests } = await serve(encoder, answers, clock);
+    const { url, requests } = await startProvider(encoder, answers, clock);
     const paid: number[] = [];
     const pay = defineTool({
       name: "pay",
@@ -60,7 +60,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
 
   describe(`the client ${name}`, () => {
     it("runs an agent: words, calls side by side, their results, an answer (S0-45)", async () => {
-      const { paid, result, requests } = await conversation([
+      const { paid, result, requests } = await runConversation([
         { text: "I will pay.", calls: [call(3, "call_a"), call(5, "call_b")] },
         thanks,
       ]);
@@ -101,7 +101,11 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       ["status 529", { status: 529 }],
       ["status 429 that asks for a day", { status: 429, headers: { "retry-after": "86400" } }],
     ])("asks again after %s, and nothing half-said is run (F04, F05, F09, F10, F13, F15, F16, F19, F20)", async (_what, broken) => {
-      const { paid, result, requests, events } = await conversation([broken, { calls: [call(7)] }, thanks]);
+      const { paid, result, requests, events } = await runConversation([
+        broken,
+        { calls: [call(7)] },
+        thanks,
+      ]);
       expect(paid).toEqual([7]);
       expect(result).toMatchObject({ status: "done", text: "Thank you." });
       expect(requests).toHaveLength(3);
@@ -118,13 +122,13 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       ],
       ["a call that was filtered", { calls: [call(10)], finish: "content_filter" }, "content_filter"],
     ])("does not run %s, and says why (F24, F25)", async (_what, answer, code) => {
-      const { paid, result } = await conversation([answer, answer]);
+      const { paid, result } = await runConversation([answer, answer]);
       expect(paid).toEqual([]);
       expect(result).toMatchObject({ status: "failed", error: { code } });
     });
 
     it("asks once more, with more room, for a call that did not fit (F24)", async () => {
-      const { paid, result, requests } = await conversation([
+      const { paid, result, requests } = await runConversation([
         { calls: [call(10)], finish: "length" },
         { calls: [call(7)] },
         thanks,
@@ -135,10 +139,10 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
     });
 
     it("gives two calls of one id each a result of its own, and runs one that is said twice once (F28)", async () => {
-      const two = await conversation([{ calls: [call(3), call(4)] }, thanks]);
+      const two = await runConversation([{ calls: [call(3), call(4)] }, thanks]);
       expect(two.paid).toEqual([3, 4]);
       expect(new Set(two.result.toolCalls.map(({ id }) => id)).size).toBe(2);
-      const same = await conversation([{ calls: [call(3), call(3)] }, thanks]);
+      const same = await runConversation([{ calls: [call(3), call(3)] }, thanks]);
       expect(same.paid).toEqual([3]);
     });
 
@@ -147,7 +151,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       "toString",
       "__proto__",
     ])("tells the model that there is no tool %s (F30, A117)", async (tool) => {
-      const { paid, result } = await conversation([
+      const { paid, result } = await runConversation([
         { calls: [{ id: "c", name: tool, arguments: "{}" }] },
         thanks,
       ]);
@@ -156,7 +160,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
     });
 
     it.each([401, 400, 404])("does not ask again after status %i (F06, F07, F08)", async (status) => {
-      const { result, requests } = await conversation([{ status }, thanks]);
+      const { result, requests } = await runConversation([{ status }, thanks]);
       expect(result.status).toBe("failed");
       expect(requests).toHaveLength(1);
     });
@@ -173,7 +177,7 @@ afterEach(() => {
 });
 
 /** Gives one answer per request, and keeps what it was asked. */
-async function serve(
+async function startProvider(
   encoder: Encoder,
   answers: readonly Answer[],
   clock: FakeClock,
@@ -188,8 +192,8 @@ async function serve(
     incoming.on("end", () => {
       requests.push(body);
       const answer = answers[requests.length - 1] ?? { status: 400 };
-      give(encoder, answer, response);
-      if (answer.fault === "stall") passTime(clock, response);
+      sendAnswer(encoder, answer, response);
+      if (answer.fault === "stall") advanceUntilClosed(clock, response);
     });
   });
   servers.push(server);
@@ -198,12 +202,12 @@ async function serve(
 }
 
 /** Advances the clock by a minute at a time until the client, or the run on its behalf, closes the connection. */
-function passTime(clock: FakeClock, response: ServerResponse): void {
+function advanceUntilClosed(clock: FakeClock, response: ServerResponse): void {
   const minutes = setInterval(() => void clock.advance(60_000), 50);
   response.on("close", () => clearInterval(minutes));
 }
 
-function give(encoder: Encoder, answer: Answer, response: ServerResponse): void {
+function sendAnswer(encoder: Encoder, answer: Answer, response: ServerResponse): void {
   const { status = 200, headers, fault } = answer;
   if (status !== 200) {
     response.writeHead(status, { "content-type": "application/json", ...headers });

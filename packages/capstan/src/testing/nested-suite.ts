@@ -18,24 +18,28 @@ type Engine = {
 
 const session = "session";
 const runId = "run";
-const clock = () => fakeClock({ skipUpToMs: 30_000 });
+const createClock = () => fakeClock({ skipUpToMs: 30_000 });
 
 /** What every engine must do with agents that are tools: part of `engineSuite`. */
 export function nestedSuite(make: () => Engine | Promise<Engine>): void {
   it("killed after any single fact of runs nested three deep, some side by side, goes on inside each of them", async () => {
     const engine = await make();
-    const whole = await play(engine.start(nestedAgents([]), "Go.", { session, runId, clock: clock() }));
+    const whole = await runApproving(
+      engine.start(createNestedAgents([]), "Go.", { session, runId, clock: createClock() }),
+    );
     const facts = await engine.store.read(session);
-    expectWhole(facts, whole);
+    expectCompleteRuns(facts, whole);
     for (let kill = 1; kill < facts.length; kill++) {
       const stored = facts.slice(0, kill);
       const executed: string[] = [];
       const second = await make();
-      await seed(second.store, stored);
-      const result = await play(second.resume(nestedAgents(executed), runId, { clock: clock() }));
+      await seedSession(second.store, stored);
+      const result = await runApproving(
+        second.resume(createNestedAgents(executed), runId, { clock: createClock() }),
+      );
       const resumed = await second.store.read(session);
       expect(resumed.slice(0, kill)).toEqual(stored);
-      expectWhole(resumed, result);
+      expectCompleteRuns(resumed, result);
       expect(result).toMatchObject({ status: "done", text: whole.text, usage: whole.usage });
       expect(new Set(resumed.map((fact) => fact.runId))).toEqual(new Set(facts.map((fact) => fact.runId)));
       expectNothingRepeated(stored, executed);
@@ -46,19 +50,21 @@ export function nestedSuite(make: () => Engine | Promise<Engine>): void {
     for (let appends = 3; appends < 14; appends++) {
       const engine = await make();
       const { append } = engine.store;
-      engine.store.append = failingAfter(appends, append);
-      const run = engine.start(nestedAgents([]), "Go.", { session, runId, clock: clock() });
+      engine.store.append = withAppendLimit(appends, append);
+      const run = engine.start(createNestedAgents([]), "Go.", { session, runId, clock: createClock() });
       await expect(run).rejects.toThrow("disk gone");
       engine.store.append = append;
       const before = await engine.store.read(session);
       expect(before.some((fact) => fact.type === "done" || fact.type === "cancel_requested")).toBe(false);
-      const result = await play(engine.resume(nestedAgents([]), runId, { clock: clock() }));
-      expectWhole(await engine.store.read(session), result);
+      const result = await runApproving(
+        engine.resume(createNestedAgents([]), runId, { clock: createClock() }),
+      );
+      expectCompleteRuns(await engine.store.read(session), result);
     }
   });
 }
 
-function failingAfter(appends: number, append: Store["append"]): Store["append"] {
+function withAppendLimit(appends: number, append: Store["append"]): Store["append"] {
   let count = 0;
   return async (facts, at) => {
     count += 1;
@@ -68,7 +74,7 @@ function failingAfter(appends: number, append: Store["append"]): Store["append"]
 }
 
 /** Each call by what was said before, so that any process can go on. */
-function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
+function createStepModel(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
   return scriptedModel(({ history }) => {
     const said = history.filter((entry) => entry.type === "assistant").length;
     return steps[said] ?? { text: "over" };
@@ -76,7 +82,7 @@ function told(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> 
 }
 
 /** Main asks two experts side by side; each asks a scout, who looks, writes, and needs approval for more. */
-function nestedAgents(executed: string[]): Agent {
+function createNestedAgents(executed: string[]): Agent {
   const tool = (name: string, more: object) =>
     defineTool({
       name,
@@ -91,7 +97,7 @@ function nestedAgents(executed: string[]): Agent {
   const call = (name: string, input: ScriptedCall["input"] = {}): ScriptedCall => ({ name, input });
   const scout = defineAgent({
     name: "scout",
-    model: told([
+    model: createStepModel([
       { calls: [call("look"), call("write")] },
       { calls: [call("guarded")] },
       { text: "Scouted." },
@@ -104,15 +110,18 @@ function nestedAgents(executed: string[]): Agent {
   });
   const expert = defineAgent({
     name: "expert",
-    model: told([{ text: "I ask.", calls: [call("scout", { prompt: "Scout." })] }, { text: "Known." }]),
+    model: createStepModel([
+      { text: "I ask.", calls: [call("scout", { prompt: "Scout." })] },
+      { text: "Known." },
+    ]),
     tools: [agentTool(scout)],
   });
   const asks = [call("expert", { prompt: "One." }), call("expert", { prompt: "Two." })];
-  const model = told([{ calls: asks }, { text: "All known." }]);
+  const model = createStepModel([{ calls: asks }, { text: "All known." }]);
   return defineAgent({ name: "main", model, tools: [agentTool(expert)] });
 }
 
-async function play(run: Run): Promise<Result> {
+async function runApproving(run: Run): Promise<Result> {
   for (;;) {
     const result = await run;
     if (result.status !== "waiting") return result;
@@ -121,7 +130,7 @@ async function play(run: Run): Promise<Result> {
   }
 }
 
-async function seed(store: Store, facts: readonly Fact[]): Promise<void> {
+async function seedSession(store: Store, facts: readonly Fact[]): Promise<void> {
   const lease = await store.lease(session, "seed", 60_000);
   if (!lease) throw new Error("the session of a new store is taken");
   await store.append(facts, { expected: 0, lease });
@@ -129,7 +138,7 @@ async function seed(store: Store, facts: readonly Fact[]): Promise<void> {
 }
 
 /** Every run ends once and last; no call of an agent is interrupted; what is spent is counted once. */
-function expectWhole(facts: readonly Fact[], { usage }: Result): void {
+function expectCompleteRuns(facts: readonly Fact[], { usage }: Result): void {
   const runs = new Map<string, Fact[]>();
   for (const fact of facts) runs.set(fact.runId, [...(runs.get(fact.runId) ?? []), fact]);
   expect(runs.size).toBe(5);

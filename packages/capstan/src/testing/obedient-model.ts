@@ -16,12 +16,12 @@ export function obedientModel(plan: readonly Order[], answer = "Done."): Model {
         entry.type === "assistant" ? entry.parts.filter((part) => part.type === "call") : [],
       );
       const asked = made.map(({ name, input }) => `${name} ${JSON.stringify(input)}`);
-      const due = [...ordersIn(request), ...plan].filter(
+      const pendingOrders = [...collectOrders(request), ...plan].filter(
         ({ name, input }) => !asked.includes(`${name} ${JSON.stringify(input)}`),
       );
-      const next = due[0];
+      const next = pendingOrders[0];
       yield next
-        ? callOf(next, made.length)
+        ? toCallChunks(next, made.length)
         : [
             { type: "text", text: answer },
             { type: "finish", reason: "stop" },
@@ -30,7 +30,7 @@ export function obedientModel(plan: readonly Order[], answer = "Done."): Model {
   };
 }
 
-function callOf({ name, input }: Order, count: number): Chunk[] {
+function toCallChunks({ name, input }: Order, count: number): Chunk[] {
   return [
     { type: "call_start", index: 0, id: `call_${count}`, name },
     { type: "call_delta", index: 0, text: JSON.stringify(input) },
@@ -39,13 +39,13 @@ function callOf({ name, input }: Order, count: number): Chunk[] {
 }
 
 /** Everything that somebody else has written: results and the descriptions of tools. */
-function ordersIn({ history, tools }: ModelRequest): Order[] {
+function collectOrders({ history, tools }: ModelRequest): Order[] {
   const texts = history.map((entry) => (entry.type === "result" ? toPlainText(entry.content) : ""));
   const described = tools.map(({ description, input }) => `${description} ${JSON.stringify(input)}`);
-  return [...described, ...texts].flatMap(ordersOf);
+  return [...described, ...texts].flatMap(parseOrders);
 }
 
-function ordersOf(text: string): Order[] {
+function parseOrders(text: string): Order[] {
   // Quoted inside of JSON or not: an obedient reader does not care.
   return [...text.replaceAll('\\"', '"').matchAll(/DO (\w+) (\{.*?\})/g)].map(
     ([, name = "", json = "{}"]) => ({

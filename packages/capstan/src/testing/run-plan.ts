@@ -47,7 +47,7 @@ export type PlannedCall = {
 };
 
 /** Which tools there are, and which of them may be performed again when a crash has left their end unknown. */
-const kinds: {
+const plannedTools: {
   readonly [name: string]: {
     effects?: Effects;
     idempotent?: boolean;
@@ -68,12 +68,12 @@ const kinds: {
   page: { client: true, repeatable: true },
 };
 
-const moment: Arbitrary<Moment> = record({
+const arbitraryMoment: Arbitrary<Moment> = record({
   turn: integer({ min: 1, max: 5 }),
   type: constantFrom("turn_start", "message", "tool_call_start", "tool_call_result", "turn_end"),
 });
 
-export const runPlan: Arbitrary<RunPlan> = record({
+export const arbitraryRunPlan: Arbitrary<RunPlan> = record({
   turns: array(
     record({
       words: boolean(),
@@ -81,7 +81,7 @@ export const runPlan: Arbitrary<RunPlan> = record({
       answers: constantFrom(false, false, false, true),
       calls: array(
         record({
-          tool: constantFrom(...Object.keys(kinds), "missing", ...Array<string>(4).fill("handoff")),
+          tool: constantFrom(...Object.keys(plannedTools), "missing", ...Array<string>(4).fill("handoff")),
           outcome: constantFrom("ok", "ok", "throw", "once"),
           agrees: boolean(),
           badArguments: constantFrom(false, false, false, true),
@@ -100,8 +100,8 @@ export const runPlan: Arbitrary<RunPlan> = record({
     mode: constantFrom("return", "return", "transfer"),
     onDenied: constantFrom("tell-model", "tell-model", "fail"),
   }),
-  steerAt: option(moment, { freq: 3 }),
-  cancelAt: option(moment, { freq: 6 }),
+  steerAt: option(arbitraryMoment, { freq: 3 }),
+  cancelAt: option(arbitraryMoment, { freq: 6 }),
 });
 
 export const steerText = "And hurry.";
@@ -109,45 +109,45 @@ export const steerText = "And hurry.";
 export const answerText = "This is the answer.";
 
 /** What the tools of one process have done, and what its model was sent that no provider would take. */
-export type World = {
+export type ExecutionRecord = {
   readonly executed: Map<number, number>;
   readonly keys: Map<number, Set<string>>;
-  readonly refused: (readonly Entry[])[];
+  readonly invalidHistories: (readonly Entry[])[];
 };
 
-export function newWorld(): World {
-  return { executed: new Map(), keys: new Map(), refused: [] };
+export function createExecutionRecord(): ExecutionRecord {
+  return { executed: new Map(), keys: new Map(), invalidHistories: [] };
 }
 
 /** The number of a planned call: its place in the plan, which is also in its input. */
-function numberOf(turn: number, index: number): number {
+function toCallNumber(turn: number, index: number): number {
   return turn * 10 + index;
 }
 
-function plannedCall(plan: RunPlan, number: number): PlannedCall | undefined {
+function findPlannedCall(plan: RunPlan, number: number): PlannedCall | undefined {
   return plan.turns[Math.floor(number / 10)]?.calls[number % 10];
 }
 
 export function isRepeatable(plan: RunPlan, number: number): boolean {
-  return kinds[plannedCall(plan, number)?.tool ?? ""]?.repeatable ?? true;
+  return plannedTools[findPlannedCall(plan, number)?.tool ?? ""]?.repeatable ?? true;
 }
 
 /** How often a call may be executed that is never repeated: once, and once more after each question. */
-export function mostTimes(plan: RunPlan, number: number): number {
-  return 1 + questionsOf(plannedCall(plan, number));
+export function getMaxExecutions(plan: RunPlan, number: number): number {
+  return 1 + countQuestions(findPlannedCall(plan, number));
 }
 
-function questionsOf(call: PlannedCall | undefined): number {
-  return kinds[call?.tool ?? ""]?.questions ?? 0;
+function countQuestions(call: PlannedCall | undefined): number {
+  return plannedTools[call?.tool ?? ""]?.questions ?? 0;
 }
 
 /**
  * The agent of a plan, in a process of its own: only `world` and the requests tell it what has happened. Beside it there
  * are two that it may hand over to. All three do what the plan says for the turn, and differ in their names only.
  */
-export function plannedAgent(plan: RunPlan, world: World): Agent {
-  const model = plannedModel(plan, world);
-  const tools = plannedTools(plan, world);
+export function createPlannedAgent(plan: RunPlan, world: ExecutionRecord): Agent {
+  const model = createPlannedModel(plan, world);
+  const tools = createPlannedTools(plan, world);
   const { maxTurns, finalTurn, handoff } = plan;
   const toolExecution = plan.sequential ? "sequential" : "parallel";
   const policy = { maxTurns, finalTurn, toolExecution, handoff } as const;
@@ -160,11 +160,11 @@ export function plannedAgent(plan: RunPlan, world: World): Agent {
   return planned;
 }
 
-function plannedModel(plan: RunPlan, world: World): Model {
+function createPlannedModel(plan: RunPlan, world: ExecutionRecord): Model {
   const asked = new Set<number>();
   return scriptedModel((request) => {
     const isEnded = request.history.at(-1)?.type === "assistant";
-    if (!isValidHistory(request.history) || isEnded) world.refused.push(request.history);
+    if (!isValidHistory(request.history) || isEnded) world.invalidHistories.push(request.history);
     const turn = Number(/^Turn (\d+)/.exec(request.instructions)?.[1]) - 1;
     const planned = plan.turns[turn];
     if (!planned || planned.answers) return { text: answerText };
@@ -175,15 +175,15 @@ function plannedModel(plan: RunPlan, world: World): Model {
       name: call.tool,
       ...(call.sameId ? { id: "same" } : {}),
       ...(call.badArguments
-        ? { arguments: `{"n":${numberOf(turn, index)}` }
-        : { input: { n: numberOf(turn, index), ...(call.tool === "handoff" && { agent: call.to }) } }),
+        ? { arguments: `{"n":${toCallNumber(turn, index)}` }
+        : { input: { n: toCallNumber(turn, index), ...(call.tool === "handoff" && { agent: call.to }) } }),
     }));
     return { ...(planned.words && { text: `Working on ${turn}.` }), calls, split: 3 };
   });
 }
 
-function plannedTools(plan: RunPlan, world: World): Tool[] {
-  return Object.entries(kinds).map(([name, kind]) =>
+function createPlannedTools(plan: RunPlan, world: ExecutionRecord): Tool[] {
+  return Object.entries(plannedTools).map(([name, kind]) =>
     defineTool({
       name,
       description: name,
@@ -193,27 +193,27 @@ function plannedTools(plan: RunPlan, world: World): Tool[] {
       ...(kind.asks && { needsApproval: true }),
       ...(!kind.client && {
         execute: (input: { n: number }, context: ToolContext) =>
-          execute(plan, world, { n: input.n, ...context }),
+          executePlannedCall(plan, world, { n: input.n, ...context }),
       }),
     }),
   );
 }
 
-async function execute(
+async function executePlannedCall(
   plan: RunPlan,
-  { executed, keys }: Pick<World, "executed" | "keys">,
+  { executed, keys }: Pick<ExecutionRecord, "executed" | "keys">,
   { n, idempotencyKey, answers }: { n: number } & Pick<ToolContext, "idempotencyKey" | "answers">,
 ): Promise<unknown> {
   const times = (executed.get(n) ?? 0) + 1;
   executed.set(n, times);
   keys.set(n, (keys.get(n) ?? new Set()).add(idempotencyKey));
-  const call = plannedCall(plan, n);
+  const call = findPlannedCall(plan, n);
   // Tools end in another order than they began.
   for (let wait = 0; wait < (n * 7) % 5; wait++) await Promise.resolve();
   if (call?.outcome === "throw" || (call?.outcome === "once" && times === 1))
     throw new AgentError("tool_failed", `no ${n}`);
   const number = answers.length;
-  if (number < questionsOf(call)) {
+  if (number < countQuestions(call)) {
     const schema = { type: "object", properties: { n: { const: n } }, required: ["n"] };
     return { ask: { message: `May I ${n}?`, schema, state: number } };
   }
@@ -221,41 +221,41 @@ async function execute(
 }
 
 /** The people of a plan: they steer and cancel at the moments the plan says, unless they did before the crash. */
-export function meddler(
+export function createSimulatedUser(
   plan: RunPlan,
   stored: readonly Fact[] = [],
 ): { onEvent(event: Event): void; join(run: Run): void } {
   const has = (type: Fact["type"]) => stored.some((fact) => fact.type === type);
-  let steers = plan.steerAt !== null && !has("steered");
-  let cancels = plan.cancelAt !== null && !has("cancel_requested");
+  let shouldSteer = plan.steerAt !== null && !has("steered");
+  let shouldCancel = plan.cancelAt !== null && !has("cancel_requested");
   let run: Run | undefined;
-  const meddle = (fact: Fact) => {
-    if (steers && isAt(fact, plan.steerAt)) {
-      steers = false;
+  const actOn = (fact: Fact) => {
+    if (shouldSteer && isAtMoment(fact, plan.steerAt)) {
+      shouldSteer = false;
       run?.steer(steerText);
     }
-    if (cancels && isAt(fact, plan.cancelAt)) {
-      cancels = false;
+    if (shouldCancel && isAtMoment(fact, plan.cancelAt)) {
+      shouldCancel = false;
       run?.cancel();
     }
   };
   return {
     onEvent(event) {
-      if (isFact(event)) meddle(event);
+      if (isFact(event)) actOn(event);
     },
     join(joined) {
       run = joined;
-      if (!has("done")) for (const fact of stored) meddle(fact);
+      if (!has("done")) for (const fact of stored) actOn(fact);
     },
   };
 }
 
-function isAt(fact: Fact, moment: Moment | null): boolean {
+function isAtMoment(fact: Fact, moment: Moment | null): boolean {
   return fact.turn === moment?.turn && fact.type === moment.type;
 }
 
 /** Follows a run to its end, answering whenever it waits. */
-export async function play(plan: RunPlan, run: Run): Promise<{ events: Event[]; result: Result }> {
+export async function runToEnd(plan: RunPlan, run: Run): Promise<{ events: Event[]; result: Result }> {
   const events: Event[] = [];
   for (;;) {
     for await (const event of run) events.push(event);
@@ -264,7 +264,7 @@ export async function play(plan: RunPlan, run: Run): Promise<{ events: Event[]; 
     for (const { callId, needs, input, question } of result.pending) {
       const { n } = input as { n: number };
       if (needs === "answer") run.answer(callId, { done: n });
-      else if (plannedCall(plan, n)?.agrees) run.approve(callId, question && { n });
+      else if (findPlannedCall(plan, n)?.agrees) run.approve(callId, question && { n });
       else run.deny(callId, "no");
     }
   }

@@ -16,7 +16,7 @@ export type TripSchema = {
   readonly otherKeys: "refused" | "let through";
 };
 
-const valid: { readonly [what: string]: unknown } = {
+const validTrips: { readonly [what: string]: unknown } = {
   "only what is required": { city: "Oslo", unit: "celsius" },
   everything: {
     city: "Oslo",
@@ -37,7 +37,7 @@ const valid: { readonly [what: string]: unknown } = {
 const oslo = { city: "Oslo", unit: "celsius" };
 
 /** What is wrong, a value that is wrong in this way, and what the one issue must name: the field and the fault. */
-const invalid: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
+const invalidTrips: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
   ["a missing field", { unit: "celsius" }, [/city/, /required|expected string|missing|undefined/]],
   ["a wrong type", { ...oslo, city: 5 }, [/^city: /, /string/, /number|\b5\b/]],
   ["a text that is too short", { ...oslo, city: "O" }, [/^city: /, /short|small|length/, /2/]],
@@ -57,34 +57,38 @@ const invalid: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
 /** What every kind of schema must do. A test of a kind is one line: `schemaSuite("acme", { schema: …, otherKeys: … })`. */
 export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys }: TripSchema): void {
   const schema = toSchema(input, { jsonSchema });
-  const issuesOf = async (value: unknown): Promise<readonly string[]> => {
+  const collectIssues = async (value: unknown): Promise<readonly string[]> => {
     const result = await schema.validate(value);
     return result.valid ? [] : result.issues;
   };
 
   describe(`a schema as ${name}`, () => {
-    it.each(Object.entries(valid))("accepts %s and gives it back (S0-26, C-26)", async (_what, value) => {
+    it.each(
+      Object.entries(validTrips),
+    )("accepts %s and gives it back (S0-26, C-26)", async (_what, value) => {
       expect(await schema.validate(value)).toEqual({ valid: true, value });
     });
 
-    it.each(invalid)("refuses %s with one issue that names it (S0-26, C-26)", async (_what, value, named) => {
-      const issues = await issuesOf(value);
+    it.each(
+      invalidTrips,
+    )("refuses %s with one issue that names it (S0-26, C-26)", async (_what, value, named) => {
+      const issues = await collectIssues(value);
       expect(issues).toHaveLength(1);
       for (const pattern of named) expect(issues[0]).toMatch(pattern);
       expect(issues[0]).not.toMatch(/schema/i);
     });
 
     it("names every fault of a value, each once (S0-26)", async () => {
-      const issues = await issuesOf({ city: 5, unit: "kelvin", days: 0 });
+      const issues = await collectIssues({ city: 5, unit: "kelvin", days: 0 });
       expect(issues.map((issue) => issue.split(":")[0]).sort()).toEqual(["city", "days", "unit"]);
     });
 
     it.each([[["Oslo"]], ["Oslo"], [5], [true]])("refuses %j, which is no object (F32)", async (value) => {
-      expect(await issuesOf(value)).not.toEqual([]);
+      expect(await collectIssues(value)).not.toEqual([]);
     });
 
     it.each(["wind", "constructor", "toString"])(`has the key %s ${otherKeys} (S3-23, A117)`, async (key) => {
-      const issues = await issuesOf({ ...oslo, [key]: 3 });
+      const issues = await collectIssues({ ...oslo, [key]: 3 });
       expect(issues).toEqual(otherKeys === "refused" ? [expect.stringContaining(key)] : []);
     });
 

@@ -53,42 +53,42 @@ export type Script = readonly ScriptedStep[] | ((request: ScriptedRequest, index
 
 /** A model that says what its script says, one step per request, and remembers what it was asked. */
 export function scriptedModel(script: Script, options: ScriptedOptions = {}): ScriptedModel {
-  const { id = "scripted", record = true, wait = realWait } = options;
+  const { id = "scripted", record = true, wait = waitRealTime } = options;
   const requests: ScriptedRequest[] = [];
-  let asked = 0;
+  let requestCount = 0;
   return {
     id,
     requests,
     async *stream({ instructions, history, tools, toolChoice, thinking }, { signal }) {
       const request = { instructions, history: record ? [...history] : [], tools, toolChoice, thinking };
       if (record) requests.push(request);
-      const index = asked++;
+      const index = requestCount++;
       const step = typeof script === "function" ? script(request, index) : script[index];
       if (!step)
         throw new AgentError("model_failed", `The script has no step ${index + 1}.`, { retryable: false });
       if (step.delayMs !== undefined) await wait(step.delayMs, signal);
-      for (const chunk of chunksOf(step)) yield [chunk];
+      for (const chunk of toStepChunks(step)) yield [chunk];
       if (step.hang) await new Promise(() => undefined);
       if (step.error)
         throw step.error instanceof Error
           ? step.error
           : new AgentError(step.error, `Scripted: ${step.error}.`);
-      yield endOf(step);
+      yield createEndChunks(step);
     },
   };
 }
 
-function* chunksOf({ text, reasoning, calls = [], split }: ScriptedStep): Generator<Chunk> {
-  for (const piece of cut(reasoning, split)) yield { type: "reasoning", text: piece };
-  for (const piece of cut(text, split)) yield { type: "text", text: piece };
+function* toStepChunks({ text, reasoning, calls = [], split }: ScriptedStep): Generator<Chunk> {
+  for (const piece of splitText(reasoning, split)) yield { type: "reasoning", text: piece };
+  for (const piece of splitText(text, split)) yield { type: "text", text: piece };
   for (const [index, call] of calls.entries()) {
     yield { type: "call_start", index, name: call.name, ...(call.id !== undefined && { id: call.id }) };
     const written = call.arguments ?? JSON.stringify(call.input ?? {});
-    for (const piece of cut(written, split)) yield { type: "call_delta", index, text: piece };
+    for (const piece of splitText(written, split)) yield { type: "call_delta", index, text: piece };
   }
 }
 
-function endOf({ calls = [], finish, usage }: ScriptedStep): Chunk[] {
+function createEndChunks({ calls = [], finish, usage }: ScriptedStep): Chunk[] {
   const end: Chunk[] = [];
   if (usage !== null) end.push({ type: "usage", usage: usage ?? { inputTokens: 10, outputTokens: 5 } });
   const reason = finish ?? (calls.length > 0 ? "tool_calls" : "stop");
@@ -96,17 +96,17 @@ function endOf({ calls = [], finish, usage }: ScriptedStep): Chunk[] {
   return end;
 }
 
-function cut(text: string | undefined, split: ScriptedStep["split"]): string[] {
+function splitText(text: string | undefined, split: ScriptedStep["split"]): string[] {
   if (!text) return [];
   if (split === undefined) return [text];
-  const places =
+  const offsets =
     typeof split === "number"
       ? Array.from({ length: Math.ceil(text.length / split) }, (_, n) => n * split)
       : [0, ...split];
-  return places.map((place, n) => text.slice(place, places[n + 1])).filter((piece) => piece !== "");
+  return offsets.map((place, n) => text.slice(place, offsets[n + 1])).filter((piece) => piece !== "");
 }
 
-function realWait(ms: number, signal: AbortSignal): Promise<void> {
+function waitRealTime(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => {

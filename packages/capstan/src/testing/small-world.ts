@@ -8,14 +8,14 @@ const message = {
 } as const;
 
 /** What was done to the world, in order. */
-export type Deeds = { readonly name: string; readonly input: unknown }[];
+export type ToolExecutions = { readonly name: string; readonly input: unknown }[];
 
 /** What each reading tool gives; one that is not here gives something harmless. */
 export type Contents = { readonly [tool: string]: unknown };
 
 /** A small office: mails, files, pages, a calendar, a repository; and ways to do something with them. */
-export function smallWorld(deeds: Deeds, contents: Contents = {}): Tool[] {
-  const reader = (name: string, reads: Tool["reads"]) =>
+export function createOfficeTools(executions: ToolExecutions, contents: Contents = {}): Tool[] {
+  const createReader = (name: string, reads: Tool["reads"]) =>
     defineTool({
       name,
       description: `Reads: ${name}`,
@@ -28,7 +28,7 @@ export function smallWorld(deeds: Deeds, contents: Contents = {}): Tool[] {
         return content;
       },
     });
-  const doer = (name: string, effects: "state" | "send") =>
+  const createActor = (name: string, effects: "state" | "send") =>
     defineTool({
       name,
       description: `Does: ${name}`,
@@ -37,28 +37,28 @@ export function smallWorld(deeds: Deeds, contents: Contents = {}): Tool[] {
       reads: [],
       target: ({ to }) => to,
       execute(input) {
-        deeds.push({ name, input });
+        executions.push({ name, input });
         return "done";
       },
     });
   return [
-    reader("read_mail", ["private", "untrusted"]),
-    reader("read_file", ["private", "untrusted"]),
-    reader("list_files", ["private", "untrusted"]),
-    reader("calendar", ["private", "untrusted"]),
-    reader("customers", ["private"]),
-    reader("search_web", ["untrusted"]),
-    reader("web_page", ["untrusted"]),
-    reader("git_log", ["untrusted"]),
-    reader("describe_image", ["untrusted"]),
-    reader("handbook", ["public"]),
-    reader("weather", ["public"]),
-    doer("send_mail", "send"),
-    doer("post", "send"),
-    doer("fetch_url", "send"),
-    doer("delete_file", "state"),
-    doer("pay", "state"),
-    doer("remember", "state"),
-    doer("book", "state"),
+    createReader("read_mail", ["private", "untrusted"]),
+    createReader("read_file", ["private", "untrusted"]),
+    createReader("list_files", ["private", "untrusted"]),
+    createReader("calendar", ["private", "untrusted"]),
+    createReader("customers", ["private"]),
+    createReader("search_web", ["untrusted"]),
+    createReader("web_page", ["untrusted"]),
+    createReader("git_log", ["untrusted"]),
+    createReader("describe_image", ["untrusted"]),
+    createReader("handbook", ["public"]),
+    createReader("weather", ["public"]),
+    createActor("send_mail", "send"),
+    createActor("post", "send"),
+    createActor("fetch_url", "send"),
+    createActor("delete_file", "state"),
+    createActor("pay", "state"),
+    createActor("remember", "state"),
+    createActor("book", "state"),
   ];
 }

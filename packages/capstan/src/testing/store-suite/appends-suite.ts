@@ -1,43 +1,52 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FactBody } from "../../event.ts";
 import type { Store } from "../../store.ts";
-import { fact, held, said, start, warning } from "./facts-for-suite.ts";
+import {
+  acquireTestLease,
+  createFact,
+  createMessageFact,
+  createStartFact,
+  createWarningFact,
+} from "./facts-for-suite.ts";
 
 /** How facts get into a store and out of it. */
-export function appendsSuite(given: () => Store): void {
+export function appendsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("appends", () => {
     it("gives facts their place, counted from 1 per session", async () => {
-      const lease = await held(store, "s1");
-      const first = await store.append([start("s1", "r1"), warning("s1", "r1", "a")], {
+      const lease = await acquireTestLease(store, "s1");
+      const first = await store.append([createStartFact("s1", "r1"), createWarningFact("s1", "r1", "a")], {
         expected: 0,
         lease,
       });
-      const other = await store.append([start("s2", "r2")], {
+      const other = await store.append([createStartFact("s2", "r2")], {
         expected: 0,
-        lease: await held(store, "s2"),
+        lease: await acquireTestLease(store, "s2"),
       });
       expect(first.map((fact) => fact.seq)).toEqual([1, 2]);
       expect(other.map((fact) => fact.seq)).toEqual([1]);
     });
 
     it("stores a fact once, however often it is appended, and gives back the first", async () => {
-      const lease = await held(store, "s1");
-      const [first] = await store.append([warning("s1", "r1", "a", 1)], { expected: 0, lease });
-      const again = await store.append([warning("s1", "r1", "a", 2), warning("s1", "r1", "b", 2)], {
-        expected: 1,
-        lease,
-      });
+      const lease = await acquireTestLease(store, "s1");
+      const [first] = await store.append([createWarningFact("s1", "r1", "a", 1)], { expected: 0, lease });
+      const again = await store.append(
+        [createWarningFact("s1", "r1", "a", 2), createWarningFact("s1", "r1", "b", 2)],
+        {
+          expected: 1,
+          lease,
+        },
+      );
       expect(again[0]).toEqual(first);
       expect(await store.read("s1")).toEqual([first, again[1]]);
     });
 
     it("tells the start and the result of a call apart, and each begin after a crash", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       const begin = (attempt: number): FactBody => ({
         type: "tool_call_start",
         id: "c",
@@ -55,7 +64,7 @@ export function appendsSuite(given: () => Store): void {
         attempts: 1,
         ms: 0,
       };
-      const facts = [begin(1), begin(2), end, end].map((body) => fact("s1", "r1", body));
+      const facts = [begin(1), begin(2), end, end].map((body) => createFact("s1", "r1", body));
       await store.append(facts, { expected: 0, lease });
       expect((await store.read("s1")).map((stored) => stored.type)).toEqual([
         "tool_call_start",
@@ -65,9 +74,9 @@ export function appendsSuite(given: () => Store): void {
     });
 
     it("refuses what was written against an older position, and stores nothing of it", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1")], { expected: 0, lease });
-      const late = store.append([warning("s1", "r1", "a"), warning("s1", "r1", "b")], {
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      const late = store.append([createWarningFact("s1", "r1", "a"), createWarningFact("s1", "r1", "b")], {
         expected: 0,
         lease,
       });
@@ -76,7 +85,7 @@ export function appendsSuite(given: () => Store): void {
     });
 
     it("keeps data as it is: unicode, prototype names, nesting, numbers, empty values", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       const input = JSON.parse(
         '{"__proto__":{"x":1},"constructor":"c","n":[1.5,-0.1,1e21,null,true,"",{}],"u":"\\u0000 \\ud83d\\ude80 ß"}',
       );
@@ -87,7 +96,7 @@ export function appendsSuite(given: () => Store): void {
         arguments: input,
         attempt: 1,
       };
-      await store.append([fact("s1", "r1", body)], { expected: 0, lease });
+      await store.append([createFact("s1", "r1", body)], { expected: 0, lease });
       const [stored] = await store.read("s1");
       expect(JSON.stringify(stored)).toContain(JSON.stringify(input));
       expect(stored).toMatchObject({ id: "toString", name: "hasOwnProperty" });
@@ -97,12 +106,12 @@ export function appendsSuite(given: () => Store): void {
       const odd = ["\u0000", "a\u0000b", "\ud800", "\udfff", "\ufffd", '"', "'", "%_", ""];
       for (const [index, text] of odd.entries()) {
         const [sessionId, runId] = [`s ${text}`, `r ${text}`];
-        const lease = await held(store, sessionId);
+        const lease = await acquireTestLease(store, sessionId);
         const long = text + "x".repeat(index === 0 ? 1_000_000 : 10) + text;
         const facts = [
-          start(sessionId, runId),
-          warning(sessionId, runId, text),
-          said(sessionId, runId, long),
+          createStartFact(sessionId, runId),
+          createWarningFact(sessionId, runId, text),
+          createMessageFact(sessionId, runId, long),
         ];
         const placed = await store.append(facts, { expected: 0, lease });
         expect(await store.read(sessionId)).toEqual(placed);
@@ -112,16 +121,16 @@ export function appendsSuite(given: () => Store): void {
     });
 
     it("tells identities apart that differ in half a character or in case", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       const codes = ["\ud800", "\ud801", "\ufffd", "a", "A", "a\u0000", "a\u0000b", "a ", "é", "e\u0301"];
-      const facts = codes.map((code) => warning("s1", "r1", code));
+      const facts = codes.map((code) => createWarningFact("s1", "r1", code));
       expect(await store.append(facts, { expected: 0, lease })).toHaveLength(codes.length);
       expect(await store.read("s1")).toHaveLength(codes.length);
     });
 
     it("a fact that is appended twice in one go is stored once", async () => {
-      const lease = await held(store, "s1");
-      const twice = [warning("s1", "r1", "a", 1), warning("s1", "r1", "a", 2)];
+      const lease = await acquireTestLease(store, "s1");
+      const twice = [createWarningFact("s1", "r1", "a", 1), createWarningFact("s1", "r1", "a", 2)];
       const placed = await store.append(twice, { expected: 0, lease });
       expect(placed.map((stored) => [stored.seq, stored.at])).toEqual([
         [1, 1],
@@ -131,19 +140,22 @@ export function appendsSuite(given: () => Store): void {
     });
 
     it("a repeated append is answered, wherever the log is by then", async () => {
-      const lease = await held(store, "s1");
-      const first = await store.append([start("s1", "r1")], { expected: 0, lease });
-      await store.append([warning("s1", "r1", "a")], { expected: 1, lease });
-      expect(await store.append([start("s1", "r1")], { expected: 0, lease })).toEqual(first);
+      const lease = await acquireTestLease(store, "s1");
+      const first = await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      await store.append([createWarningFact("s1", "r1", "a")], { expected: 1, lease });
+      expect(await store.append([createStartFact("s1", "r1")], { expected: 0, lease })).toEqual(first);
     });
 
     it("of many that race for one position one wins, and the others store nothing (F74)", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       const race = Array.from({ length: 20 }, (_, index) =>
-        store.append([warning("s1", "r1", `${index}`), warning("s1", "r1", `${index}.1`)], {
-          expected: 0,
-          lease,
-        }),
+        store.append(
+          [createWarningFact("s1", "r1", `${index}`), createWarningFact("s1", "r1", `${index}.1`)],
+          {
+            expected: 0,
+            lease,
+          },
+        ),
       );
       const results = await Promise.allSettled(race);
       const lost = results.filter((result) => result.status === "rejected");
@@ -156,9 +168,12 @@ export function appendsSuite(given: () => Store): void {
       const sessions = Array.from({ length: 50 }, (_, index) => `s${index}`);
       await Promise.all(
         sessions.map(async (sessionId) => {
-          const lease = await held(store, sessionId);
+          const lease = await acquireTestLease(store, sessionId);
           for (let expected = 0; expected < 20; expected++)
-            await store.append([warning(sessionId, `r-${sessionId}`, `${expected}`)], { expected, lease });
+            await store.append([createWarningFact(sessionId, `r-${sessionId}`, `${expected}`)], {
+              expected,
+              lease,
+            });
         }),
       );
       const whole = Array.from({ length: 20 }, (_, index) => [index + 1, `${index}`]);
@@ -171,9 +186,9 @@ export function appendsSuite(given: () => Store): void {
 
   describe("reads", () => {
     it("gives the facts behind a position, in order, and no more than asked for", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       await store.append(
-        ["a", "b", "c"].map((code) => warning("s1", "r1", code)),
+        ["a", "b", "c"].map((code) => createWarningFact("s1", "r1", code)),
         { expected: 0, lease },
       );
       expect((await store.read("s1", 1)).map((stored) => stored.seq)).toEqual([2, 3]);
@@ -195,15 +210,18 @@ export function appendsSuite(given: () => Store): void {
     });
 
     it("finds the session of a run", async () => {
-      await store.append([start("s1", "r1")], { expected: 0, lease: await held(store, "s1") });
+      await store.append([createStartFact("s1", "r1")], {
+        expected: 0,
+        lease: await acquireTestLease(store, "s1"),
+      });
       expect(await store.findSession("r1")).toBe("s1");
     });
 
     it("gives facts that a later append does not change", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1")], { expected: 0, lease });
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       const before = await store.read("s1");
-      await store.append([warning("s1", "r1", "a")], { expected: 1, lease });
+      await store.append([createWarningFact("s1", "r1", "a")], { expected: 1, lease });
       expect(before).toHaveLength(1);
     });
   });

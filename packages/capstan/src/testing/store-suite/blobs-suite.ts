@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "../../store.ts";
 
 /** What is too large for a fact. */
-export function blobsSuite(given: () => Store): void {
+export function blobsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("blobs", () => {

@@ -4,30 +4,35 @@ import { defaultPolicy } from "../../policy.ts";
 import type { Lease, PositionedDelta, RunMessage, Store } from "../../store.ts";
 
 /** The right to write, which must be free. */
-export async function held(store: Store, sessionId: string, owner = "owner", ms = 60_000): Promise<Lease> {
+export async function acquireTestLease(
+  store: Store,
+  sessionId: string,
+  owner = "owner",
+  ms = 60_000,
+): Promise<Lease> {
   const lease = await store.lease(sessionId, owner, ms);
   if (!lease) throw new Error(`no lease on ${sessionId}`);
   return lease;
 }
 
 /** A fact of a run. */
-export function fact(sessionId: string, runId: string, body: FactBody, at = 0): UnplacedFact {
+export function createFact(sessionId: string, runId: string, body: FactBody, at = 0): UnplacedFact {
   const place = body.type === "warning" ? body.code : "0";
   return { ...body, id: createFactId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
 }
 
 /** Something that a model said. */
-export function said(sessionId: string, runId: string, text: string): UnplacedFact {
+export function createMessageFact(sessionId: string, runId: string, text: string): UnplacedFact {
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   const usage = { inputTokens: 0, outputTokens: 0 };
   const body: FactBody = { type: "message", entry, model: "m", usage, ms: 0, finish: "stop" };
-  return { ...fact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
+  return { ...createFact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
 }
 
 /** What a tool gave. */
-export function result(sessionId: string, runId: string, text: string): UnplacedFact {
+export function createResultFact(sessionId: string, runId: string, text: string): UnplacedFact {
   const call = { id: "c", name: "t", attempts: 1, ms: 0 };
-  return fact(sessionId, runId, {
+  return createFact(sessionId, runId, {
     type: "tool_call_result",
     result: text,
     is_error: false,
@@ -37,15 +42,15 @@ export function result(sessionId: string, runId: string, text: string): Unplaced
 }
 
 /** A rest. */
-export function waiting(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
+export function createWaitingFact(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
   const body: FactBody = { type: "waiting", callIds: ["c"] };
-  return { ...fact(sessionId, runId, body, at), id: createFactId(body, runId, place) };
+  return { ...createFact(sessionId, runId, body, at), id: createFactId(body, runId, place) };
 }
 
 /** The end of a run. */
-export function done(sessionId: string, runId: string, at = 0): UnplacedFact {
+export function createDoneFact(sessionId: string, runId: string, at = 0): UnplacedFact {
   const usage = { inputTokens: 0, outputTokens: 0 };
-  return fact(
+  return createFact(
     sessionId,
     runId,
     { type: "done", status: "done", text: "", usage, cost: 0, grounded: false },
@@ -54,25 +59,30 @@ export function done(sessionId: string, runId: string, at = 0): UnplacedFact {
 }
 
 /** Something said to a run. */
-export function steer(key: string): RunMessage {
+export function createSteerMessage(key: string): RunMessage {
   return { key, type: "steer", text: "go left" };
 }
 
 /** Something that is being said, after the first fact. */
-export function piece(sessionId: string, text: string): PositionedDelta {
+export function createDelta(sessionId: string, text: string): PositionedDelta {
   const origin = { runId: "r1", sessionId, agent: "a", turn: 1 };
   return { after: 1, delta: { type: "content_delta", delta: text, ...origin } };
 }
 
 /** Resolves after a while. */
-export const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
+export const delay = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The start of a run. */
-export function start(sessionId: string, runId: string, at = 0): UnplacedFact {
-  return fact(sessionId, runId, { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" }, at);
+export function createStartFact(sessionId: string, runId: string, at = 0): UnplacedFact {
+  return createFact(
+    sessionId,
+    runId,
+    { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" },
+    at,
+  );
 }
 
 /** A fact with a name of its own. */
-export function warning(sessionId: string, runId: string, code: string, at = 0): UnplacedFact {
-  return fact(sessionId, runId, { type: "warning", code, message: "" }, at);
+export function createWarningFact(sessionId: string, runId: string, code: string, at = 0): UnplacedFact {
+  return createFact(sessionId, runId, { type: "warning", code, message: "" }, at);
 }

@@ -1,62 +1,67 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Lease, Store } from "../../store.ts";
-import { held, pause, start, warning } from "./facts-for-suite.ts";
+import { acquireTestLease, createStartFact, createWarningFact, delay } from "./facts-for-suite.ts";
 
 /** Who may write to a session. */
-export function leasesSuite(given: () => Store): void {
+export function leasesSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("leases", () => {
     it("are held by one owner at a time, and can be taken after a release", async () => {
-      const first = await held(store, "s1", "ann");
+      const first = await acquireTestLease(store, "s1", "ann");
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
       await store.release(first);
       expect(await store.lease("s1", "bob", 60_000)).toMatchObject({ owner: "bob" });
     });
 
     it("lapse when they are not renewed; the one who lost it can no longer write (F74)", async () => {
-      const stale = await held(store, "s1", "ann", 1);
+      const stale = await acquireTestLease(store, "s1", "ann", 1);
       await new Promise((resolve) => setTimeout(resolve, 10));
-      const fresh = await held(store, "s1", "bob");
+      const fresh = await acquireTestLease(store, "s1", "bob");
       expect(fresh.token).toBeGreaterThan(stale.token);
       expect(await store.renew(stale, 60_000)).toBe(false);
-      await expect(store.append([start("s1", "r1")], { expected: 0, lease: stale })).rejects.toMatchObject({
+      await expect(
+        store.append([createStartFact("s1", "r1")], { expected: 0, lease: stale }),
+      ).rejects.toMatchObject({
         code: "lease_lost",
       });
       await store.release(stale);
-      await store.append([start("s1", "r1")], { expected: 0, lease: fresh });
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease: fresh });
     });
 
     it("stay while they are renewed", async () => {
-      const lease = await held(store, "s1", "ann", 30);
+      const lease = await acquireTestLease(store, "s1", "ann", 30);
       expect(await store.renew(lease, 60_000)).toBe(true);
       await new Promise((resolve) => setTimeout(resolve, 40));
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
     });
 
     it("that lapsed and that nobody took may still be written with, and renewed (F75)", async () => {
-      const lease = await held(store, "s1", "ann", 1);
-      await pause(10);
-      await store.append([start("s1", "r1")], { expected: 0, lease });
+      const lease = await acquireTestLease(store, "s1", "ann", 1);
+      await delay(10);
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       expect(await store.renew(lease, 60_000)).toBe(true);
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
     });
 
     it("tokens grow with each holder, also after a release and a removal; an old one never writes (F74)", async () => {
-      const leases = [await held(store, "s1", "ann")];
+      const leases = [await acquireTestLease(store, "s1", "ann")];
       for (const owner of ["bob", "ann", "ann"]) {
-        await store.append([warning("s1", "r1", owner)], { expected: 0, lease: leases.at(-1) as Lease });
+        await store.append([createWarningFact("s1", "r1", owner)], {
+          expected: 0,
+          lease: leases.at(-1) as Lease,
+        });
         await store.release(leases.at(-1) as Lease);
         await store.remove("s1");
-        leases.push(await held(store, "s1", owner));
+        leases.push(await acquireTestLease(store, "s1", owner));
       }
       const tokens = leases.map(({ token }) => token);
       expect(tokens).toEqual([...new Set(tokens)].sort((left, right) => left - right));
       for (const lease of leases.slice(0, -1)) {
-        const late = store.append([start("s1", "r1")], { expected: 0, lease });
+        const late = store.append([createStartFact("s1", "r1")], { expected: 0, lease });
         await expect(late).rejects.toMatchObject({ code: "lease_lost" });
         expect(await store.renew(lease, 60_000)).toBe(false);
       }
@@ -69,13 +74,15 @@ export function leasesSuite(given: () => Store): void {
     });
 
     it("a released one is not written with, and cannot be renewed", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       await store.release(lease);
       await store.release(lease);
       expect(await store.renew(lease, 60_000)).toBe(false);
-      await expect(store.append([start("s1", "r1")], { expected: 0, lease })).rejects.toMatchObject({
-        code: "lease_lost",
-      });
+      await expect(store.append([createStartFact("s1", "r1")], { expected: 0, lease })).rejects.toMatchObject(
+        {
+          code: "lease_lost",
+        },
+      );
     });
   });
 }

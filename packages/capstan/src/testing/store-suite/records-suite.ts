@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Json } from "../../json.ts";
 import type { Store } from "../../store.ts";
-import { pause } from "./facts-for-suite.ts";
+import { delay } from "./facts-for-suite.ts";
 
 /** Small records beside the sessions. */
-export function recordsSuite(given: () => Store): void {
+export function recordsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("records", () => {
@@ -17,7 +17,7 @@ export function recordsSuite(given: () => Store): void {
     it("are counted in versions from 1, and every version stays readable (F78)", async () => {
       const first = await put("a", { text: "one" });
       expect(first).toMatchObject({ kind: "note", id: "a", version: 1, body: { text: "one" } });
-      await pause(5);
+      await delay(5);
       const second = await put("a", { text: "two" }, 1);
       expect(second).toMatchObject({ version: 2, body: { text: "two" }, createdAt: first.createdAt });
       expect(second.updatedAt).toBeGreaterThan(first.updatedAt);
@@ -86,7 +86,7 @@ export function recordsSuite(given: () => Store): void {
       expect((await store.listRecords("note")).map(({ id }) => id)).toEqual(["b"]);
       await expect(put("a", "late", 2)).rejects.toMatchObject({ code: "position_conflict" });
       await store.removeRecord("note", "a", 0);
-      await pause(5);
+      await delay(5);
       const anew = await put("a", "anew");
       expect(anew).toMatchObject({ version: 4, createdAt: anew.updatedAt });
       expect(await store.listRecordVersions("note", "a")).toEqual([anew]);
@@ -97,7 +97,7 @@ export function recordsSuite(given: () => Store): void {
       const first = await put("a", 1);
       await put("a", 2, 1);
       await put("b", "stays");
-      await pause(5);
+      await delay(5);
       const replaced = await store.putRecord({ kind: "note", id: "a", body: 3, replaces: true }, 2);
       expect(replaced).toMatchObject({ version: 3, body: 3, createdAt: first.createdAt });
       expect(replaced).not.toHaveProperty("replaces");

@@ -1,20 +1,37 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { RunMessage, Store } from "../../store.ts";
-import { done, held, pause, start, steer, waiting, warning } from "./facts-for-suite.ts";
+import {
+  acquireTestLease,
+  createDoneFact,
+  createStartFact,
+  createSteerMessage,
+  createWaitingFact,
+  createWarningFact,
+  delay,
+} from "./facts-for-suite.ts";
 
 /** What a store knows of runs, and what they are told. */
-export function runsSuite(given: () => Store): void {
+export function runsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("runs", () => {
     it("are listed in the order they were started, with what they are at", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r2", 1), done("s1", "r2", 2)], { expected: 0, lease });
-      await store.append([start("s1", "r1", 3), waiting("s1", "r1", "0", 4)], { expected: 2, lease });
-      await store.append([start("s1", "r0", 5), warning("s1", "r0", "a", 6)], { expected: 4, lease });
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r2", 1), createDoneFact("s1", "r2", 2)], {
+        expected: 0,
+        lease,
+      });
+      await store.append([createStartFact("s1", "r1", 3), createWaitingFact("s1", "r1", "0", 4)], {
+        expected: 2,
+        lease,
+      });
+      await store.append([createStartFact("s1", "r0", 5), createWarningFact("s1", "r0", "a", 6)], {
+        expected: 4,
+        lease,
+      });
       const run = { sessionId: "s1", agent: "a" };
       expect(await store.listRuns("s1")).toEqual([
         { ...run, runId: "r2", state: "ended", startedAt: 1, updatedAt: 2 },
@@ -27,20 +44,20 @@ export function runsSuite(given: () => Store): void {
     it("are orphans when they have work and nobody holds the session (F73)", async () => {
       for (const [sessionId, rest] of Object.entries({
         active: [],
-        waiting: [waiting("waiting", "waiting")],
-        told: [waiting("told", "told")],
-        ended: [done("ended", "ended")],
+        waiting: [createWaitingFact("waiting", "waiting")],
+        told: [createWaitingFact("told", "told")],
+        ended: [createDoneFact("ended", "ended")],
         leased: [],
         lapsed: [],
       })) {
-        const lease = await held(store, sessionId);
-        await store.append([start(sessionId, sessionId), ...rest], { expected: 0, lease });
+        const lease = await acquireTestLease(store, sessionId);
+        await store.append([createStartFact(sessionId, sessionId), ...rest], { expected: 0, lease });
         if (sessionId === "lapsed") await store.renew(lease, 1);
         else if (sessionId !== "leased") await store.release(lease);
       }
-      await store.sendMessage("told", steer("k"));
-      await store.sendMessage("leased", steer("k"));
-      await pause(10);
+      await store.sendMessage("told", createSteerMessage("k"));
+      await store.sendMessage("leased", createSteerMessage("k"));
+      await delay(10);
       const orphans = await store.listOrphans();
       expect(orphans.map(({ runId }) => runId).sort()).toEqual(["active", "lapsed", "told"]);
       expect(orphans.find(({ runId }) => runId === "told")).toMatchObject({
@@ -50,18 +67,21 @@ export function runsSuite(given: () => Store): void {
     });
 
     it("stop being orphans when somebody takes them, hears what they were told, or ends them", async () => {
-      const first = await held(store, "s1");
-      await store.append([start("s1", "r1"), waiting("s1", "r1")], { expected: 0, lease: first });
+      const first = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1"), createWaitingFact("s1", "r1")], {
+        expected: 0,
+        lease: first,
+      });
       await store.release(first);
-      await store.sendMessage("r1", steer("k"));
+      await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listOrphans()).toHaveLength(1);
-      const lease = await held(store, "s1", "bob");
+      const lease = await acquireTestLease(store, "s1", "bob");
       expect(await store.listOrphans()).toEqual([]);
-      await store.append([waiting("s1", "r1", "1")], { expected: 2, lease, acknowledged: ["k"] });
+      await store.append([createWaitingFact("s1", "r1", "1")], { expected: 2, lease, acknowledged: ["k"] });
       await store.release(lease);
       expect(await store.listOrphans()).toEqual([]);
-      const last = await held(store, "s1", "cid");
-      await store.append([warning("s1", "r1", "a")], { expected: 3, lease: last });
+      const last = await acquireTestLease(store, "s1", "cid");
+      await store.append([createWarningFact("s1", "r1", "a")], { expected: 3, lease: last });
       await store.release(last);
       expect(await store.listOrphans()).toHaveLength(1);
     });
@@ -77,66 +97,77 @@ export function runsSuite(given: () => Store): void {
     ];
 
     it("comes in order, until it is heard", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1"), start("s1", "r2")], { expected: 0, lease });
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1"), createStartFact("s1", "r2")], { expected: 0, lease });
       for (const message of all) await store.sendMessage("r1", message);
-      await store.sendMessage("r2", steer("1"));
+      await store.sendMessage("r2", createSteerMessage("1"));
       expect(await store.listMessages("r1")).toEqual(all);
-      await store.append([warning("s1", "r1", "a")], { expected: 2, lease, acknowledged: ["2", "\ud800"] });
+      await store.append([createWarningFact("s1", "r1", "a")], {
+        expected: 2,
+        lease,
+        acknowledged: ["2", "\ud800"],
+      });
       expect(await store.listMessages("r1")).toEqual([all[0], all[2], all[4]]);
-      expect(await store.listMessages("r2")).toEqual([steer("1")]);
+      expect(await store.listMessages("r2")).toEqual([createSteerMessage("1")]);
       expect(await store.listMessages("nobody")).toEqual([]);
     });
 
     it("counts once per key, also after it was heard and after the end (F84)", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1")], { expected: 0, lease });
-      await Promise.all([store.sendMessage("r1", steer("k")), store.sendMessage("r1", steer("k"))]);
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
+      await Promise.all([
+        store.sendMessage("r1", createSteerMessage("k")),
+        store.sendMessage("r1", createSteerMessage("k")),
+      ]);
       await store.sendMessage("r1", { key: "k", type: "cancel" });
-      expect(await store.listMessages("r1")).toEqual([steer("k")]);
-      await store.append([warning("s1", "r1", "a")], { expected: 1, lease, acknowledged: ["k"] });
-      await store.sendMessage("r1", steer("k"));
+      expect(await store.listMessages("r1")).toEqual([createSteerMessage("k")]);
+      await store.append([createWarningFact("s1", "r1", "a")], { expected: 1, lease, acknowledged: ["k"] });
+      await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listMessages("r1")).toEqual([]);
-      await store.append([done("s1", "r1")], { expected: 2, lease });
-      await store.sendMessage("r1", steer("k"));
+      await store.append([createDoneFact("s1", "r1")], { expected: 2, lease });
+      await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("a key that was heard some other way counts as told", async () => {
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1")], { expected: 0, lease, acknowledged: ["k"] });
-      await store.sendMessage("r1", steer("k"));
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease, acknowledged: ["k"] });
+      await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("is refused for a run that is not there, and for one that has ended", async () => {
-      await expect(store.sendMessage("r1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
-      const lease = await held(store, "s1");
-      await store.append([start("s1", "r1"), done("s1", "r1")], { expected: 0, lease });
-      await expect(store.sendMessage("r1", steer("k"))).rejects.toMatchObject({ code: "run_ended" });
+      await expect(store.sendMessage("r1", createSteerMessage("k"))).rejects.toMatchObject({
+        code: "unknown_run",
+      });
+      const lease = await acquireTestLease(store, "s1");
+      await store.append([createStartFact("s1", "r1"), createDoneFact("s1", "r1")], { expected: 0, lease });
+      await expect(store.sendMessage("r1", createSteerMessage("k"))).rejects.toMatchObject({
+        code: "run_ended",
+      });
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
     it("is heard together with the facts: a refused append leaves it unheard (F70)", async () => {
-      const stale = await held(store, "s1", "ann");
-      await store.append([start("s1", "r1")], { expected: 0, lease: stale });
-      await store.sendMessage("r1", steer("k"));
-      const conflict = store.append([warning("s1", "r1", "a")], {
+      const stale = await acquireTestLease(store, "s1", "ann");
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease: stale });
+      await store.sendMessage("r1", createSteerMessage("k"));
+      const conflict = store.append([createWarningFact("s1", "r1", "a")], {
         expected: 0,
         lease: stale,
         acknowledged: ["k"],
       });
       await expect(conflict).rejects.toMatchObject({ code: "position_conflict" });
-      expect(await store.listMessages("r1")).toEqual([steer("k")]);
+      expect(await store.listMessages("r1")).toEqual([createSteerMessage("k")]);
       await store.release(stale);
-      await held(store, "s1", "bob");
-      const lost = store.append([warning("s1", "r1", "a")], {
+      await acquireTestLease(store, "s1", "bob");
+      const lost = store.append([createWarningFact("s1", "r1", "a")], {
         expected: 1,
         lease: stale,
         acknowledged: ["k"],
       });
       await expect(lost).rejects.toMatchObject({ code: "lease_lost" });
-      expect(await store.listMessages("r1")).toEqual([steer("k")]);
+      expect(await store.listMessages("r1")).toEqual([createSteerMessage("k")]);
     });
   });
 }

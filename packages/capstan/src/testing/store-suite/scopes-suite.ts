@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { getScope, type ListOptions, type Store } from "../../store.ts";
-import { held, said, start } from "./facts-for-suite.ts";
+import { acquireTestLease, createMessageFact, createStartFact } from "./facts-for-suite.ts";
 
 // Alike by case, by form, by what a pattern matches, by how a store may keep it, and by what is next to it in bytes.
 const scopes = [
@@ -27,18 +27,21 @@ const scopes = [
 const rests = ["x", "~", "~~y", "\u0000", "\ud800", '"', ""];
 
 /** How sessions of several users share a store. */
-export function scopesSuite(given: () => Store): void {
+export function scopesSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("scopes", () => {
     /** A session with something said, at a time. */
     async function talk(sessionId: string, at: number): Promise<void> {
       const runId = `run of ${sessionId}`;
-      const facts = [start(sessionId, runId, at), { ...said(sessionId, runId, "apricot"), at }];
-      const lease = await held(store, sessionId);
+      const facts = [
+        createStartFact(sessionId, runId, at),
+        { ...createMessageFact(sessionId, runId, "apricot"), at },
+      ];
+      const lease = await acquireTestLease(store, sessionId);
       await store.append(facts, { expected: 0, lease });
     }
     const listed = async (options?: ListOptions) => (await store.list(options)).map(({ id }) => id);

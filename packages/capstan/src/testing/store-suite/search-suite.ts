@@ -1,13 +1,19 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { defaultPolicy } from "../../policy.ts";
 import type { Store } from "../../store.ts";
-import { fact, held, result, said, start } from "./facts-for-suite.ts";
+import {
+  acquireTestLease,
+  createFact,
+  createMessageFact,
+  createResultFact,
+  createStartFact,
+} from "./facts-for-suite.ts";
 
 /** Where words are found. */
-export function searchSuite(given: () => Store): void {
+export function searchSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("searches", () => {
@@ -18,8 +24,11 @@ export function searchSuite(given: () => Store): void {
       };
       for (const [sessionId, texts] of Object.entries(lines))
         await store.append(
-          [start(sessionId, sessionId), ...texts.map((text) => said(sessionId, sessionId, text))],
-          { expected: 0, lease: await held(store, sessionId) },
+          [
+            createStartFact(sessionId, sessionId),
+            ...texts.map((text) => createMessageFact(sessionId, sessionId, text)),
+          ],
+          { expected: 0, lease: await acquireTestLease(store, sessionId) },
         );
     });
     const places = async (words: string, most = 50) =>
@@ -44,11 +53,11 @@ export function searchSuite(given: () => Store): void {
     it("finds what was asked, what was steered and what tools gave", async () => {
       const input = [{ type: "user", content: "give me walnuts" }] as const;
       const facts = [
-        fact("s3", "r3", { type: "run_start", input, policy: defaultPolicy, timeZone: "UTC" }),
-        fact("s3", "r3", { type: "steered", entry: { type: "user", content: "hazelnuts instead" } }),
-        result("s3", "r3", "peanuts are sold out"),
+        createFact("s3", "r3", { type: "run_start", input, policy: defaultPolicy, timeZone: "UTC" }),
+        createFact("s3", "r3", { type: "steered", entry: { type: "user", content: "hazelnuts instead" } }),
+        createResultFact("s3", "r3", "peanuts are sold out"),
       ];
-      await store.append(facts, { expected: 0, lease: await held(store, "s3") });
+      await store.append(facts, { expected: 0, lease: await acquireTestLease(store, "s3") });
       expect(await places("walnuts")).toEqual(["s3 1"]);
       expect(await places("hazelnuts")).toEqual(["s3 2"]);
       expect(await places("peanuts")).toEqual(["s3 3"]);

@@ -1,15 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Store, StoreNotice } from "../../store.ts";
-import { held, pause, said, start, steer, warning } from "./facts-for-suite.ts";
+import {
+  acquireTestLease,
+  createMessageFact,
+  createStartFact,
+  createSteerMessage,
+  createWarningFact,
+  delay,
+} from "./facts-for-suite.ts";
 
 /** What two instances on the same data see of each other. */
 export function secondInstanceSuite(
-  given: () => Store,
+  getStore: () => Store,
   second: (first: Store) => Store | Promise<Store>,
 ): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("with a second instance on the same data", () => {
@@ -20,11 +27,14 @@ export function secondInstanceSuite(
     afterEach(() => other.close());
 
     it("both see facts, runs, titles, blobs, messages and what is found", async () => {
-      const lease = await held(store, "s1");
-      const facts = await store.append([start("s1", "r1"), said("s1", "r1", "apricot")], {
-        expected: 0,
-        lease,
-      });
+      const lease = await acquireTestLease(store, "s1");
+      const facts = await store.append(
+        [createStartFact("s1", "r1"), createMessageFact("s1", "r1", "apricot")],
+        {
+          expected: 0,
+          lease,
+        },
+      );
       const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
       await store.rename("s1", "title");
       expect(await other.read("s1")).toEqual(facts);
@@ -32,8 +42,11 @@ export function secondInstanceSuite(
       expect(await other.list()).toMatchObject([{ id: "s1", title: "title", facts: 2 }]);
       expect(await other.getBlob("s1", handle)).toMatchObject({ data: "x" });
       expect(await other.search("apricot")).toHaveLength(1);
-      await Promise.all([other.sendMessage("r1", steer("k")), store.sendMessage("r1", steer("k"))]);
-      expect(await store.listMessages("r1")).toEqual([steer("k")]);
+      await Promise.all([
+        other.sendMessage("r1", createSteerMessage("k")),
+        store.sendMessage("r1", createSteerMessage("k")),
+      ]);
+      expect(await store.listMessages("r1")).toEqual([createSteerMessage("k")]);
       await other.remove("s1");
       expect(await store.read("s1")).toEqual([]);
       await other.create("s2", "made");
@@ -43,26 +56,26 @@ export function secondInstanceSuite(
     it("one of them holds the lease; the other may take it when it lapsed, and fences the first off (F74, F75)", async () => {
       const both = await Promise.all([store.lease("s1", "ann", 60_000), other.lease("s1", "bob", 60_000)]);
       expect(both.filter((lease) => lease !== undefined)).toHaveLength(1);
-      const stale = await held(store, "s2", "ann", 1);
-      await store.append([start("s2", "r2")], { expected: 0, lease: stale });
-      await pause(10);
+      const stale = await acquireTestLease(store, "s2", "ann", 1);
+      await store.append([createStartFact("s2", "r2")], { expected: 0, lease: stale });
+      await delay(10);
       expect((await other.listOrphans()).map(({ runId }) => runId)).toEqual(["r2"]);
-      const fresh = await held(other, "s2", "bob");
+      const fresh = await acquireTestLease(other, "s2", "bob");
       expect(fresh.token).toBeGreaterThan(stale.token);
       expect(await store.listOrphans()).toEqual([]);
       await expect(
-        store.append([warning("s2", "r2", "a")], { expected: 1, lease: stale }),
+        store.append([createWarningFact("s2", "r2", "a")], { expected: 1, lease: stale }),
       ).rejects.toMatchObject({ code: "lease_lost" });
-      await other.append([warning("s2", "r2", "b")], { expected: 1, lease: fresh });
+      await other.append([createWarningFact("s2", "r2", "b")], { expected: 1, lease: fresh });
       expect(await store.read("s2")).toHaveLength(2);
     });
 
     it("their appends do not mix: at one position one wins, and no log has a gap", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       let [won, lost] = [0, 0];
       for (let expected = 0; expected < 20; expected++) {
         const race = [store, other].map((each, index) =>
-          each.append([warning("s1", "r1", `${expected} ${index}`)], { expected, lease }),
+          each.append([createWarningFact("s1", "r1", `${expected} ${index}`)], { expected, lease }),
         );
         for (const outcome of await Promise.allSettled(race)) outcome.status === "fulfilled" ? won++ : lost++;
       }
@@ -87,13 +100,13 @@ export function secondInstanceSuite(
     });
 
     it("who watches in one hears what the other writes and tells", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       const heard: StoreNotice[] = [];
       const stop = other.watch("s1", (news) => heard.push(news));
-      await pause(50);
-      await store.append([start("s1", "r1")], { expected: 0, lease });
+      await delay(50);
+      await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "facts" }), 30_000);
-      await store.sendMessage("r1", steer("k"));
+      await store.sendMessage("r1", createSteerMessage("k"));
       await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r1" }), 30_000);
       stop();
     });

@@ -1,20 +1,30 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "../../store.ts";
-import { held, pause, said, start, steer, warning } from "./facts-for-suite.ts";
+import {
+  acquireTestLease,
+  createMessageFact,
+  createStartFact,
+  createSteerMessage,
+  createWarningFact,
+  delay,
+} from "./facts-for-suite.ts";
 
 /** How sessions are listed, named and removed. */
-export function sessionsSuite(given: () => Store): void {
+export function sessionsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
-    store = given();
+    store = getStore();
   });
 
   describe("lists and removes", () => {
     it("lists sessions, the newest first", async () => {
-      await store.append([start("old", "r1", 1000)], { expected: 0, lease: await held(store, "old") });
-      await store.append([start("new", "r2", 2000), warning("new", "r2", "a", 3000)], {
+      await store.append([createStartFact("old", "r1", 1000)], {
         expected: 0,
-        lease: await held(store, "new"),
+        lease: await acquireTestLease(store, "old"),
+      });
+      await store.append([createStartFact("new", "r2", 2000), createWarningFact("new", "r2", "a", 3000)], {
+        expected: 0,
+        lease: await acquireTestLease(store, "new"),
       });
       expect(await store.list()).toEqual([
         { id: "new", facts: 2, createdAt: 2000, updatedAt: 3000 },
@@ -23,11 +33,17 @@ export function sessionsSuite(given: () => Store): void {
     });
 
     it("gives a session a title, and takes it away", async () => {
-      await store.append([start("s1", "r1", 5)], { expected: 0, lease: await held(store, "s1") });
+      await store.append([createStartFact("s1", "r1", 5)], {
+        expected: 0,
+        lease: await acquireTestLease(store, "s1"),
+      });
       const info = { id: "s1", facts: 1, createdAt: 5, updatedAt: 5 };
       await store.rename("s1", "A trip to \u0000 Köln \ud83d\ude80");
       expect(await store.list()).toEqual([{ ...info, title: "A trip to \u0000 Köln \ud83d\ude80" }]);
-      await store.append([warning("s1", "r1", "a", 6)], { expected: 1, lease: await held(store, "s1") });
+      await store.append([createWarningFact("s1", "r1", "a", 6)], {
+        expected: 1,
+        lease: await acquireTestLease(store, "s1"),
+      });
       expect(await store.list()).toMatchObject([{ title: "A trip to \u0000 Köln \ud83d\ude80", facts: 2 }]);
       await store.rename("s1", "");
       expect(await store.list()).toEqual([{ ...info, facts: 2, updatedAt: 6 }]);
@@ -36,11 +52,11 @@ export function sessionsSuite(given: () => Store): void {
     });
 
     it("removes everything of a session, and nothing of another", async () => {
-      const lease = await held(store, "s1");
+      const lease = await acquireTestLease(store, "s1");
       for (const id of ["s1", "s2"]) {
-        await store.append([start(id, `r-${id}`), said(id, `r-${id}`, "apricot")], {
+        await store.append([createStartFact(id, `r-${id}`), createMessageFact(id, `r-${id}`, "apricot")], {
           expected: 0,
-          lease: await held(store, id),
+          lease: await acquireTestLease(store, id),
         });
         await store.putBlob(id, { mediaType: "text/plain", data: id });
         await store.rename(id, id);
@@ -53,27 +69,34 @@ export function sessionsSuite(given: () => Store): void {
       expect(await store.findSession("r-s1")).toBeUndefined();
       expect(await store.getBlob("s1", handle)).toBeUndefined();
       expect(await store.listMessages("r-s1")).toEqual([]);
-      await expect(store.sendMessage("r-s1", steer("k"))).rejects.toMatchObject({ code: "unknown_run" });
+      await expect(store.sendMessage("r-s1", createSteerMessage("k"))).rejects.toMatchObject({
+        code: "unknown_run",
+      });
       expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
       expect((await store.search("apricot")).map(({ sessionId }) => sessionId)).toEqual(["s2"]);
       expect(await store.listMessages("r-s2")).toHaveLength(1);
       // Whoever was writing to it does not bring a half of it back.
-      await expect(store.append([warning("s1", "r-s1", "a")], { expected: 2, lease })).rejects.toThrow();
+      await expect(
+        store.append([createWarningFact("s1", "r-s1", "a")], { expected: 2, lease }),
+      ).rejects.toThrow();
       await store.remove("s1");
       await store.remove("nobody");
     });
 
     it("a removed session can be begun anew under its id", async () => {
-      await store.append([start("s1", "r1"), said("s1", "r1", "old")], {
+      await store.append([createStartFact("s1", "r1"), createMessageFact("s1", "r1", "old")], {
         expected: 0,
-        lease: await held(store, "s1"),
+        lease: await acquireTestLease(store, "s1"),
       });
-      await store.sendMessage("r1", steer("k"));
+      await store.sendMessage("r1", createSteerMessage("k"));
       await store.remove("s1");
-      await store.append([start("s1", "r1", 7)], { expected: 0, lease: await held(store, "s1") });
+      await store.append([createStartFact("s1", "r1", 7)], {
+        expected: 0,
+        lease: await acquireTestLease(store, "s1"),
+      });
       expect(await store.list()).toEqual([{ id: "s1", facts: 1, createdAt: 7, updatedAt: 7 }]);
       expect(await store.listMessages("r1")).toEqual([]);
-      await store.sendMessage("r1", steer("k"));
+      await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listMessages("r1")).toHaveLength(1);
       expect(await store.search("old")).toEqual([]);
     });
@@ -91,7 +114,7 @@ export function sessionsSuite(given: () => Store): void {
       expect(await store.getSession("s2")).toEqual({
         ...{ id: "s2", facts: 0, createdAt: expect.any(Number), updatedAt: expect.any(Number) },
       });
-      await pause(5);
+      await delay(5);
       await store.create("s1", "another");
       expect(await store.getSession("s1")).toEqual(first);
       expect((await store.list()).map(({ id }) => id).sort()).toEqual(["s1", "s2"]);
@@ -101,9 +124,9 @@ export function sessionsSuite(given: () => Store): void {
 
     it("keeps its title when a run begins in it, and then has the times of its facts", async () => {
       await store.create("s1", "mine");
-      await store.append([start("s1", "r1", 5), warning("s1", "r1", "a", 7)], {
+      await store.append([createStartFact("s1", "r1", 5), createWarningFact("s1", "r1", "a", 7)], {
         expected: 0,
-        lease: await held(store, "s1"),
+        lease: await acquireTestLease(store, "s1"),
       });
       const info = { id: "s1", title: "mine", facts: 2, createdAt: 5, updatedAt: 7 };
       expect(await store.getSession("s1")).toEqual(info);
@@ -139,7 +162,10 @@ export function sessionsSuite(given: () => Store): void {
   describe("a list", () => {
     it("has as many sessions as were asked for, the newest first", async () => {
       for (const [index, id] of ["a", "b", "c"].entries())
-        await store.append([start(id, `r-${id}`, index + 1)], { expected: 0, lease: await held(store, id) });
+        await store.append([createStartFact(id, `r-${id}`, index + 1)], {
+          expected: 0,
+          lease: await acquireTestLease(store, id),
+        });
       const listed = async (most: number) => (await store.list({ limit: most })).map(({ id }) => id);
       expect(await listed(2)).toEqual(["c", "b"]);
       expect(await listed(2.9)).toEqual(["c", "b"]);

@@ -1,0 +1,109 @@
+import { defaultPolicy, type Fact } from "capstan";
+import type { FactBody } from "capstan/internal/verification";
+import { describe, expect, it } from "vitest";
+import { checkTrial } from "./check-trial.ts";
+import type { TraceLine } from "./execution-trace.ts";
+
+const usage = { inputTokens: 0, outputTokens: 0 };
+
+/** A run with one call of `tool`, up to its end. */
+function logOf(tool: string, status: "ok" | "interrupted" = "ok"): Fact[] {
+  const call = { type: "call", id: "call_1_0", name: tool, input: {} } as const;
+  const result = { id: call.id, name: tool, result: "", is_error: status !== "ok", attempts: 1, ms: 0 };
+  const bodies: FactBody[] = [
+    { type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" },
+    {
+      type: "message",
+      entry: { type: "assistant", parts: [call] },
+      model: "m",
+      usage,
+      ms: 0,
+      finish: "stop",
+    },
+    { type: "tool_call_start", id: call.id, name: tool, arguments: {}, attempt: 1 },
+    { type: "tool_call_result", ...result, status },
+    { type: "done", status: "done", text: "", usage, cost: 0, grounded: true },
+  ];
+  return bodies.map((body, index) => {
+    const origin = { runId: "r", sessionId: "r", agent: "planned", turn: 1, at: 0, seq: index + 1 };
+    return { id: body.type, ...body, ...origin } as Fact;
+  });
+}
+
+function execution(tool: string, ...whats: ("begin" | "effect" | "end")[]): TraceLine[] {
+  return whats.map((what) => ({ what, key: "r/call_1_0", tool, pid: 1 }));
+}
+
+function toldOf({ runId, seq, type, id }: Fact): TraceLine {
+  return { what: "acknowledged", runId, seq, type, id };
+}
+
+const problemsOf = (facts: readonly Fact[], lines: readonly TraceLine[]) =>
+  checkTrial(new Map([["r", facts]]), lines).problems;
+
+describe("the verdict on a trial", () => {
+  it("finds nothing wrong with a run that is whole", () => {
+    const facts = logOf("pay");
+    const lines = [...execution("pay", "begin", "effect", "end"), ...facts.map(toldOf)];
+    expect(problemsOf(facts, lines)).toEqual([]);
+    expect(problemsOf(logOf("pay", "interrupted"), execution("pay", "begin", "effect"))).toEqual([]);
+  });
+
+  it("finds a run that did not end, and one that is gone", () => {
+    const facts = logOf("pay").slice(0, 3);
+    expect(problemsOf(facts, [])).toEqual([
+      "r: lost: the last fact is tool_call_start",
+      "r: call_1_0 (pay) is without a result",
+    ]);
+    expect(checkTrial(new Map(), facts.map(toldOf)).problems).toEqual(["r: acknowledged but missing"]);
+  });
+
+  it("finds an acknowledged fact that is missing, and a gap", () => {
+    const facts = logOf("look");
+    const lines = [...execution("look", "begin", "effect", "end"), ...facts.map(toldOf)];
+    const without = facts.filter(({ type }) => type !== "message");
+    const problems = problemsOf(without, lines);
+    expect(problems).toContain("r: fact 2 has the number 3");
+    expect(problems).toContain("r: the acknowledged fact 2 (message) is not there");
+  });
+
+  it("finds what was executed twice and must not be, without an intent, or after its result", () => {
+    const twice = execution("pay", "begin", "effect", "begin", "effect", "end");
+    expect(problemsOf(logOf("pay"), twice)).toEqual([
+      "r: call_1_0 (pay) was executed 2 times for 1 intents",
+      "r: call_1_0 (pay) was executed 2 times but must not be repeated",
+    ]);
+    const facts = logOf("look");
+    const late = [
+      ...execution("look", "begin", "effect", "end"),
+      ...facts.map(toldOf),
+      ...execution("look", "begin"),
+    ];
+    expect(problemsOf(facts, late)).toContain("r: r/call_1_0 started again after its result was stored");
+  });
+
+  it("finds a result without an execution, an interruption of what may be repeated, and a strange key", () => {
+    expect(problemsOf(logOf("look"), [])).toEqual(["r: call_1_0 (look) has a result but was not executed"]);
+    expect(problemsOf(logOf("charge", "interrupted"), execution("charge", "begin"))).toEqual([
+      "r: call_1_0 (charge) is interrupted",
+    ]);
+    const strange: TraceLine = { what: "begin", key: "r/other", tool: "look", pid: 1 };
+    expect(problemsOf(logOf("look"), [strange, ...execution("look", "begin", "end")])).toEqual([
+      'r: "r/other" is not the key of a call of look',
+    ]);
+  });
+
+  it("lets a run be given up only when it has lost its process too often in one turn", () => {
+    const error = { code: "quarantined", message: "", retryable: false };
+    const [start] = logOf("look");
+    const end = { ...logOf("look").at(-1), status: "failed", error } as Fact;
+    const lost = { ...start, type: "recovered", owner: "w" } as Fact;
+    const turnEnd = { ...start, type: "turn_end", turn: 1, usage } as Fact;
+    const numbered = (facts: (Fact | undefined)[]) =>
+      facts.map((fact, index) => ({ ...fact, seq: index + 1 }) as Fact);
+    const often = numbered([start, ...Array.from({ length: 6 }, () => lost), turnEnd, end]);
+    expect(checkTrial(new Map([["r", often]]), [])).toMatchObject({ problems: [], quarantined: 1 });
+    const seldom = numbered([start, lost, lost, lost, turnEnd, lost, lost, lost, turnEnd, end]);
+    expect(problemsOf(seldom, [])).toEqual(["r: it ended as failed: "]);
+  });
+});

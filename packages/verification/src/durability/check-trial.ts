@@ -1,0 +1,194 @@
+import { type Fact, getCalls } from "capstan";
+import { isRepeatable } from "capstan/internal/verification";
+import { crashTools } from "./crash-agent.ts";
+import type { TraceLine } from "./execution-trace.ts";
+
+/** Result of checking all runs of a trial. */
+export type TrialCheck = {
+  readonly problems: readonly string[];
+  readonly runs: number;
+  readonly facts: number;
+  /** Tool executions, and how many of them were repeated after a crash. */
+  readonly executions: number;
+  readonly repeated: number;
+  /** Calls with an unknown outcome, and how many of them took effect. */
+  readonly interrupted: number;
+  readonly interruptedWithEffect: number;
+  /** How often another process took over a run. */
+  readonly recoveries: number;
+  /** Runs that were quarantined because they lost their process too often in one turn. */
+  readonly quarantined: number;
+};
+
+type TrialCounts = { -readonly [Field in Exclude<keyof TrialCheck, "problems">]: TrialCheck[Field] };
+type Execution = Extract<TraceLine, { key: string }>;
+type AcknowledgedFact = Extract<TraceLine, { what: "acknowledged" }>;
+type RunTrace = {
+  readonly executions: Execution[];
+  readonly acknowledged: AcknowledgedFact[];
+  readonly restarted: Set<string>;
+};
+
+const maxRecoveries = 5;
+
+/**
+ * Compares the logs of all runs with the execution trace. Checks that every run has ended, every acknowledged fact is in
+ * its log, no call started again after its result was acknowledged, non-repeatable calls ran once, and calls with an
+ * unknown outcome are reported as interrupted.
+ */
+export function checkTrial(
+  sessions: ReadonlyMap<string, readonly Fact[]>,
+  lines: readonly TraceLine[],
+): TrialCheck {
+  const problems: string[] = [];
+  const count: TrialCounts = {
+    runs: 0,
+    facts: 0,
+    executions: 0,
+    repeated: 0,
+    interrupted: 0,
+    interruptedWithEffect: 0,
+    recoveries: 0,
+    quarantined: 0,
+  };
+  const traces = groupTraces(lines);
+  for (const [runId, facts] of sessions) {
+    const trace = traces.get(runId) ?? createRunTrace();
+    const isQuarantinedRun = isQuarantined(facts);
+    for (const problem of [
+      ...checkLog(facts),
+      ...checkAcknowledged(facts, trace.acknowledged),
+      ...(isQuarantinedRun ? [] : checkEnd(facts)),
+      ...checkCalls(runId, facts, { trace, count, isQuarantinedRun }),
+    ])
+      problems.push(`${runId}: ${problem}`);
+    count.runs += 1;
+    count.facts += facts.length;
+    count.recoveries += countRecoveries(facts);
+    count.quarantined += isQuarantinedRun ? 1 : 0;
+  }
+  for (const [runId, { acknowledged }] of traces)
+    if (acknowledged.length > 0 && !sessions.has(runId)) problems.push(`${runId}: acknowledged but missing`);
+  return { problems, ...count };
+}
+
+const createRunTrace = (): RunTrace => ({ executions: [], acknowledged: [], restarted: new Set() });
+
+/** Groups the trace by run. `restarted` holds the keys of calls that started after their result was acknowledged. */
+function groupTraces(lines: readonly TraceLine[]): Map<string, RunTrace> {
+  const traces = new Map<string, RunTrace>();
+  const settled = new Set<string>();
+  for (const line of lines) {
+    const runId = line.what === "acknowledged" ? line.runId : (line.key.split("/")[0] ?? "");
+    const trace = traces.get(runId) ?? createRunTrace();
+    traces.set(runId, trace);
+    if (line.what !== "acknowledged") {
+      trace.executions.push(line);
+      if (line.what === "begin" && settled.has(line.key)) trace.restarted.add(line.key);
+    } else {
+      trace.acknowledged.push(line);
+      if (line.type === "tool_call_result") settled.add(`${runId}/${line.id}`);
+    }
+  }
+  return traces;
+}
+
+function checkLog(facts: readonly Fact[]): string[] {
+  const gap = facts.findIndex((fact, index) => fact.seq !== index + 1);
+  const problems = gap === -1 ? [] : [`fact ${gap + 1} has number ${facts[gap]?.seq}`];
+  const results = facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.id : []));
+  if (new Set(results).size < results.length) problems.push("a call has two results");
+  return problems;
+}
+
+function checkAcknowledged(facts: readonly Fact[], acknowledged: readonly AcknowledgedFact[]): string[] {
+  return acknowledged.flatMap(({ seq, type, id }) => {
+    const fact = facts[seq - 1];
+    return fact?.type === type && fact.id === id ? [] : [`acknowledged fact ${seq} (${type}) is missing`];
+  });
+}
+
+const countRecoveries = (facts: readonly Fact[]) => facts.filter(({ type }) => type === "recovered").length;
+
+/** True if the run ended as quarantined after too many recoveries in one turn. */
+function isQuarantined(facts: readonly Fact[]): boolean {
+  const end = facts.at(-1);
+  if (end?.type !== "done" || end.error?.code !== "quarantined") return false;
+  const turns = facts
+    .map(({ type }) => type)
+    .join(" ")
+    .split("turn_end");
+  return turns.some((turn) => turn.split("recovered").length - 1 > maxRecoveries);
+}
+
+function checkEnd(facts: readonly Fact[]): string[] {
+  const end = facts.at(-1);
+  if (end?.type !== "done") return [`lost: the last fact is ${end?.type}`];
+  return end.status === "done" ? [] : [`ended as ${end.status}: ${end.text}`];
+}
+
+type RunCheckContext = {
+  readonly trace: RunTrace;
+  readonly count: TrialCounts;
+  readonly isQuarantinedRun: boolean;
+};
+
+function checkCalls(
+  runId: string,
+  facts: readonly Fact[],
+  { trace, count, isQuarantinedRun }: RunCheckContext,
+): string[] {
+  const problems: string[] = [];
+  const calls = new Map(
+    facts
+      .flatMap((fact) => (fact.type === "message" ? getCalls(fact.entry) : []))
+      .map((call) => [call.id, call]),
+  );
+  const byKey = Map.groupBy(trace.executions, ({ key }) => key);
+  for (const [key, [line]] of byKey) {
+    const call = calls.get(key.slice(runId.length + 1));
+    if (call?.name !== line?.tool) problems.push(`"${key}" is not the key of a call of ${line?.tool}`);
+  }
+  for (const key of trace.restarted) problems.push(`${key} started again after its result was stored`);
+  for (const [callId, { name }] of calls) {
+    const lines = byKey.get(`${runId}/${callId}`) ?? [];
+    const own = facts.filter((fact) => "id" in fact && fact.id === callId);
+    for (const problem of checkCall(name, { facts: own, lines, count, isQuarantinedRun }))
+      problems.push(`${callId} (${name}) ${problem}`);
+  }
+  return problems;
+}
+
+type CallCheckContext = Pick<RunCheckContext, "count" | "isQuarantinedRun"> & {
+  readonly facts: readonly Fact[];
+  readonly lines: readonly Execution[];
+};
+
+function checkCall(name: string, { facts, lines, count, isQuarantinedRun }: CallCheckContext): string[] {
+  const problems: string[] = [];
+  const countLines = (what: Execution["what"]) => lines.filter((line) => line.what === what).length;
+  const [begins, effects, ends] = [countLines("begin"), countLines("effect"), countLines("end")];
+  const starts = facts.filter(({ type }) => type === "tool_call_start").length;
+  const result = facts.find((fact) => fact.type === "tool_call_result");
+  const repeatable = isRepeatable(crashTools[name as keyof typeof crashTools]);
+  count.executions += begins;
+  count.repeated += Math.max(0, begins - 1);
+  if (begins > starts) problems.push(`was executed ${begins} times for ${starts} intents`);
+  if (result && facts.at(-1) !== result) problems.push("started after its result");
+  if (!repeatable && begins > 1) problems.push(`was executed ${begins} times but must not be repeated`);
+  if (result?.status === "ok" && ends === 0) problems.push("has a result but was not executed");
+  if (result?.status === "interrupted") {
+    count.interrupted += 1;
+    if (effects > 0) count.interruptedWithEffect += 1;
+    if (starts === 0) problems.push("is reported as interrupted but never started");
+  }
+  // A quarantined run settles its open calls as interrupted or skipped.
+  const allowed = isQuarantinedRun
+    ? ["ok", "interrupted", "skipped"]
+    : repeatable
+      ? ["ok"]
+      : ["ok", "interrupted"];
+  if (!result || !allowed.includes(result.status))
+    problems.push(`is ${result?.status ?? "without a result"}`);
+  return problems;
+}

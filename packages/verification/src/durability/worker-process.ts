@@ -1,0 +1,77 @@
+// A worker process on a shared store. The first argument holds its options as JSON. It reads requests for runs from stdin
+// and writes reports to stdout, one JSON object per line: ready, run stored, run settled, run refused. It exits on SIGTERM
+// and when stdin ends.
+import { writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { AgentError, type Event, type Hooks, isFact } from "capstan";
+import { local } from "capstan/engines/local";
+import { type Breakpoint, createBreakpoint, withBreakpoints } from "./breakpoints.ts";
+import { type CrashAgentOptions, createCrashAgent, type PlannedCalls } from "./crash-agent.ts";
+import { openTrace } from "./execution-trace.ts";
+import { openSharedStore, type StoreAddress } from "./open-shared-store.ts";
+
+/** Options of a worker process. */
+export type WorkerOptions = Omit<CrashAgentOptions, "trace" | "reach"> & {
+  readonly store: StoreAddress;
+  /** File for executions and acknowledged facts. */
+  readonly traceFile: string;
+  readonly leaseMs: number;
+  readonly breakpoint?: Breakpoint;
+};
+
+/** A run that a worker is asked to start. */
+export type WorkerRequest = { readonly runId: string; readonly plan: PlannedCalls };
+
+/** A report of a worker. */
+export type WorkerReport =
+  | { readonly type: "ready" }
+  | { readonly type: "stored"; readonly runId: string }
+  | { readonly type: "rested"; readonly runId: string; readonly status: string; readonly text: string }
+  | { readonly type: "refused"; readonly runId: string; readonly code: string };
+
+function runWorker(options: WorkerOptions): void {
+  const reach = createBreakpoint(options.breakpoint);
+  const trace = openTrace(options.traceFile);
+  const store = withBreakpoints(openSharedStore(options.store), reach);
+  const agent = createCrashAgent({ ...options, trace, reach });
+  const report = (message: WorkerReport) => writeSync(1, `${JSON.stringify(message)}\n`);
+
+  const hooks: Hooks = {
+    onEvent(event: Event) {
+      if (!isFact(event)) return;
+      const { runId, seq, type, id } = event;
+      trace.write({ what: "acknowledged", runId, seq, type, id });
+      if (type === "run_start") report({ type: "stored", runId });
+    },
+  };
+  const engine = local({
+    store,
+    agents: agent,
+    leaseMs: options.leaseMs,
+    owner: `worker ${process.pid}`,
+    getResumeOptions: () => ({ hooks }),
+  });
+
+  function startRun({ runId, plan }: WorkerRequest): void {
+    engine.run(agent, JSON.stringify(plan), { runId, session: runId, hooks }).then(
+      ({ status, text }) => report({ type: "rested", runId, status, text }),
+      (error) =>
+        report({ type: "refused", runId, code: error instanceof AgentError ? error.code : String(error) }),
+    );
+  }
+
+  async function shutDown(): Promise<void> {
+    await engine.close();
+    await store.close();
+    requests.close();
+    process.stdin.destroy();
+  }
+
+  const requests = createInterface(process.stdin);
+  requests.on("line", (line) => startRun(JSON.parse(line)));
+  process.stdin.on("end", () => process.exit(0));
+  process.once("SIGTERM", () => void shutDown());
+  report({ type: "ready" });
+}
+
+runWorker(JSON.parse(process.argv[2] ?? "{}"));

