@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { splitProse } from "./cite-sources.ts";
 import { describeData } from "./describe-data.ts";
-import { proseOf } from "./prose.ts";
 
 const told = (data: Parameters<typeof describeData>[0], said = "") =>
   describeData(data, { hideIds: false, said });
@@ -43,7 +43,7 @@ describe("what can be quoted of a Markdown text", () => {
   it("is its sentences and rows, not its code, headings and links", () => {
     const markdown =
       "# Ropes\n\nDocs • Chat • Blog\n\nA rope holds. Two hold more!\n\n```js\nconst rope = 1;\n```\n\n| knot | use |\n| --- | --- |\n| bowline | a loop |\n\n- Dry it well.";
-    expect(proseOf(markdown)).toEqual([
+    expect(splitProse(markdown)).toEqual([
       "A rope holds.",
       "Two hold more!",
       "knot: use",

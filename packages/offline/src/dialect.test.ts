@@ -106,7 +106,7 @@ describe("the offline model in the text dialect", () => {
     };
     await talk(textDialect(overheard), "find all blue boats");
     expect(said.join("")).toMatch(
-      /^\[Thinking: The request is like .*\]\n\nTOOL_CALL: findBoats\nARGUMENTS: \{"colour":"blue"\}\[Thinking: /,
+      /^\[Thinking: The request matches .*\]\n\nTOOL_CALL: findBoats\nARGUMENTS: \{"colour":"blue"\}\[Thinking: /,
     );
   });
 });

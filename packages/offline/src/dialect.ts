@@ -1,5 +1,5 @@
-// The text dialect, from the model's side: a model without tools of its own is told of them in the instructions, reads
-// calls and results as text, and writes calls as text. Here that becomes a request like any other, and back.
+// The text dialect from the model's side: tools are described in the instructions, and calls and results are text.
+// Converts such requests to native ones, and replies back to text.
 
 import {
   type AssistantEntry,
@@ -13,28 +13,28 @@ import {
   type ToolSpec,
 } from "capstan";
 import { dialectParser } from "capstan/models/text-dialect";
-import type { Call } from "./done-calls.ts";
+import type { Call } from "./call-records.ts";
 
 const opening = /(?:^|\n\n)You have access to the following tools\.\n\nAVAILABLE TOOLS:\n/u;
 const closing = "\n\nWhen you need a tool, write";
 
-/** The request that a request in the text dialect stands for; nothing when it is not in that dialect. */
-export function fromDialect(request: ModelRequest): ModelRequest | undefined {
+/** Converts a request in the text dialect to a native one. Undefined if the request is not in that dialect. */
+export function parseDialectRequest(request: ModelRequest): ModelRequest | undefined {
   const { instructions, history } = request;
   const start = opening.exec(instructions);
   const end = instructions.lastIndexOf(closing);
-  // Where tools are withdrawn, only the history tells how it is written.
+  // Without tools, only the history shows which dialect is in use.
   if (!start || end < start.index)
-    return history.slice(-mostLooked).some(hasResults)
-      ? { ...request, history: entriesOf(history) }
+    return history.slice(-maxInspectedEntries).some(hasResults)
+      ? { ...request, history: parseEntries(history) }
       : undefined;
   const listed = instructions.slice(start.index + start[0].length, end);
   const rules = instructions.slice(end);
   return {
     ...request,
     instructions: instructions.slice(0, start.index),
-    tools: toolsIn(listed),
-    history: entriesOf(history),
+    tools: parseToolList(listed),
+    history: parseEntries(history),
     toolChoice: rules.includes("\n\nYou must call")
       ? "required"
       : rules.includes("\n\nDo not call")
@@ -43,13 +43,13 @@ export function fromDialect(request: ModelRequest): ModelRequest | undefined {
   };
 }
 
-/** Whoever uses tools has used one of late. */
-const mostLooked = 20;
+/** A conversation with tools has a recent result. */
+const maxInspectedEntries = 20;
 
 const hasResults = (entry: Entry): boolean =>
   entry.type === "user" && typeof entry.content === "string" && entry.content.startsWith("TOOL_RESULT: ");
 
-function toolsIn(listed: string): ToolSpec[] {
+function parseToolList(listed: string): ToolSpec[] {
   const found = listed.matchAll(/^- (\S+): ([\s\S]*?)\n {2}Parameters: (\{.*\})$/gmu);
   return [...found].map(([, name = "", description = "", schema = "{}"]) => ({
     name,
@@ -58,21 +58,21 @@ function toolsIn(listed: string): ToolSpec[] {
   }));
 }
 
-function entriesOf(history: readonly Entry[]): Entry[] {
+function parseEntries(history: readonly Entry[]): Entry[] {
   let open: CallPart[] = [];
   let calls = 0;
   return history.flatMap((entry): Entry[] => {
     if (entry.type === "assistant") {
-      const read = assistantEntry(getText(entry), () => `call_${calls++}`);
+      const read = parseAssistantEntry(getText(entry), () => `call_${calls++}`);
       open = read.parts.filter((part) => part.type === "call");
       return [read];
     }
     if (entry.type !== "user" || typeof entry.content !== "string") return [entry];
-    return hasResults(entry) ? resultsIn(entry.content, open) : [entry];
+    return hasResults(entry) ? parseResults(entry.content, open) : [entry];
   });
 }
 
-function assistantEntry(text: string, newId: () => string): AssistantEntry {
+function parseAssistantEntry(text: string, newId: () => string): AssistantEntry {
   const parser = dialectParser();
   const parts: AssistantPart[] = [];
   const raw: string[] = [];
@@ -87,21 +87,23 @@ function assistantEntry(text: string, newId: () => string): AssistantEntry {
   let at = 0;
   return {
     type: "assistant",
-    parts: parts.map((part) => (part.type === "call" ? { ...part, input: inputIn(raw[at++] ?? "") } : part)),
+    parts: parts.map((part) =>
+      part.type === "call" ? { ...part, input: parseCallInput(raw[at++] ?? "") } : part,
+    ),
   };
 }
 
-function inputIn(raw: string): { readonly [key: string]: Json } {
+function parseCallInput(raw: string): { readonly [key: string]: Json } {
   try {
     return JSON.parse(raw);
   } catch {
-    return {}; // it was refused, and the result says so
+    return {}; // the runtime refused the call, and its result says so
   }
 }
 
 const resultPattern = /^TOOL_RESULT: (.*)\nSTATUS: (success|error)\nCONTENT: ([\s\S]*?)\n---$/gmu;
 
-function resultsIn(text: string, calls: readonly CallPart[]): ResultEntry[] {
+function parseResults(text: string, calls: readonly CallPart[]): ResultEntry[] {
   return [...text.matchAll(resultPattern)].map(([, name = "", outcome, content = ""], at) => ({
     type: "result",
     callId: calls[at]?.id ?? `result_${at}`,
@@ -111,8 +113,8 @@ function resultsIn(text: string, calls: readonly CallPart[]): ResultEntry[] {
   }));
 }
 
-/** A reply as the dialect wants it: what was thought in brackets, then the words or the calls. */
-export function inDialect(why: string, text: string, calls: readonly Call[]): string {
+/** Formats a reply in the text dialect: reasoning in brackets, then the text or the calls. */
+export function formatDialectReply(why: string, text: string, calls: readonly Call[]): string {
   const thought = why === "" ? [] : [`[Thinking: ${why.replace(/[[\]]/gu, "")}]`];
   const said = calls.map(({ name, input }) => `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input)}`);
   return [...thought, ...(text === "" ? [] : [text]), ...said].join("\n\n");

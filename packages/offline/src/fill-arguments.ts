@@ -1,156 +1,177 @@
-import { isRecord, type Json } from "capstan";
-import { carefulScene } from "./careful-scene.ts";
+import { isRecord, type Json, type ToolSpec } from "capstan";
 import { fillRules } from "./fill-rules.ts";
-import { lastValueOf } from "./from-results.ts";
+import { findLastValue } from "./find-in-results.ts";
 import type { ToolMatch } from "./match-tool.ts";
-import { isIdName, type Property, propertiesOf } from "./properties.ts";
+import { isPointerPhrase } from "./pointers.ts";
+import { getProperties, isIdName, type Property } from "./properties.ts";
 import { readValue } from "./read-value.ts";
-import { onlyRefersBack } from "./refer-back.ts";
-import { isSearchFor, type Resolution, resolveReference, type Scene, wrapped } from "./resolve-reference.ts";
-import { takesAway } from "./taking-away.ts";
-import { stemOf, unquoted, type Word, wordsOf } from "./words.ts";
+import { isRemoval } from "./removal.ts";
+import {
+  type DialogContext,
+  matchesSearch,
+  type Resolution,
+  resolveReference,
+  wrapId,
+} from "./resolve-reference.ts";
+import { fillers } from "./synonyms.ts";
+import { tokenize, toNameStems, toStem, unquote, type Word } from "./words.ts";
 
 export type Input = { readonly [key: string]: Json };
 
-/** A name that stands where an id is needed, and what has become of it. */
+/** A name given where an id is needed, and why it could not be resolved. */
 export type OpenReference = {
   readonly property: Property;
   readonly phrase: string;
   readonly resolution: Exclude<Resolution, { type: "found" }>;
 };
 
-export type Filled = {
+export type FillResult = {
   readonly input: Input;
   readonly missing: readonly Property[];
   readonly open: readonly OpenReference[];
-  /** All names that stand where an id is needed, also those that are known. */
+  /** All names given where an id is needed, including resolved ones. */
   readonly phrases: readonly string[];
 };
 
-export type Filling = {
+export type FillContext = {
   readonly match: ToolMatch;
   readonly properties: readonly Property[];
   readonly words: readonly Word[];
-  readonly scene: Scene;
+  readonly context: DialogContext;
   readonly input: Record<string, Json>;
   readonly open: OpenReference[];
   readonly phrases: string[];
-  /** Words that have become the value of an argument. */
+  /** Words that have been used as the value of an argument. */
   readonly used: Set<Word>;
 };
 
-/** The arguments of a tool from the words of a sentence and from earlier results; and those that stay missing. */
-export function fillArguments(match: ToolMatch, words: readonly Word[], scene: Scene): Filled {
-  const properties = propertiesOf(match.tool);
-  const filling: Filling = {
+/** Fills the arguments of a tool from the utterance and from earlier results, and lists those that are missing. */
+export function fillArguments(match: ToolMatch, words: readonly Word[], context: DialogContext): FillResult {
+  const properties = getProperties(match.tool);
+  const state: FillContext = {
     match,
     properties,
     words,
-    scene: takesAway(words) ? carefulScene(match.tool, scene) : scene,
+    context: isRemoval(words) ? narrowContext(match.tool, context) : context,
     input: {},
     open: [],
     phrases: [],
     used: new Set(),
   };
-  fillFromExample(filling);
-  const isOpen = (property: Property) => filling.open.some((open) => open.property.name === property.name);
+  fillFromExample(state);
+  const isOpen = (property: Property) => state.open.some((open) => open.property.name === property.name);
   for (const rule of fillRules) {
     for (const property of properties) {
-      if (filling.input[property.name] !== undefined || isOpen(property)) continue;
-      const value = rule(property, filling);
-      if (value !== undefined) filling.input[property.name] = value;
+      if (state.input[property.name] !== undefined || isOpen(property)) continue;
+      const value = rule(property, state);
+      if (value !== undefined) state.input[property.name] = value;
     }
   }
-  for (const { name, required, fallback } of properties)
-    if (required && fallback !== undefined) filling.input[name] ??= fallback;
-  for (const { name, least } of properties) {
-    const value = filling.input[name];
-    if (Array.isArray(value) && value.length < least) delete filling.input[name];
+  for (const { name, required, defaultValue } of properties)
+    if (required && defaultValue !== undefined) state.input[name] ??= defaultValue;
+  for (const { name, minItems } of properties) {
+    const value = state.input[name];
+    if (Array.isArray(value) && value.length < minItems) delete state.input[name];
   }
   const missing = properties.filter(
-    (property) => property.required && filling.input[property.name] === undefined && !isOpen(property),
+    (property) => property.required && state.input[property.name] === undefined && !isOpen(property),
   );
-  return { input: filling.input, missing, open: filling.open, phrases: filling.phrases };
+  return { input: state.input, missing, open: state.open, phrases: state.phrases };
 }
 
-function fillFromExample(filling: Filling): void {
-  const { match, properties, input, words, used } = filling;
+function fillFromExample(state: FillContext): void {
+  const { match, properties, input, words, used } = state;
   const { example } = match;
   if (!example) return;
   const { slots } = example;
   for (const property of properties) {
-    const own = slots.get(property.name);
-    const meant = own === undefined ? example.input[property.name] : `{${property.name}}`;
-    const value = meant === undefined ? undefined : written(meant, property, filling);
+    const slotValue = slots.get(property.name);
+    const template = slotValue === undefined ? example.input[property.name] : `{${property.name}}`;
+    const value = template === undefined ? undefined : fillTemplate(template, property, state);
     if (value !== undefined) input[property.name] = value;
   }
-  const taken = new Set([...slots.values()].flatMap((value) => value.split(" ")));
-  for (const word of words) if (taken.has(word.raw) || slotted(word, slots)) used.add(word);
+  const slotWords = new Set([...slots.values()].flatMap((value) => value.split(" ")));
+  for (const word of words) if (slotWords.has(word.raw) || isSlotValue(word, slots)) used.add(word);
 }
 
-const slotted = ({ raw }: Word, slots: ReadonlyMap<string, string>): boolean =>
-  [...slots.values()].includes(unquoted(raw));
+const isSlotValue = ({ raw }: Word, slots: ReadonlyMap<string, string>): boolean =>
+  [...slots.values()].includes(unquote(raw));
 
-/** A value of an example with the slots filled in; nothing while a name in it stands for an id that is not known. */
-function written(meant: Json, property: Property, filling: Filling): Json | undefined {
-  const slots = filling.match.example?.slots ?? new Map<string, string>();
-  if (Array.isArray(meant)) {
+/** Fills the slots of an example value. Undefined while a name in it stands for an unknown id. */
+function fillTemplate(template: Json, property: Property, state: FillContext): Json | undefined {
+  const slots = state.match.example?.slots ?? new Map<string, string>();
+  if (Array.isArray(template)) {
     const member = property.member ?? property;
-    const values = meant.map((part: Json) => written(part, member, filling));
+    const values = template.map((part: Json) => fillTemplate(part, member, state));
     return values.some((value) => value === undefined) ? undefined : (values as Json[]);
   }
-  if (isRecord(meant)) {
-    const parts = Object.entries(meant as Input).map(([key, part]) => {
+  if (isRecord(template)) {
+    const parts = Object.entries(template as Input).map(([key, part]) => {
       const inner = property.inner.find(({ name }) => name === key);
-      return [key, inner ? written(part, inner, filling) : (part as Json | undefined)] as const;
+      return [key, inner ? fillTemplate(part, inner, state) : (part as Json | undefined)] as const;
     });
     return parts.some(([, value]) => value === undefined) ? undefined : (Object.fromEntries(parts) as Input);
   }
-  if (typeof meant !== "string") return meant;
-  const alone = /^\{([^}]*)\}$/u.exec(meant)?.[1];
-  if (alone !== undefined) return valueSaid(slots.get(alone) ?? "", property, filling);
-  if (!meant.includes("{")) return meant;
-  const text = meant.replace(/\{([^}]*)\}/gu, (_, slot: string) => singular(slots.get(slot) ?? ""));
+  if (typeof template !== "string") return template;
+  const onlySlot = /^\{([^}]*)\}$/u.exec(template)?.[1];
+  if (onlySlot !== undefined) return resolveSlotValue(slots.get(onlySlot) ?? "", property, state);
+  if (!template.includes("{")) return template;
+  const text = template.replace(/\{([^}]*)\}/gu, (_, slot: string) => toSingular(slots.get(slot) ?? ""));
   return readValue(text, property);
 }
 
-/** "Number 7", "the one about frost": what says that a name follows is no part of it. */
-const naming =
+/** Prefixes that announce a name, as in "number 7" or "the one about frost". */
+const namingPrefix =
   /^(?:(?:the\s+)?ones?\s+(?=about|called|named|titled|with|that))?(?:(?:with\s+)?(?:the\s+)?(?:number|no\.?|nr\.?|id)\s+(?=\S)|#(?=\d)|(?:about|called|named|titled|saying|that\s+says)\s+(?:(?:the|a|an|my)\s+)?)?/iu;
 
-/** What was said as the value of an argument, looked up where it is the name of something with an id. */
-function valueSaid(said: string, property: Property, filling: Filling): Json | undefined {
-  const { scene, open, phrases } = filling;
-  const text = property.isReference ? said.replace(naming, "") : said;
-  if (!property.isReference && onlyRefersBack(wordsOf(text))) return lastValueOf(property, text, scene);
-  const read = property.isReference && property.type !== "array" ? undefined : readValue(text, property);
-  const needsId = property.isReference || (property.type === "number" && read === undefined);
-  if (!needsId || text === "") return read;
-  const resolution = resolveReference(text, property, pointable(text, filling));
+/** Converts the text of a slot to an argument value. Names of items that have an id are resolved. */
+function resolveSlotValue(slotText: string, property: Property, state: FillContext): Json | undefined {
+  const { context, open, phrases } = state;
+  const text = property.isReference ? slotText.replace(namingPrefix, "") : slotText;
+  if (!property.isReference && isPointerPhrase(tokenize(text))) return findLastValue(property, text, context);
+  const value = property.isReference && property.type !== "array" ? undefined : readValue(text, property);
+  const needsId = property.isReference || (property.type === "number" && value === undefined);
+  if (!needsId || text === "") return value;
+  const resolution = resolveReference(text, property, excludeOwnLookups(text, state));
   phrases.push(text);
   if (resolution.type === "found") return resolution.value;
-  if (resolution.type === "unknown" && isId(text, property)) return wrapped(readId(text), property);
+  if (resolution.type === "unknown" && isIdText(text, property)) return wrapId(parseId(text), property);
   open.push({ property, phrase: text, resolution });
   return undefined;
 }
 
-/** "There" is not what was just looked up for another part of the same sentence. */
-function pointable(text: string, { scene, match }: Filling): Scene {
-  if (!onlyRefersBack(wordsOf(text))) return scene;
+/** A pointer such as "there" must not refer to something that was looked up for another slot of the same sentence. */
+function excludeOwnLookups(text: string, { context, match }: FillContext): DialogContext {
+  if (!isPointerPhrase(tokenize(text))) return context;
   const others = [...(match.example?.slots.values() ?? [])].filter((value) => value !== text);
-  const isLookup = ({ at, input }: Scene["results"][number]) =>
-    at > scene.runFrom && others.some((other) => isSearchFor(other, input));
-  return { ...scene, results: scene.results.filter((result) => !isLookup(result)) };
+  const isLookup = ({ at, input }: DialogContext["results"][number]) =>
+    at > context.runStart && others.some((other) => matchesSearch(other, input));
+  return { ...context, results: context.results.filter((result) => !isLookup(result)) };
 }
 
-/** People who know an id may say it. */
-const isId = (text: string, { type, member, inner }: Property): boolean => {
+/** Users may give an id directly. */
+const isIdText = (text: string, { type, member, inner }: Property): boolean => {
   const wanted = type === "object" ? inner.find(({ name }) => isIdName(name))?.type : (member?.type ?? type);
   return wanted === "number"
     ? /^\d+$/u.test(text)
     : type !== "array" && /^[\p{Ll}\d][\w./#:@-]*$/u.test(text);
 };
-const readId = (text: string): Json => (/^\d+$/u.test(text) ? Number(text) : text);
+const parseId = (text: string): Json => (/^\d+$/u.test(text) ? Number(text) : text);
 
-/** In a made-up value such as a selector `type == "{type}"`, a plural would find nothing. */
-const singular = (text: string): string => (/^\p{Ll}+$/u.test(text) ? stemOf(text) : text);
+/** In a composed value such as the selector `type == "{type}"`, a plural would match nothing. */
+const toSingular = (text: string): string => (/^\p{Ll}+$/u.test(text) ? toStem(text) : text);
+
+/**
+ * Restricts the context of a removal to results about the kind of item that the tool removes. A bare `id` could belong
+ * to anything.
+ */
+export function narrowContext(tool: ToolSpec, context: DialogContext): DialogContext {
+  const ids = getProperties(tool).filter(({ name, isReference }) => isReference && !/^ids?$/u.test(name));
+  const noun = toNameStems(tool.name).findLast((part) => part !== "id" && !fillers.has(part)) ?? "";
+  const results = context.results.filter(
+    ({ name, items }) =>
+      toNameStems(name).includes(noun) ||
+      ids.some((id) => items.some((item) => item[id.name.replace(/s$/u, "")] !== undefined)),
+  );
+  return { ...context, results, isStrict: true };
+}

@@ -1,34 +1,34 @@
 import type { Json } from "capstan";
-import { withoutAddressee } from "./dictated.ts";
-import type { Filling } from "./fill-arguments.ts";
-import { fromResults } from "./from-results.ts";
-import { isFiller, likeness } from "./meanings.ts";
+import type { FillContext } from "./fill-arguments.ts";
+import { findInResults } from "./find-in-results.ts";
 import { isIdName, type Property } from "./properties.ts";
 import {
-  choiceIn,
+  findChoice,
   isAddress,
-  isColour,
-  isColourName,
+  isColor,
+  isColorName,
   isPathName,
-  numberIn,
+  parseNumber,
   readValue,
+  stripDestination,
 } from "./read-value.ts";
-import { isQuoted, joined, nameWords, unquoted, type Word } from "./words.ts";
+import { computeSimilarity, isFiller } from "./synonyms.ts";
+import { isQuoted, joinWords, toNameStems, unquote, type Word } from "./words.ts";
 
-/** Finds the value of an argument, and marks the words that it takes as used. */
-type Rule = (property: Property, filling: Filling) => Json | undefined;
+/** Finds the value of an argument and marks the words it came from as used. */
+type Rule = (property: Property, filling: FillContext) => Json | undefined;
 
 const fillChoice: Rule = ({ choices, type }, { words, used }) => {
   const free = words.filter((word) => !used.has(word));
-  const found = choiceIn(free, choices);
+  const found = findChoice(free, choices);
   if (!found) return undefined;
   for (const word of found.used) used.add(word);
   return type === "array" ? [found.choice] : found.choice;
 };
 
 const fillColour: Rule = (property, { words, used }) => {
-  if (!isColourName(property.name) || property.choices.length > 0) return undefined;
-  const word = words.find(({ stem }) => isColour(stem));
+  if (!isColorName(property.name) || property.choices.length > 0) return undefined;
+  const word = words.find(({ stem }) => isColor(stem));
   if (!word) return undefined;
   used.add(word);
   return readValue(word.stem, property);
@@ -40,44 +40,44 @@ const fillAddress: Rule = (property, { words, used }) => {
   const word = words.find(
     (candidate) =>
       !used.has(candidate) &&
-      (wantsUrl ? /^https?:/u.test(candidate.raw) : isAddress(unquoted(candidate.raw))),
+      (wantsUrl ? /^https?:/u.test(candidate.raw) : isAddress(unquote(candidate.raw))),
   );
   if (!word) return undefined;
   used.add(word);
-  return unquoted(word.raw);
+  return unquote(word.raw);
 };
 
-const fillReference: Rule = (property, { words, scene, match }) => {
+const fillReference: Rule = (property, { words, context, match }) => {
   if (property.choices.length > 0 || !(property.required || isIdName(property.name))) return undefined;
-  const own = new Set(scene.isCareful ? nameWords(match.tool.name) : []);
+  const own = new Set(context.isStrict ? toNameStems(match.tool.name) : []);
   const said = words.filter(({ stem }) => !own.has(stem));
-  return fromResults(property, said, scene);
+  return findInResults(property, said, context);
 };
 
-/** `near the lobby`, `level 2`: the name of the argument, said before its value. */
+/** Matches the name of the argument followed by its value: "near the lobby", "level 2". */
 const fillPhrase: Rule = (property, { words, properties, used }) => {
   const { choices, type, isReference } = property;
   if (choices.length > 0 || type === "boolean" || type === "object" || isReference) return undefined;
-  const last = nameWords(property.name).at(-1) ?? "";
+  const last = toNameStems(property.name).at(-1) ?? "";
   const at = words.findIndex(
     (word, index) => !used.has(word) && word.stem === last && index < words.length - 1,
   );
   if (at < 0) return undefined;
-  const others = new Set(properties.flatMap(({ name }) => nameWords(name)).filter((name) => name !== last));
+  const others = new Set(properties.flatMap(({ name }) => toNameStems(name)).filter((name) => name !== last));
   const isPreposition = /^(?:near|from|to|in|by|with|about|around|for|at|until|since|before|after)$/u.test(
     last,
   );
   const phrase: Word[] = [];
   for (const word of words.slice(at + 1)) {
     if (used.has(word) || others.has(word.stem)) break;
-    // What is in quotes is a value of its own.
+    // Quoted text is a value of its own.
     if (phrase.length > 0 && isQuoted(word.raw)) break;
     if (!isPreposition && (phrase.length > 0 || !(/\d|^\p{Lu}/u.test(word.raw) || isQuoted(word.raw)))) break;
     phrase.push(word);
   }
   while (phrase[0] && /^(?:the|a|an|my)$/u.test(phrase[0].stem)) phrase.shift();
   if (phrase.length === 0) return undefined;
-  const value = readValue(joined(phrase), property);
+  const value = readValue(joinWords(phrase), property);
   if (value === undefined) return undefined;
   for (const word of [words[at], ...phrase]) if (word) used.add(word);
   return value;
@@ -87,21 +87,21 @@ const fillNumber: Rule = ({ type, name, required, isInteger, isReference }, { wo
   if (type !== "number" || isReference) return undefined;
   const isAmount = /limit|count|max|top|size|number|amount|^n$|^k$/iu.test(name);
   const word = words.find((candidate, index) => {
-    const value = numberIn(candidate.raw);
+    const value = parseNumber(candidate.raw);
     if (value === undefined || used.has(candidate) || (isInteger && !Number.isInteger(value))) return false;
-    // "Platform 9" is a name, not an amount.
+    // In "Platform 9" the number is part of a name.
     const before = words[index - 1]?.raw ?? "";
     return required || (isAmount && !(index > 1 && /^\p{Lu}/u.test(before)) && candidate.stem !== "one");
   });
   if (!word) return undefined;
   used.add(word);
-  return numberIn(word.raw);
+  return parseNumber(word.raw);
 };
 
 const fillFlag: Rule = ({ type, name }, { words, used }) => {
   if (type !== "boolean") return undefined;
-  const last = nameWords(name).at(-1) ?? "";
-  const at = words.findIndex(({ stem }) => likeness(stem, last) >= 0.8);
+  const last = toNameStems(name).at(-1) ?? "";
+  const at = words.findIndex(({ stem }) => computeSimilarity(stem, last) >= 0.8);
   const word = words[at];
   if (!word) return undefined;
   used.add(word);
@@ -113,7 +113,7 @@ const fillQuoted: Rule = (property, { words, used }) => {
   const word = words.find((candidate) => !used.has(candidate) && isQuoted(candidate.raw));
   if (!word || !(property.required || isFreeText(property))) return undefined;
   used.add(word);
-  return unquoted(word.raw);
+  return unquote(word.raw);
 };
 
 const fillRest: Rule = (property, filling) => {
@@ -124,25 +124,25 @@ const fillRest: Rule = (property, filling) => {
   );
   const isOnlyText =
     texts.length === 1 && texts[0] === property && !/path|file|url|colou?r|date/iu.test(property.name);
-  // An argument that may be left out is filled only where it is said by name.
+  // Optional arguments are filled only if the user names them.
   if (!property.required || (!isFreeText(property) && !isOnlyText)) return undefined;
   if (/prompt|question|message|task/iu.test(property.name))
-    return joined(withoutAddress(words, match)) || undefined;
-  const own = nameWords(match.tool.name);
+    return joinWords(withoutAddress(words, match)) || undefined;
+  const own = toNameStems(match.tool.name);
   const rest = restOf(
-    withoutAddressee(
+    stripDestination(
       words.filter((word) => !used.has(word)),
       own,
     ),
     own,
   );
   for (const word of rest) used.add(word);
-  return joined(rest) || undefined;
+  return joinWords(rest) || undefined;
 };
 
-/** "Ask an agent what it is": without what names the tool. */
-function withoutAddress(words: readonly Word[], { tool }: Filling["match"]): readonly Word[] {
-  const names = nameWords(tool.name);
+/** Strips the words that name the tool: "ask an agent what it is" becomes "what it is". */
+function withoutAddress(words: readonly Word[], { tool }: FillContext["match"]): readonly Word[] {
+  const names = toNameStems(tool.name);
   const last = words.slice(0, 4).findLastIndex(({ stem }) => names.includes(stem));
   return words.slice(last + 1);
 }
@@ -150,9 +150,9 @@ function withoutAddress(words: readonly Word[], { tool }: Filling["match"]): rea
 const isFreeText = ({ name }: Property): boolean =>
   /quer|term|text|search|keyword|topic|prompt|question|message|task|^q$|pattern|selector/iu.test(name);
 
-/** What is left of a sentence without its verb and the little words around it. */
+/** The sentence without its verb and the fillers around it. */
 function restOf(words: readonly Word[], toolWords: readonly string[]): Word[] {
-  const isVerb = ({ stem }: Word) => toolWords.some((part) => likeness(stem, part) > 0);
+  const isVerb = ({ stem }: Word) => toolWords.some((part) => computeSimilarity(stem, part) > 0);
   const isEdge = (word: Word) => isFiller(word) || isVerb(word);
   const first = words.findIndex((word) => !isEdge(word));
   const last = words.findLastIndex((word) => !isFiller(word));
@@ -163,7 +163,7 @@ function restOf(words: readonly Word[], toolWords: readonly string[]): Word[] {
         .filter((word, index) => index === 0 || !/^(?:the|all|please)$/u.test(word.stem));
 }
 
-/** From the surest sign to the weakest: what one rule takes, the next does not see. */
+/** Ordered from the strongest evidence to the weakest. Words used by one rule are not seen by the next. */
 export const fillRules: readonly Rule[] = [
   fillChoice,
   fillColour,

@@ -1,177 +1,194 @@
-import { toCanonicalJson, type Entry, getCalls, getText, type ModelRequest } from "capstan";
-import { type Continued, correctionIn } from "./correction.ts";
-import type { Input } from "./fill-arguments.ts";
-import { asksForRest, halfSaid, wholeSaid } from "./half-said.ts";
-import { isHarmless } from "./harmless.ts";
-import { knownResults } from "./known-results.ts";
-import { isSure } from "./match-tool.ts";
-import type { Property } from "./properties.ts";
-import { isAddress, readValue } from "./read-value.ts";
-import type { Scene } from "./resolve-reference.ts";
-import { isNonsense, onlyPointsOn, saidAnew } from "./said-anew.ts";
-import { substitutes } from "./substitute.ts";
-import { takesAway } from "./taking-away.ts";
-import { fill, lastSaid, sameAgain, type Wish, wishesIn } from "./understand.ts";
-import { wayBack } from "./way-back.ts";
-import { joined, type Word, wordsOf } from "./words.ts";
+import { type Entry, getCalls, getText, type ModelRequest, toCanonicalJson } from "capstan";
+import { collectResults } from "./collect-results.ts";
+import { listSubstitutions } from "./list-substitutions.ts";
+import { hasTemplateMatch } from "./match-tool.ts";
+import {
+  extractValues,
+  type FollowUp,
+  isShortReply,
+  parseContinuation,
+  parseCorrection,
+  reverseDirections,
+} from "./parse-follow-up.ts";
+import { fillIntent, getLastUtterance, type Intent, parseIntents, repeatIntent } from "./parse-intents.ts";
+import { completeSentence, findPartialExample, isCompletionQuestion } from "./partial-example.ts";
+import { isAddress } from "./read-value.ts";
+import { isRemoval } from "./removal.ts";
+import { isBareFollowUp, isImplausible, replaceParts } from "./replace-parts.ts";
+import type { DialogContext } from "./resolve-reference.ts";
+import { isReadOnly } from "./score-tool.ts";
+import { joinWords, tokenize, type Word } from "./words.ts";
 
-/** What a person wants now, with what they said before counted in: the full sentence, and answers to our questions. */
-export type Meaning = {
+/** The meaning of an utterance in its dialog: the completed sentence, its intents, and the replies to our questions. */
+export type Interpretation = {
   readonly text: string;
-  readonly wishes: readonly Wish[];
+  readonly intents: readonly Intent[];
   readonly hints: readonly (readonly Word[])[];
 };
 
-type Talk = Pick<ModelRequest, "history" | "tools">;
+type DialogInput = Pick<ModelRequest, "history" | "tools">;
 
-const deepest = 3;
+const maxDepth = 3;
 
-/** What the last sentence means. It may go on from the one before, or answer a question of ours. */
-export function meaningOf(talk: Talk, depth = 0): Meaning {
-  const { history, tools } = talk;
-  const { text, at } = lastSaid(history);
-  const own: Meaning = { text, wishes: wishesIn(text, tools), hints: [] };
+/** Interprets the last utterance, which may follow up on an earlier one or reply to a question. */
+export function interpret(input: DialogInput, depth = 0): Interpretation {
+  const { history, tools } = input;
+  const { text, index: at } = getLastUtterance(history);
+  const standalone: Interpretation = { text, intents: parseIntents(text, tools), hints: [] };
   const before = history.slice(0, Math.max(0, at));
-  // What is to be taken away is said in full: it never goes on from something else.
-  if (takesAway(wordsOf(text))) return own;
-  if (depth > deepest || lastSaid(before).at < 0 || own.wishes.some(({ match }) => isSure(match))) return own;
-  const whole = completed(text, before, tools);
-  if (whole) return whole;
-  const more = correctionIn(text) ?? continuation(text);
-  if (more !== undefined) {
-    const rest = more.fresh;
-    const fresh: Meaning = { text: rest, wishes: wishesIn(rest, tools), hints: [] };
-    if (takesAway(wordsOf(rest)) || fresh.wishes.some(({ match }) => isSure(match))) return fresh;
-    const previous = meaningOf({ history: before, tools }, depth + 1);
-    const said = goneOn(more, previous, { history: before, tools });
-    return said ?? (onlyPointsOn(rest) || more.isCorrection ? { text, wishes: [], hints: [] } : fresh);
+  // A removal must be stated in full; it is never inferred from a follow-up.
+  if (isRemoval(tokenize(text))) return standalone;
+  if (
+    depth > maxDepth ||
+    getLastUtterance(before).index < 0 ||
+    standalone.intents.some(({ match }) => hasTemplateMatch(match))
+  )
+    return standalone;
+  const completion = completePartialExample(text, before, tools);
+  if (completion) return completion;
+  const followUp = parseCorrection(text) ?? parseContinuation(text);
+  if (followUp !== undefined) {
+    const addition = followUp.addition;
+    const freshInterpretation: Interpretation = {
+      text: addition,
+      intents: parseIntents(addition, tools),
+      hints: [],
+    };
+    if (
+      isRemoval(tokenize(addition)) ||
+      freshInterpretation.intents.some(({ match }) => hasTemplateMatch(match))
+    )
+      return freshInterpretation;
+    const previous = interpret({ history: before, tools }, depth + 1);
+    const continued = applyFollowUp(followUp, previous, { history: before, tools });
+    return (
+      continued ??
+      (isBareFollowUp(addition) || followUp.isCorrection
+        ? { text, intents: [], hints: [] }
+        : freshInterpretation)
+    );
   }
-  if (!isReply(text, before)) return own;
-  return answered(text, meaningOf({ history: before, tools }, depth + 1), { history: before, tools }) ?? own;
+  if (!isShortReply(text, before)) return standalone;
+  return (
+    applyReply(text, interpret({ history: before, tools }, depth + 1), { history: before, tools }) ??
+    standalone
+  );
 }
 
-/** The reply to our question for what a sentence lacked. */
-function completed(reply: string, before: Talk["history"], tools: Talk["tools"]): Meaning | undefined {
+/** Completes a partial example with the user's reply. */
+function completePartialExample(
+  reply: string,
+  before: DialogInput["history"],
+  tools: DialogInput["tools"],
+): Interpretation | undefined {
   const asked = before.at(-1);
-  if (asked?.type !== "assistant" || !asksForRest(getText(asked))) return undefined;
-  const half = halfSaid(wordsOf(lastSaid(before).text), tools);
-  const text = half === undefined ? undefined : wholeSaid(half, reply);
-  return text === undefined ? undefined : { text, wishes: wishesIn(text, tools), hints: [] };
+  if (asked?.type !== "assistant" || !isCompletionQuestion(getText(asked))) return undefined;
+  const half = findPartialExample(tokenize(getLastUtterance(before).text), tools);
+  const text = half === undefined ? undefined : completeSentence(half, reply);
+  return text === undefined ? undefined : { text, intents: parseIntents(text, tools), hints: [] };
 }
 
-/** What is known at this point of a conversation. */
-export const sceneOf = (history: readonly Entry[], hints: Meaning["hints"]): Scene => ({
-  results: knownResults(history),
-  runFrom: lastSaid(history).at,
+export const createContext = (history: readonly Entry[], hints: Interpretation["hints"]): DialogContext => ({
+  results: collectResults(history),
+  runStart: getLastUtterance(history).index,
   hints,
 });
 
-/** "What about the boats?", "and the trains?", "yes, the blue ones": the part that is new. */
-function continuation(text: string): Continued | undefined {
-  const found =
-    /^\s*(?:and\s+|but\s+|so\s+|ok(?:ay)?,?\s+)?(?:what|how)\s+about\s+(?<new>.+)$/isu.exec(text) ??
-    /^\s*(?:yes|yeah|yep|sure|ok|okay|no)\b[\s,.!:;-]*(?<new>\S.*)$/isu.exec(text) ??
-    /^\s*(?:and|now|then|or|but)\s+(?<new>.+)$/isu.exec(text) ??
-    /^\s*(?<new>(?:without|with|in|on|near|from|to|via|at)\s.{1,40})$/isu.exec(text);
-  const fresh = found?.groups?.new;
-  return fresh === undefined ? undefined : { fresh };
-}
-
-/** A few words after a question of ours. */
-function isReply(text: string, before: readonly Entry[]): boolean {
-  const last = before.at(-1);
-  return last?.type === "assistant" && getText(last).includes("?") && wordsOf(text).length <= 6;
-}
-
-/** A reply says which of several was meant, what was missing, or what to take instead. */
-function answered(text: string, previous: Meaning, talk: Talk): Meaning | undefined {
-  const scene = sceneOf(talk.history, previous.hints);
-  for (const [index, wish] of previous.wishes.entries()) {
-    const { missing, open } = fill(wish, scene);
+/** Applies a reply that picks one of several candidates, gives a missing value, or replaces a value. */
+function applyReply(text: string, previous: Interpretation, input: DialogInput): Interpretation | undefined {
+  const context = createContext(input.history, previous.hints);
+  for (const [index, wish] of previous.intents.entries()) {
+    const { missing, open } = fillIntent(wish, context);
     if (open.some(({ resolution }) => resolution.type === "unclear"))
-      return { ...previous, hints: [wordsOf(text), ...previous.hints] };
-    const said = missing.some(({ isReference }) => isReference) ? saidOn(text, previous, talk) : undefined;
-    if (said) return said;
-    const given = valuesIn(text, missing);
-    if (Object.keys(given).length > 0)
+      return { ...previous, hints: [tokenize(text), ...previous.hints] };
+    const appended = missing.some(({ isReference }) => isReference)
+      ? appendReply(text, previous, input)
+      : undefined;
+    if (appended) return appended;
+    const answers = extractValues(text, missing);
+    if (Object.keys(answers).length > 0)
       return {
         ...previous,
-        wishes: previous.wishes.with(index, { ...wish, given: { ...wish.given, ...given } }),
+        intents: previous.intents.with(index, { ...wish, answers: { ...wish.answers, ...answers } }),
       };
   }
-  return goneOn({ fresh: text }, previous, talk);
+  return applyFollowUp({ addition: text }, previous, input);
 }
 
-/** "Open a letter" and "7" are "open a letter 7", where an example is said so. */
-function saidOn(reply: string, previous: Meaning, { tools }: Talk): Meaning | undefined {
+/**
+ * Appends a reply to the previous sentence if the result matches an example: "open a letter" and "7" become "open a
+ * letter 7".
+ */
+function appendReply(
+  reply: string,
+  previous: Interpretation,
+  { tools }: DialogInput,
+): Interpretation | undefined {
   const text = `${previous.text.replace(/[.!?\s]+$/u, "")} ${reply}`;
-  const wishes = wishesIn(text, tools);
-  const isSame = wishes.every(
-    ({ match }, at) => isSure(match) && match.tool === previous.wishes[at]?.match.tool,
+  const intents = parseIntents(text, tools);
+  const isSame = intents.every(
+    ({ match }, at) => hasTemplateMatch(match) && match.tool === previous.intents[at]?.match.tool,
   );
-  return isSame && wishes.length > 0 ? { ...previous, text, wishes } : undefined;
+  return isSame && intents.length > 0 ? { ...previous, text, intents } : undefined;
 }
 
-/** How well the examples fit: new words must not make a sentence that fits much worse. */
-const closenessOf = (wishes: readonly Wish[]): number =>
-  Math.min(...wishes.map(({ match }) => match.example?.closeness ?? 0));
+/**
+ * The worst closeness of the intents' examples. A follow-up must not match much worse than the sentence it modifies.
+ */
+const computeCloseness = (intents: readonly Intent[]): number =>
+  Math.min(...intents.map(({ match }) => match.example?.closeness ?? 0));
 
-/** What a reply gives of what is missing: "7 pages" is a number and a text. */
-function valuesIn(text: string, missing: readonly Property[]): Input {
-  let rest = text.trim().replace(/[.!?]+$/u, "");
-  const given: Record<string, Input[string]> = {};
-  for (const property of missing.toSorted((left, right) => rank(left) - rank(right))) {
-    const value = rest === "" || property.isReference ? undefined : readValue(rest, property);
-    if (value === undefined) continue;
-    given[property.name] = value;
-    rest = property.type === "number" ? rest.replace(String(value), "").trim() : "";
-  }
-  return given;
-}
+/** Limits how far back calls are compared. */
+const maxPastEntries = 100;
 
-/** Numbers first: any text is a text. */
-const rank = ({ type }: Property): number => (type === "number" ? 0 : 1);
-
-/** Entries in which a call may have been made already. */
-const mostPast = 100;
-
-function callsBefore(history: readonly Entry[]): ReadonlySet<string> {
+function collectPastCalls(history: readonly Entry[]): ReadonlySet<string> {
   const past = history
-    .slice(-mostPast)
+    .slice(-maxPastEntries)
     .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []));
   return new Set(past.map(({ name, input }) => toCanonicalJson([name, input])));
 }
 
-/** The previous sentence with the new words in the place of some of its own, where that makes sense. */
-function goneOn(more: Continued, previous: Meaning, { history, tools }: Talk): Meaning | undefined {
-  const { fresh } = more;
+/** Applies a follow-up to the previous sentence: reverses directions, repeats the intent, or substitutes words. */
+function applyFollowUp(
+  followUp: FollowUp,
+  previous: Interpretation,
+  { history, tools }: DialogInput,
+): Interpretation | undefined {
+  const { addition } = followUp;
   const { hints } = previous;
-  const done = callsBefore(history);
-  const scene = sceneOf(history, hints);
-  const back = wayBack(fresh, previous);
-  if (back !== undefined) return { text: back, wishes: wishesIn(back, tools), hints };
-  const [only, ...others] = previous.wishes;
-  const again = only && others.length === 0 ? sameAgain(only, wordsOf(fresh), tools) : undefined;
-  if (again && fill(again, scene).missing.length === 0 && !isNonsense(again, fresh, scene))
-    return { text: joined(again.words), wishes: [again], hints };
-  const addresses = wordsOf(fresh).flatMap(({ raw }) => (isAddress(raw) ? raw : []));
-  const anew = saidAnew(previous.text, fresh);
-  let second: Meaning | undefined;
-  for (const text of [...(anew === undefined ? [] : [anew]), ...substitutes(previous, more)]) {
-    // What was done for the sentence before is not done again.
-    const wishes = wishesIn(text, tools).filter((wish) => {
-      const { input, missing } = fill(wish, scene);
-      // "And b.txt with hello" is never about the file that was named before.
+  const done = collectPastCalls(history);
+  const context = createContext(history, hints);
+  const reversed = reverseDirections(addition, previous);
+  if (reversed !== undefined) return { text: reversed, intents: parseIntents(reversed, tools), hints };
+  const [only, ...others] = previous.intents;
+  const repeated = only && others.length === 0 ? repeatIntent(only, tokenize(addition), tools) : undefined;
+  if (
+    repeated &&
+    fillIntent(repeated, context).missing.length === 0 &&
+    !isImplausible(repeated, addition, context)
+  )
+    return { text: joinWords(repeated.words), intents: [repeated], hints };
+  const addresses = tokenize(addition).flatMap(({ raw }) => (isAddress(raw) ? raw : []));
+  const replaced = replaceParts(previous.text, addition);
+  let fallback: Interpretation | undefined;
+  for (const text of [
+    ...(replaced === undefined ? [] : [replaced]),
+    ...listSubstitutions(previous, followUp),
+  ]) {
+    // Do not repeat calls that were made for the previous sentence.
+    const intents = parseIntents(text, tools).filter((wish) => {
+      const { input, missing } = fillIntent(wish, context);
+      // "And b.txt with hello" must not apply to the file named before.
       const isNamed = addresses.every((address) => Object.values(input).includes(address));
       const isDone = done.has(toCanonicalJson([wish.match.tool.name, input]));
-      return missing.length === 0 && isNamed && !isDone && !isNonsense(wish, fresh, scene);
+      return missing.length === 0 && isNamed && !isDone && !isImplausible(wish, addition, context);
     });
-    if (wishes.length === 0 || closenessOf(wishes) < closenessOf(previous.wishes) - 1) continue;
-    const meaning = { text, wishes, hints };
-    if (text === anew || wishes.some(({ match }) => isSure(match))) return meaning;
-    // A guess may look something up; it changes and shows nothing.
-    if (!onlyPointsOn(fresh) && wishes.every(({ match }) => isHarmless(match.tool, tools)))
-      second ??= meaning;
+    if (intents.length === 0 || computeCloseness(intents) < computeCloseness(previous.intents) - 1) continue;
+    const meaning = { text, intents, hints };
+    if (text === replaced || intents.some(({ match }) => hasTemplateMatch(match))) return meaning;
+    // A guess may only use tools without side effects.
+    if (!isBareFollowUp(addition) && intents.every(({ match }) => isReadOnly(match.tool, tools)))
+      fallback ??= meaning;
   }
-  return second;
+  return fallback;
 }

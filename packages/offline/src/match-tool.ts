@@ -1,82 +1,86 @@
 import type { ToolSpec } from "capstan";
-import { flagsIn } from "./flags.ts";
-import { type Example, matchTemplate, type TemplateMatch } from "./match-template.ts";
-import { pointedExample } from "./pointed-example.ts";
-import { propertiesOf } from "./properties.ts";
-import { asks, onlyTakesAway, takesAway } from "./taking-away.ts";
-import { type ToolWords, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
-import { isDeed, isUndecided, wordScore } from "./word-score.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { matchTemplate, type TemplateMatch } from "./match-template.ts";
+import type { Example } from "./parse-examples.ts";
+import { isPointer } from "./pointers.ts";
+import { getProperties, type Property } from "./properties.ts";
+import { findVerb, isQuestion, isRemoval, onlyRemoves } from "./removal.ts";
+import { hasSideEffect, isAdviceQuestion, scoreTool } from "./score-tool.ts";
+import { computeSimilarity, isFiller } from "./synonyms.ts";
+import { getVocabulary, type ToolWords, type Vocabulary } from "./vocabulary.ts";
+import { isSimilar, joinWords, tokenize, type Word } from "./words.ts";
 
 export type ToolMatch = {
   readonly tool: ToolSpec;
   readonly score: number;
-  /** The example whose words the sentence has. */
+  /** The example that the sentence matches. */
   readonly example?: Example & TemplateMatch;
 };
 
-/** Below this a sentence is not about the tool. */
-const threshold = 3;
-/** A pasted page is judged by its beginning: matching gets dear with the length. */
-const mostWords = 60;
-const templateWorth = 10;
+/** A sentence with a lower score is not about the tool. */
+const minScore = 3;
+/** Only the beginning of long text is matched, because the cost grows with its length. */
+const maxWords = 60;
+const templateScore = 10;
 
-/** The tools, best first: by an example whose template fits, else by the words they share with the sentence. */
+/** The tools, best first: by matching examples, else by the words they share with the sentence. */
 export function rankTools(sentence: readonly Word[], tools: readonly ToolSpec[]): ToolMatch[] {
-  const words = sentence.slice(0, mostWords);
-  const vocabulary = vocabularyOf(tools);
+  const words = sentence.slice(0, maxWords);
+  const vocabulary = getVocabulary(tools);
   return vocabulary.tools
     .map((tool) => matchTool(words, tool, vocabulary))
-    .sort((left, right) => right.score - left.score || needsOf(left) - needsOf(right));
+    .sort((left, right) => right.score - left.score || countRequired(left) - countRequired(right));
 }
 
-/** Of two that fit alike, the one that needs to be told less. */
-const needsOf = ({ tool }: ToolMatch): number => propertiesOf(tool).filter(({ required }) => required).length;
+/** Breaks ties in favor of the tool with fewer required arguments. */
+const countRequired = ({ tool }: ToolMatch): number =>
+  getProperties(tool).filter(({ required }) => required).length;
 
-/** The tool that a sentence is about, if any is. */
-export function bestTool(words: readonly Word[], tools: readonly ToolSpec[]): ToolMatch | undefined {
+/** The tool that a sentence is about, if any. */
+export function findBestTool(words: readonly Word[], tools: readonly ToolSpec[]): ToolMatch | undefined {
   const [best] = rankTools(words, tools);
-  return best && best.score >= threshold ? best : undefined;
+  return best && best.score >= minScore ? best : undefined;
 }
 
-/** The sentence is like an example, and not only because that takes any sentence. */
-export const isSure = ({ example }: ToolMatch): boolean => (example?.said ?? 0) > 0;
+/** True if the sentence matches words of an example, not only its slots. */
+export const hasTemplateMatch = ({ example }: ToolMatch): boolean => (example?.matchedWeight ?? 0) > 0;
 
 function matchTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): ToolMatch {
   const { tool } = known;
-  if (isUndecided(words, known.name)) return { tool, score: 0 };
-  // What takes away is never done, by its words alone, by a tool that can also add.
-  const score = takesAway(words) && !onlyTakesAway(known) ? 0 : wordScore(words, known, vocabulary);
-  const example = flaggedExample(words, known) ?? pointedExample(words, known, vocabulary);
+  if (isAdviceQuestion(words, known.name)) return { tool, score: 0 };
+  // A tool that can also add something never removes anything on the basis of its words alone.
+  const score = isRemoval(words) && !onlyRemoves(known) ? 0 : scoreTool(words, known, vocabulary);
+  const example = matchWithFlags(words, known) ?? matchPointer(words, known, vocabulary);
   if (!example) return { tool, score };
-  // A template of nothing but a slot takes any sentence that no other tool wants.
+  // A template with nothing but a slot accepts any sentence that no other tool matches.
   const worth =
-    example.said > 0 ? templateWorth + 2 * example.closeness + score / 10 : Math.max(score, threshold);
+    example.matchedWeight > 0
+      ? templateScore + 2 * example.closeness + score / 10
+      : Math.max(score, minScore);
   return { tool, example, score: worth };
 }
 
-/** As `bestExample`, with what is said in passing taken out of the sentence where that makes it closer. */
-function flaggedExample(words: readonly Word[], known: ToolWords): (Example & TemplateMatch) | undefined {
-  const { rest, flags } = flagsIn(words, known.properties);
-  const plain = bestExample(words, known);
-  const bare = rest.length < words.length ? bestExample(rest, known) : undefined;
-  if (!bare || (plain && !isCloser(bare, plain))) return plain;
-  return { ...bare, input: { ...bare.input, ...flags } };
+/** Like `findBestExample`, but also tries the sentence without its flags, such as "without delay". */
+function matchWithFlags(words: readonly Word[], known: ToolWords): (Example & TemplateMatch) | undefined {
+  const { rest, flags } = extractFlags(words, known.properties);
+  const wholeMatch = findBestExample(words, known);
+  const flagMatch = rest.length < words.length ? findBestExample(rest, known) : undefined;
+  if (!flagMatch || (wholeMatch && !isCloser(flagMatch, wholeMatch))) return wholeMatch;
+  return { ...flagMatch, input: { ...flagMatch.input, ...flags } };
 }
 
-/** The example with most of its own words in the sentence; of two, the one that leaves less to the slots. */
-export function bestExample(
+/** The example with the most matching words. Breaks ties in favor of shorter slot values. */
+export function findBestExample(
   sentence: readonly Word[],
   known: ToolWords,
 ): (Example & TemplateMatch) | undefined {
-  const words = sentence.slice(0, mostWords);
+  const words = sentence.slice(0, maxWords);
   let best: (Example & TemplateMatch) | undefined;
-  const isAsked = isDeed(known) && asks(words);
-  const isTaking = takesAway(words);
+  const isQuestionForSideEffect = hasSideEffect(known) && isQuestion(words);
+  const isRemovalRequest = isRemoval(words);
   for (const candidate of known.examples) {
-    // What changes something is not done for a question, unless that is how it is asked for.
-    if (isAsked && !asks(wordsOf(candidate.phrase))) continue;
-    if (isTaking && !candidate.isTaking) continue;
+    // A question does not trigger a side effect unless the example is itself a question.
+    if (isQuestionForSideEffect && !isQuestion(tokenize(candidate.phrase))) continue;
+    if (isRemovalRequest && !candidate.isRemoval) continue;
     const match = matchTemplate(candidate, words, candidate.rules);
     if (match && (!best || isCloser(match, best))) best = { ...candidate, ...match };
   }
@@ -84,6 +88,77 @@ export function bestExample(
 }
 
 function isCloser(match: TemplateMatch, best: TemplateMatch): boolean {
-  const left = ({ slots }: TemplateMatch) => [...slots.values()].join(" ").length;
-  return match.closeness > best.closeness || (match.closeness === best.closeness && left(match) < left(best));
+  const countSlotCharacters = ({ slots }: TemplateMatch) => [...slots.values()].join(" ").length;
+  return (
+    match.closeness > best.closeness ||
+    (match.closeness === best.closeness && countSlotCharacters(match) < countSlotCharacters(best))
+  );
 }
+
+export type FlagMatch = { readonly rest: readonly Word[]; readonly flags: { readonly [name: string]: true } };
+
+/**
+ * Extracts boolean arguments whose description contains the user's words, such as "without delay" or "smoke-free", and
+ * returns the rest of the sentence.
+ */
+export function extractFlags(words: readonly Word[], properties: readonly Property[]): FlagMatch {
+  const flags: Record<string, true> = {};
+  let rest = words;
+  for (const { name, type, description } of properties) {
+    if (type !== "boolean") continue;
+    const about = tokenize(description);
+    const lengths = rest.map((_, at) => countFlagWords(rest.slice(at), about));
+    const at = lengths.findIndex((length) => length > 0);
+    if (at < 0) continue;
+    flags[name] = true;
+    rest = rest.toSpliced(at, lengths[at] ?? 0);
+  }
+  return { rest, flags };
+}
+
+/** The number of leading words that occur in the description: "without" and what follows, or a hyphenated word. */
+function countFlagWords(words: readonly Word[], about: readonly Word[]): number {
+  const [first] = words;
+  const at = about.findIndex(({ stem }) => stem === first?.stem);
+  if (at < 0) return 0;
+  if (first?.stem !== "without") return first?.stem.includes("-") ? 1 : 0;
+  const end = words.findIndex(({ stem }, index) => !isSimilar(about[at + index]?.stem ?? "", stem));
+  const length = end < 0 ? words.length : end;
+  return length > 1 ? length : 0;
+}
+
+/**
+ * Matches "delete it" or "remove the first letter" to an example that removes one item, with the pointer in its slot.
+ * Undefined if several tools have such examples, because the request is ambiguous.
+ */
+export function matchPointer(
+  words: readonly Word[],
+  known: ToolWords,
+  { tools }: Vocabulary,
+): (Example & TemplateMatch) | undefined {
+  if (!isRemoval(words)) return undefined;
+  const verb = findVerb(words)?.stem ?? "";
+  const example = findRemovalExample(known);
+  const isSame = example?.pieces.some((piece) => "stem" in piece && computeSimilarity(piece.stem, verb) > 0);
+  const slot = example && getSlots(example)[0];
+  const objectWords = words.slice(words.findIndex((word) => !isFiller(word)) + 1);
+  const rest = objectWords.filter(({ stem }) => !known.nameStems.has(stem));
+  const isPointing = rest.every((word) => isPointer(word) || isFiller(word)) && rest.some(isPointer);
+  if (!example || !isSame || slot === undefined || !isPointing) return undefined;
+  const isNamed = rest.length < objectWords.length;
+  // A tool that can also add something needs an explicit object.
+  if (!isNamed && !onlyRemoves(known)) return undefined;
+  if (!isNamed && tools.some((other) => other !== known && findRemovalExample(other))) return undefined;
+  return { ...example, slots: new Map([[slot, joinWords(rest)]]), matchedWeight: 0.5, closeness: 0.5 };
+}
+
+const getSlots = ({ pieces }: Example): string[] =>
+  pieces.flatMap((piece) => ("slot" in piece ? piece.slot : []));
+
+/** The example by which a tool removes one item by id. */
+const findRemovalExample = ({ examples, properties }: ToolWords): Example | undefined =>
+  examples.find((example) => {
+    const [slot, ...others] = getSlots(example);
+    const isReference = properties.some((property) => property.name === slot && property.isReference);
+    return example.isRemoval && isReference && others.length === 0;
+  });

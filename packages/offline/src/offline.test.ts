@@ -17,6 +17,7 @@ import { memory } from "capstan/stores/memory";
 import { collect } from "capstan/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { readCpuMs } from "../../capstan/src/testing/cpu-time.ts";
 import { offline } from "./offline.ts";
 
 type Properties = { readonly [name: string]: object };

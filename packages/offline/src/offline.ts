@@ -1,16 +1,25 @@
-// A model without a model: rules that read the tools, the examples and the history. It lets everything else be tried
-// and tested without a key or a network, and never claims to be more than that.
+// A rule-based dialog system with the interface of a model. It parses the user's intents from the tools' examples and
+// words, fills their slots, resolves references to earlier results, and answers from the results.
 
-import type { Chunk, Entry, Model, ModelRequest, Usage } from "capstan";
-import { askFor, askWhich } from "./ask-back.ts";
-import { fromDialect, inDialect } from "./dialect.ts";
-import type { Call } from "./done-calls.ts";
-import { formAnswer } from "./form-answer.ts";
-import { askForRest } from "./half-said.ts";
+import {
+  type Chunk,
+  type Entry,
+  isRecord,
+  type Json,
+  type Model,
+  type ModelRequest,
+  type Usage,
+} from "capstan";
+import { type Call, getCallRecords } from "./call-records.ts";
+import { formatArgumentQuestion, formatChoiceQuestion } from "./clarify.ts";
+import { getData } from "./collect-results.ts";
+import { formatDialectReply, parseDialectRequest } from "./dialect.ts";
+import { getLastUtterance } from "./parse-intents.ts";
+import { formatCompletionQuestion } from "./partial-example.ts";
 import { planStep } from "./plan-step.ts";
-import { smallTalk } from "./small-talk.ts";
-import { sumUp } from "./sum-up.ts";
-import { lastSaid } from "./understand.ts";
+import { getProperties } from "./properties.ts";
+import { answerSmallTalk } from "./small-talk.ts";
+import { summarize } from "./summarize.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 export type OfflineOptions = {
@@ -18,74 +27,89 @@ export type OfflineOptions = {
 };
 
 /**
- * The offline model: rules, not AI. The same request always gives the same answer, and nothing in an answer is made up:
- * it calls the tool whose examples (`examples: [{ phrase, input }]` in the tool's JSON Schema) or words fit, and answers
- * from the results. What it cannot do, it says. It speaks the text dialect to whoever speaks it.
+ * The offline model: rules, not AI. Calls the tool whose examples (`examples: [{ phrase, input }]` in the tool's JSON
+ * Schema) or words match the request, and answers from the results. The same request always gives the same answer, and
+ * answers contain nothing that is not in the results. Requests in the text dialect are answered in the text dialect.
  */
 export function offline(options: OfflineOptions = {}): Model {
   const { id = "offline/rules" } = options;
   return {
     id,
     async *stream(request, { signal }) {
-      const told = fromDialect(request);
-      const reply = replyTo(told ?? request);
-      const chunks = told ? dialectChunks(reply) : chunksOf(reply, request.thinking);
+      const dialectRequest = parseDialectRequest(request);
+      const reply = createReply(dialectRequest ?? request);
+      const chunks = dialectRequest ? toDialectChunks(reply) : toChunks(reply, request.thinking);
       for (const chunk of chunks) {
         signal.throwIfAborted();
         yield [chunk];
       }
       yield [
-        { type: "usage", usage: usageOf(request, reply) },
-        { type: "finish", reason: reply.calls.length > 0 && !told ? "tool_calls" : "stop" },
+        { type: "usage", usage: estimateUsage(request, reply) },
+        { type: "finish", reason: reply.calls.length > 0 && !dialectRequest ? "tool_calls" : "stop" },
       ];
     },
   };
 }
 
-type Reply = { readonly why: string; readonly text: string; readonly calls: readonly Call[] };
+type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };
 
-function replyTo(request: ModelRequest): Reply {
+function createReply(request: ModelRequest): Reply {
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
-  const say = (why: string, text: string): Reply => ({
-    why,
-    text: request.output ? formAnswer(request, text) : text,
+  const say = (reason: string, text: string): Reply => ({
+    reason,
+    text: request.output ? buildStructuredAnswer(request, text) : text,
     calls: [],
   });
-  const summary = sumUp(request);
-  if (summary !== undefined) return say("A summary is asked for.", summary);
+  const summary = summarize(request);
+  if (summary !== undefined) return say("The instructions ask for a summary.", summary);
   const talk =
-    last?.type === "user" && toolChoice !== "required" ? smallTalk(lastSaid(history).text, tools) : undefined;
+    last?.type === "user" && toolChoice !== "required"
+      ? answerSmallTalk(getLastUtterance(history).text, tools)
+      : undefined;
   if (talk !== undefined) return say("This is small talk.", talk);
   const step = planStep(request);
   switch (step.type) {
     case "call":
-      return { why: step.why, text: "", calls: step.calls };
+      return { reason: step.why, text: "", calls: step.calls };
     case "tell":
-      return say("What was found before tells it.", step.text);
+      return say("Earlier results contain the answer.", step.text);
     case "ask":
       return say(
-        `${step.tool.name} needs ${step.property.name}, and nothing tells it.`,
-        askFor(step.tool, step.property, tools),
+        `${step.tool.name} needs ${step.property.name}, which is not given.`,
+        formatArgumentQuestion(step.tool, step.property, tools),
       );
     case "rest":
-      return say("The request is like an example, and a part of it is missing.", askForRest(step.half));
-    case "which":
       return say(
-        "Several things fit, and only the person knows which.",
-        askWhich(step.phrase, step.candidates),
+        "The request matches an example, but a part is missing.",
+        formatCompletionQuestion(step.partial),
       );
+    case "which":
+      return say("Several items match the request.", formatChoiceQuestion(step.phrase, step.candidates));
     case "answer":
       return say(
-        last?.type === "result" ? "The results hold what there is to say." : "No tool fits the request.",
+        last?.type === "result" ? "The results contain the answer." : "No tool matches the request.",
         writeAnswer(request),
       );
   }
 }
 
-function* chunksOf({ why, text, calls }: Reply, thinking: boolean): Generator<Chunk> {
-  if (thinking) for (const piece of piecesOf(why)) yield { type: "reasoning", text: piece };
-  for (const piece of piecesOf(text)) yield { type: "text", text: piece };
+/** Builds an answer for the requested output schema from values in the results. Text properties get the answer text. */
+function buildStructuredAnswer({ output = {}, history }: ModelRequest, text: string): string {
+  const known = getCallRecords(history).flatMap(({ result }) => (result ? [getData(result)] : []));
+  const found: Record<string, Json> = {};
+  for (const { name, type, choices } of getProperties({ input: output })) {
+    const holder = known.findLast((data) => isRecord(data) && Object.hasOwn(data, name));
+    if (isRecord(holder)) found[name] = holder[name] as Json;
+    else if (type === "string" && choices.length === 0) found[name] = text;
+    else if (type === "array") found[name] = [];
+  }
+  return JSON.stringify(found);
+}
+
+function* toChunks({ reason, text, calls }: Reply, thinking: boolean): Generator<Chunk> {
+  if (thinking) for (const piece of splitPieces(reason)) yield { type: "reasoning", text: piece };
+  for (const piece of splitPieces(text)) yield { type: "text", text: piece };
   for (const [index, { name, input }] of calls.entries()) {
     yield { type: "call_start", index, name };
     for (const piece of JSON.stringify(input).match(/[\s\S]{1,12}/gu) ?? [])
@@ -93,27 +117,31 @@ function* chunksOf({ why, text, calls }: Reply, thinking: boolean): Generator<Ch
   }
 }
 
-function* dialectChunks({ why, text, calls }: Reply): Generator<Chunk> {
-  for (const piece of piecesOf(inDialect(why, text, calls))) yield { type: "text", text: piece };
+function* toDialectChunks({ reason, text, calls }: Reply): Generator<Chunk> {
+  for (const piece of splitPieces(formatDialectReply(reason, text, calls)))
+    yield { type: "text", text: piece };
 }
 
-/** Word by word, as a model would say it. */
-const piecesOf = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
+/** Splits text into words, as a model would stream it. */
+const splitPieces = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
 
-const sizes = new WeakMap<Entry, number>();
+const entrySizes = new WeakMap<Entry, number>();
 
-/** Counted as a rule of thumb has it: four characters to a token. An entry is counted once. */
-function usageOf({ instructions, history, tools }: ModelRequest, { why, text, calls }: Reply): Usage {
+/** Estimates usage at four characters per token. The size of each entry is computed once. */
+function estimateUsage(
+  { instructions, history, tools }: ModelRequest,
+  { reason, text, calls }: Reply,
+): Usage {
   const size = (said: unknown) => JSON.stringify(said).length;
   let input = size([instructions, tools]);
   for (const entry of history) {
-    const known = sizes.get(entry) ?? size(entry.type === "result" ? entry.content : entry);
-    sizes.set(entry, known);
+    const known = entrySizes.get(entry) ?? size(entry.type === "result" ? entry.content : entry);
+    entrySizes.set(entry, known);
     input += known;
   }
   return {
     inputTokens: Math.ceil(input / 4),
-    outputTokens: Math.ceil(size([why, text, calls]) / 4),
+    outputTokens: Math.ceil(size([reason, text, calls]) / 4),
     estimated: true,
   };
 }

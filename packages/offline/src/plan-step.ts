@@ -1,171 +1,197 @@
-import type { ModelRequest, ToolSpec } from "capstan";
-import { deniedBefore } from "./again.ts";
-import { askOfList } from "./ask-of-list.ts";
+import { type Entry, getCalls, type ModelRequest, type ToolSpec } from "capstan";
+import { answerFromList } from "./answer-from-list.ts";
+import { type Call, type CallRecord, getCallRecords, isCorrection, isNewCall } from "./call-records.ts";
+import type { Item } from "./collect-results.ts";
 import { correctCall } from "./correct-call.ts";
-import { type Call, type Done, doneSince, isCorrection, isNew } from "./done-calls.ts";
-import type { Filled, OpenReference } from "./fill-arguments.ts";
-import { type Meaning, meaningOf, sceneOf } from "./follow-up.ts";
+import type { FillResult, OpenReference } from "./fill-arguments.ts";
+import { createSearchCall } from "./find-search.ts";
+import { createContext, type Interpretation, interpret } from "./follow-up.ts";
 import { furtherSteps } from "./further-steps.ts";
-import { halfSaid } from "./half-said.ts";
-import { handOver, isOpenHandoff } from "./hand-over.ts";
-import type { Item } from "./known-results.ts";
-import { isSure } from "./match-tool.ts";
-import { isFiller } from "./meanings.ts";
+import { isOpenHandoff, planHandoff } from "./handoff.ts";
+import { hasTemplateMatch } from "./match-tool.ts";
+import { fillIntent, getLastUtterance, type Intent, rankIntents } from "./parse-intents.ts";
+import { findPartialExample } from "./partial-example.ts";
+import { hasPointer, isPointerPhrase } from "./pointers.ts";
 import type { Property } from "./properties.ts";
-import { readFirst } from "./read-first.ts";
-import { onlyRefersBack, refersBack } from "./refer-back.ts";
-import { isSearchFor, type Scene } from "./resolve-reference.ts";
-import { searchFor } from "./search-for.ts";
-import { anyWish, fill, type Wish } from "./understand.ts";
+import { planFileRead } from "./read-first.ts";
+import { type DialogContext, matchesSearch } from "./resolve-reference.ts";
+import { isFiller } from "./synonyms.ts";
 import { handoffName } from "./vocabulary.ts";
-import { joined, nameWords, wordsOf } from "./words.ts";
-import { hidesIds } from "./write-answer.ts";
+import { joinWords, tokenize, toNameStems } from "./words.ts";
+import { shouldHideIds } from "./write-answer.ts";
 
-/** What to do next: call tools, ask for an argument or which of several is meant, or answer from what there is. */
+/** The next step: call tools, ask a question, or answer from the results. */
 export type Step =
   | { readonly type: "call"; readonly calls: readonly Call[]; readonly why: string }
   | { readonly type: "ask"; readonly tool: ToolSpec; readonly property: Property }
-  | { readonly type: "rest"; readonly half: string }
+  | { readonly type: "rest"; readonly partial: string }
   | { readonly type: "tell"; readonly text: string }
   | { readonly type: "which"; readonly phrase: string; readonly candidates: readonly Item[] }
   | { readonly type: "answer" };
 
-/** All that a step is planned from. */
-export type Situation = {
+export type PlanContext = {
   readonly request: ModelRequest;
-  readonly done: readonly Done[];
-  readonly meaning: Meaning;
-  readonly scene: Scene;
+  readonly records: readonly CallRecord[];
+  readonly interpretation: Interpretation;
+  readonly context: DialogContext;
 };
 
 export function planStep(request: ModelRequest): Step {
   const { history, tools, toolChoice } = request;
   if (toolChoice === "none" || tools.length === 0) return { type: "answer" };
-  const done = doneSince(history);
-  const denied = deniedBefore(request);
+  const records = getCallRecords(history);
+  const denied = findDeniedCalls(request);
   if (denied.length > 0)
-    return done.length === 0
-      ? called(denied, "It was denied before, and is wanted after all.")
+    return records.length === 0
+      ? createCallStep(denied, "The user denied this call before and now insists on it.")
       : { type: "answer" };
-  const meaning = meaningOf(request);
-  const situation = { request, done, meaning, scene: sceneOf(history, meaning.hints) };
-  if (done.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
+  const interpretation = interpret(request);
+  const plan = {
+    request,
+    records,
+    interpretation,
+    context: createContext(history, interpretation.hints),
+  };
+  if (records.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
     return { type: "answer" };
-  const unclear = toolChoice === "auto" && done.length === 0 ? stepWithoutWish(situation) : undefined;
-  if (unclear) return unclear;
-  const corrected = correctCall(situation);
-  if (corrected) return called([corrected], `The error tells how to correct the call of ${corrected.name}.`);
-  const step = handOver(situation) ?? stepFor(leftOf(situation), situation);
+  const clarification =
+    toolChoice === "auto" && records.length === 0 ? clarifyWithoutIntent(plan) : undefined;
+  if (clarification) return clarification;
+  const corrected = correctCall(plan);
+  if (corrected)
+    return createCallStep([corrected], `The error says how to correct the call of ${corrected.name}.`);
+  const step = planHandoff(plan) ?? planIntents(listRemainingIntents(plan), plan);
   if (step.type !== "answer") return step;
   for (const rule of furtherSteps) {
-    const further = rule(situation);
+    const further = rule(plan);
     if (further) return further;
   }
-  // It must call: any tool will do that it can fill.
-  return (toolChoice === "required" ? stepForced(situation) : undefined) ?? step;
+  // A call is required, so use any tool whose arguments can be filled.
+  return (toolChoice === "required" ? planForcedCall(plan) : undefined) ?? step;
 }
 
-/** A sentence that is like no example may ask of what is known already, or say only a part of one. */
-function stepWithoutWish({ request, meaning, scene }: Situation): Step | undefined {
-  if (meaning.wishes.some(({ match }) => isSure(match))) return undefined;
-  const text = askOfList(meaning.text, scene.results, hidesIds(request.instructions));
+/** Handles a sentence that matches no example: a question about known results, or a partial example. */
+function clarifyWithoutIntent({ request, interpretation, context }: PlanContext): Step | undefined {
+  if (interpretation.intents.some(({ match }) => hasTemplateMatch(match))) return undefined;
+  const text = answerFromList(interpretation.text, context.results, shouldHideIds(request.instructions));
   if (text !== undefined) return { type: "tell", text };
-  const half = halfSaid(wordsOf(meaning.text), request.tools);
-  return half === undefined ? undefined : { type: "rest", half };
+  const partial = findPartialExample(tokenize(interpretation.text), request.tools);
+  return partial === undefined ? undefined : { type: "rest", partial };
 }
 
-const called = (calls: readonly Call[], why: string): Step => ({ type: "call", calls, why });
+const createCallStep = (calls: readonly Call[], why: string): Step => ({ type: "call", calls, why });
 
-/** The wishes that no call has been made for. A call that failed and was made again counts once. */
-function leftOf({ meaning: { wishes }, done, scene }: Situation): Wish[] {
-  const phrases = wishes.flatMap((wish) => fill(wish, scene).phrases);
+/** The intents without a call. A failed call and its retry count once. */
+function listRemainingIntents({ interpretation: { intents }, records, context }: PlanContext): Intent[] {
+  const phrases = intents.flatMap((wish) => fillIntent(wish, context).phrases);
   const counts = new Map<string, number>();
-  for (const made of done) {
+  for (const made of records) {
     const { call } = made;
-    const isRetried = done.some((later) => isCorrection(made, later));
-    // What was looked up for the sake of a wish is not the wish itself.
-    const isLookup = phrases.some((phrase) => isSearchFor(phrase, call.input));
+    const isRetried = records.some((later) => isCorrection(made, later));
+    // A lookup on behalf of an intent does not fulfill it.
+    const isLookup = phrases.some((phrase) => matchesSearch(phrase, call.input));
     if (!isRetried && !isLookup) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
   }
-  return wishes.filter(({ match: { tool } }) => {
+  return intents.filter(({ match: { tool } }) => {
     const count = counts.get(tool.name) ?? 0;
     counts.set(tool.name, count - 1);
     return count <= 0;
   });
 }
 
-function stepFor(wishes: readonly Wish[], situation: Situation): Step {
-  const { scene, done } = situation;
+function planIntents(intents: readonly Intent[], plan: PlanContext): Step {
+  const { context, records } = plan;
   const calls: Call[] = [];
   let why = "";
-  for (const wish of wishes) {
+  for (const wish of intents) {
     const { tool, example } = wish.match;
-    // "Make them blue" waits for what "find all boats" finds.
-    if (calls.length > 0 && refersBack(wish.words)) break;
-    const filled = fill(wish, scene);
+    // "Make them blue" has to wait for the results of "find all boats".
+    if (calls.length > 0 && hasPointer(wish.words)) break;
+    const filled = fillIntent(wish, context);
     if (filled.open.length > 0 || filled.missing.length > 0) {
       if (calls.length > 0) break;
-      return stepTowards(wish, filled, situation);
+      return planMissingArguments(wish, filled, plan);
     }
     const call = { name: tool.name, input: filled.input };
-    const reading = readFirst(call, situation);
-    if (reading) return calls.length > 0 ? called(calls, why) : reading;
-    if (!isNew(call, [...done.map((made) => made.call), ...calls])) continue;
+    const readStep = planFileRead(call, plan);
+    if (readStep) return calls.length > 0 ? createCallStep(calls, why) : readStep;
+    if (!isNewCall(call, [...records.map((made) => made.call), ...calls])) continue;
     calls.push(call);
-    why ||= example?.said
-      ? `The request is like the example "${example.phrase}" of ${tool.name}.`
-      : `The words of the request fit ${tool.name} best.`;
+    why ||= example?.matchedWeight
+      ? `The request matches the example "${example.phrase}" of ${tool.name}.`
+      : `The words of the request match ${tool.name} best.`;
   }
-  return calls.length > 0 ? called(calls, why) : { type: "answer" };
+  return calls.length > 0 ? createCallStep(calls, why) : { type: "answer" };
 }
 
-/** What has to be known before a wish can be fulfilled: it is looked up, or asked for. */
-function stepTowards(wish: Wish, { open, missing }: Filled, situation: Situation): Step {
-  const { request, done, scene } = situation;
-  const { tool } = wish.match;
-  const made = done.map(({ call }) => call);
+/** Looks up or asks for the arguments that an intent still needs. */
+function planMissingArguments(intent: Intent, { open, missing }: FillResult, plan: PlanContext): Step {
+  const { request, records, context } = plan;
+  const { tool } = intent.match;
+  const made = records.map(({ call }) => call);
   const unclear = open.find(({ resolution }) => resolution.type === "unclear");
   if (unclear?.resolution.type === "unclear")
     return { type: "which", phrase: unclear.phrase, candidates: unclear.resolution.candidates };
   const [property] = missing;
   const sought = [
     ...open.filter(isUnknown).map(({ property: wanted, phrase }) => ({ property: wanted, phrase, tool })),
-    ...(property?.isReference ? [{ property, phrase: restOf(wish), tool }] : []),
+    ...(property?.isReference ? [{ property, phrase: extractSearchPhrase(intent), tool }] : []),
   ];
   const calls = sought
-    .filter(({ phrase }) => phrase !== "" && !onlyRefersBack(wordsOf(phrase)) && !isEverything(phrase))
-    .flatMap((one) => searchFor(one, request.tools, scene) ?? [])
-    .filter((call) => isNew(call, made));
+    .filter(({ phrase }) => phrase !== "" && !isPointerPhrase(tokenize(phrase)) && !isUniversal(phrase))
+    .flatMap((one) => createSearchCall(one, request.tools, context) ?? [])
+    .filter((call) => isNewCall(call, made));
   const needed = sought[0]?.property ?? property;
-  if (calls.length > 0) return called(calls, `${tool.name} needs ${needed?.name}: it is looked up first.`);
-  // What the earlier steps gave says more than a question would.
-  if (!needed || (done.length > 0 && needed.least < 2)) return { type: "answer" };
+  if (calls.length > 0)
+    return createCallStep(calls, `${tool.name} needs ${needed?.name}, which is looked up first.`);
+  // The results so far are more useful than a question.
+  if (!needed || (records.length > 0 && needed.minItems < 2)) return { type: "answer" };
   return { type: "ask", tool, property: needed };
 }
 
-/** Nothing can be looked up by a word for all there is. */
-const isEverything = (phrase: string): boolean =>
-  wordsOf(phrase).every((word) => isFiller(word) || /^(?:every|any)(?:thing|one)$|^stuff$/u.test(word.stem));
+/** True for words such as "everything", which cannot be searched for. */
+const isUniversal = (phrase: string): boolean =>
+  tokenize(phrase).every((word) => isFiller(word) || /^(?:every|any)(?:thing|one)$|^stuff$/u.test(word.stem));
 
 const isUnknown = ({ resolution }: OpenReference): boolean => resolution.type === "unknown";
 
-/** "Show the Blue Door on the map": what is left without the tool's own words is what to look for. */
-function restOf({ words, match: { tool } }: Wish): string {
-  if (refersBack(words)) return "";
-  const own = new Set(nameWords(tool.name));
-  const about = new Set(wordsOf(tool.description).map(({ stem }) => stem));
+/** The utterance without the tool's own words: "Blue Door" in "show the Blue Door on the map". */
+function extractSearchPhrase({ words, match: { tool } }: Intent): string {
+  if (hasPointer(words)) return "";
+  const own = new Set(toNameStems(tool.name));
+  const about = new Set(tokenize(tool.description).map(({ stem }) => stem));
   const rest = words.filter(({ raw, stem }) => !own.has(stem) && (/^\p{Lu}/u.test(raw) || !about.has(stem)));
   const first = rest.findIndex((word) => !isFiller(word));
-  return first < 0 ? "" : joined(rest.slice(first));
+  return first < 0 ? "" : joinWords(rest.slice(first));
 }
 
-function stepForced({ request, done, scene }: Situation): Step | undefined {
-  const made = done.map(({ call }) => call);
-  for (const wish of anyWish(request)) {
-    const { input, missing, open } = fill(wish, scene);
+function planForcedCall({ request, records, context }: PlanContext): Step | undefined {
+  const made = records.map(({ call }) => call);
+  for (const wish of rankIntents(request)) {
+    const { input, missing, open } = fillIntent(wish, context);
     const call = { name: wish.match.tool.name, input };
-    if (missing.length + open.length === 0 && isNew(call, made))
-      return called([call], `A tool must be called, and ${call.name} can be.`);
+    if (missing.length + open.length === 0 && isNewCall(call, made))
+      return createCallStep([call], `A tool call is required, and ${call.name} can be called.`);
   }
   return undefined;
 }
+
+/** Utterances that only insist: "yes", "ok, do it anyway", "please try again". */
+const insistencePattern =
+  /^\s*(?:(?:ok(?:ay)?|all ?right|well|no|but|and|now|then|so|please|just)[\s,.!]+)*(?:yes|yeah|yep|sure|(?:yes[\s,.!]+)?(?:please[\s,]+)?(?:(?:just|now)\s+)?(?:do (?:it|that|so|this)|go (?:ahead|on)|try(?: (?:it|that))?(?: again| once more)|again|retry|proceed|once more|repeat (?:it|that)|i (?:agree|approve|allow it)))(?:[\s,.!]+(?:anyway|again|now|then|please|once more|after all|it|that))*[\s.!]*$/iu;
+
+/** The calls that the user just denied and now insists on. They need approval again. */
+export function findDeniedCalls({ history, tools }: Pick<ModelRequest, "history" | "tools">): Call[] {
+  const { text, index: at } = getLastUtterance(history);
+  if (at < 1 || !insistencePattern.test(text)) return [];
+  const before = history.slice(0, at);
+  const run = before.slice(getLastUtterance(before).index + 1);
+  const denied = new Set(run.flatMap((entry) => (isDenied(entry) ? entry.callId : [])));
+  return run
+    .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []))
+    .filter(({ id, name }) => denied.has(id) && tools.some((tool) => tool.name === name))
+    .map(({ name, input }) => ({ name, input }));
+}
+
+const isDenied = (entry: Entry): entry is Extract<Entry, { type: "result" }> =>
+  entry.type === "result" && entry.status === "denied";

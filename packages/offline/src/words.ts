@@ -1,35 +1,35 @@
-/** A word as it stands in a text, in the form in which words are compared, and what stands between it and the one before. */
+/** A word as written, its normalized stem, and the text between it and the previous word. */
 export type Word = { readonly raw: string; readonly stem: string; readonly gap: string };
 
 const wordPattern =
   /"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])'[^']+'(?![\p{L}\p{N}])|[\p{L}\p{N}#_/.\\@:+*-]+(?:['’][\p{L}]+)?/gu;
 
-/** The words of a sentence. What is in quotes is one word, and so is a path, a code or an address. */
-export function wordsOf(text: string): Word[] {
+/** Splits a sentence into words. Quoted text, a path, a code or a URL is one word. */
+export function tokenize(text: string): Word[] {
   const words: Word[] = [];
   let end = 0;
   for (const { 0: found, index } of text.matchAll(wordPattern)) {
     const bare = isQuoted(found) ? found : found.replace(/^[:*-]+(?=\p{L})|[.:*-]+$/gu, "");
     if (bare === "") continue;
     const start = index + found.indexOf(bare);
-    const contracted = questionIn(bare);
+    const contracted = findContractedQuestion(bare);
     const gap = text.slice(end, start);
-    words.push({ raw: contracted ?? bare, stem: stemOf(contracted ?? bare), gap });
+    words.push({ raw: contracted ?? bare, stem: toStem(contracted ?? bare), gap });
     if (contracted !== undefined) words.push({ raw: "is", stem: "is", gap: " " });
     end = start + bare.length;
   }
   return words;
 }
 
-/** The question in "what's", also with a slip. */
-function questionIn(word: string): string | undefined {
+/** The question word of a contraction such as "what's", also with a typo. */
+function findContractedQuestion(word: string): string | undefined {
   const found = /^(\p{L}+)['’]s$/u.exec(word)?.[1];
-  const isQuestion = (asked: string) => found !== undefined && isNear(found.toLowerCase(), asked);
+  const isQuestion = (asked: string) => found !== undefined && isSimilar(found.toLowerCase(), asked);
   return ["what", "where", "who", "how", "when", "that", "there"].some(isQuestion) ? found : undefined;
 }
 
 /** Lower case, singular, without a possessive. */
-export function stemOf(word: string): string {
+export function toStem(word: string): string {
   const plain = word.toLowerCase().replace(/['’](?:s|re|m|ll|d|ve)$/u, "");
   if (/[^\p{L}]/u.test(plain) || plain.length < 4 || plain === "this" || plain === "does") return plain;
   if (plain.endsWith("ies")) return `${plain.slice(0, -3)}y`;
@@ -37,8 +37,8 @@ export function stemOf(word: string): string {
   return /[^su]s$/u.test(plain) ? plain.slice(0, -1) : plain;
 }
 
-/** The words of a name such as `sendLetter`, `send_letter` or `getPDFPages`, as they are written. */
-export function nameParts(name: string): string[] {
+/** Splits a name such as `sendLetter`, `send_letter` or `getPDFPages` into words. */
+export function splitName(name: string): string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
@@ -46,30 +46,29 @@ export function nameParts(name: string): string[] {
     .filter((part) => part !== "");
 }
 
-/** The words of a name, as stems. */
-export const nameWords = (name: string): string[] => nameParts(name).map(stemOf);
+export const toNameStems = (name: string): string[] => splitName(name).map(toStem);
 
-/** A name such as `styledCount` in words: "styled count". */
-export const inWords = (name: string): string => nameParts(name).join(" ").toLowerCase();
+/** Formats a name such as `styledCount` as "styled count". */
+export const formatName = (name: string): string => splitName(name).join(" ").toLowerCase();
 
-/** The same word, or a slip of the pen: the longer the word, the more may be wrong, at most two letters. */
-export function isNear(left: string, right: string): boolean {
+/** True for equal words and typos: at most one wrong letter, or two in long words. */
+export function isSimilar(left: string, right: string): boolean {
   if (left === right) return true;
   const shorter = Math.min(left.length, right.length);
-  if (left.length === 3 && right.length === 3) return isSwapped(left, right);
-  // Two codes such as B9 and C9 differ by one letter and are not a slip.
+  if (left.length === 3 && right.length === 3) return hasSwappedLetters(left, right);
+  // Codes such as B9 and C9 differ by one letter and are not typos.
   if (shorter < 4 || left[0] !== right[0] || /[^\p{L}]/u.test(left + right)) return false;
-  return distance(left, right) <= (shorter < 7 ? 1 : 2);
+  return computeDistance(left, right) <= (shorter < 7 ? 1 : 2);
 }
 
-/** "hwo" for "how": of short words only the order may be wrong. */
-const isSwapped = (left: string, right: string): boolean =>
+/** In short words only swapped letters count as a typo: "hwo" for "how". */
+const hasSwappedLetters = (left: string, right: string): boolean =>
   left.charAt(0) === right.charAt(0) &&
   left.charAt(1) === right.charAt(2) &&
   left.charAt(2) === right.charAt(1);
 
-/** Edit distance in which two swapped neighbours count once. */
-export function distance(left: string, right: string): number {
+/** Damerau-Levenshtein distance, capped at 3. */
+export function computeDistance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > 2) return 3;
   const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   const at = (line: number, column: number) => rows[line]?.[column] ?? 0;
@@ -96,14 +95,13 @@ export function distance(left: string, right: string): number {
 
 export const isQuoted = (raw: string): boolean => /^["“`]|^'.*'$/u.test(raw);
 
-/** Without the quotes around it. */
-export const unquoted = (raw: string): string => raw.replace(/^["“`'](.*)["”`']$/su, "$1");
+export const unquote = (raw: string): string => raw.replace(/^["“`'](.*)["”`']$/su, "$1");
 
-/** The words as they were written; a single one without its quotes. */
-export function joined(words: readonly Word[]): string {
+/** Joins words as they were written. A single word loses its quotes. */
+export function joinWords(words: readonly Word[]): string {
   const [first, ...others] = words;
   if (!first) return "";
   return others.length === 0
-    ? unquoted(first.raw)
+    ? unquote(first.raw)
     : first.raw + others.map(({ gap, raw }) => (gap === "" ? " " : gap) + raw).join("");
 }

@@ -1,10 +1,10 @@
 import type { Json } from "capstan";
+import type { Item, KnownResult } from "./collect-results.ts";
 import { describeItem } from "./describe-data.ts";
-import type { Item, KnownResult } from "./known-results.ts";
-import { isFiller, likeness } from "./meanings.ts";
-import { type Word, wordsOf } from "./words.ts";
+import { computeSimilarity, isFiller } from "./synonyms.ts";
+import { tokenize, type Word } from "./words.ts";
 
-/** What makes something the first of a list, and the properties that tell it. */
+/** Superlatives, the properties they rank by, and the sort order. */
 const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1])[] = [
   [/^(?:fast|quick|short)est$/u, /minute|second|duration|time|wait|distance|met(?:re|er)|length/iu, 1],
   [/^(?:near|clos)est$/u, /distance|met(?:re|er)/iu, 1],
@@ -17,8 +17,8 @@ const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1
   [/^(?:big|larg|high|great)g?est|most$/u, /./u, -1],
 ];
 
-/** "Which of them are …?", "which one is the nearest?": answered from the list that was just given. */
-export function askOfList(
+/** Answers "Which of them are …?" and "Which one is the nearest?" from the most recent list of results. */
+export function answerFromList(
   text: string,
   results: readonly KnownResult[],
   hideIds: boolean,
@@ -26,14 +26,14 @@ export function askOfList(
   if (!/^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu.test(text))
     return undefined;
   const items = results.find((result) => result.items.length > 1)?.items ?? [];
-  const words = wordsOf(text).filter((word) => !isFiller(word));
-  const found = extreme(items, words) ?? fitting(items, words);
+  const words = tokenize(text).filter((word) => !isFiller(word));
+  const found = findExtreme(items, words) ?? findBestMatches(items, words);
   if (found.length === 0) return undefined;
-  const lines = found.map((item) => describeItem(item, { hideIds, most: 6 }));
+  const lines = found.map((item) => describeItem(item, { hideIds, maxProperties: 6 }));
   return lines.length === 1 ? `${lines[0]}.` : lines.map((line) => `- ${line}`).join("\n");
 }
 
-function extreme(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
+function findExtreme(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
   for (const [superlative, of, order] of superlatives) {
     if (!words.some(({ stem }) => superlative.test(stem))) continue;
     const key = Object.keys(items[0] ?? {}).find(
@@ -48,17 +48,19 @@ function extreme(items: readonly Item[], words: readonly Word[]): readonly Item[
   return undefined;
 }
 
-/** The things with most of the words in what is known of them, if any has one. */
-function fitting(items: readonly Item[], words: readonly Word[]): readonly Item[] {
-  const hits = (item: Item) => {
-    const stems = wordsOf(textIn(item)).map(({ stem }) => stem);
-    const found = words.filter((word) => stems.some((stem) => likeness(word.stem, stem) >= 0.8));
-    // A name, such as that of a country's food, says more than a common word.
+/** The items that match the most words, or none if no item matches. */
+function findBestMatches(items: readonly Item[], words: readonly Word[]): readonly Item[] {
+  const countMatches = (item: Item) => {
+    const stems = tokenize(collectText(item)).map(({ stem }) => stem);
+    const found = words.filter((word) => stems.some((stem) => computeSimilarity(word.stem, stem) >= 0.8));
+    // A capitalized word is a stronger match than a common word.
     return found.reduce((sum, { raw }) => sum + (/^\p{Lu}/u.test(raw) ? 2 : 1), 0);
   };
-  const most = Math.max(0, ...items.map(hits));
-  return most === 0 ? [] : items.filter((item) => hits(item) === most);
+  const maxMatches = Math.max(0, ...items.map(countMatches));
+  return maxMatches === 0 ? [] : items.filter((item) => countMatches(item) === maxMatches);
 }
 
-const textIn = (value: Json): string =>
-  typeof value === "object" && value !== null ? Object.values(value).map(textIn).join(" ") : String(value);
+const collectText = (value: Json): string =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).map(collectText).join(" ")
+    : String(value);

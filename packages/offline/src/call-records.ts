@@ -1,20 +1,20 @@
-import { type CallPart, toCanonicalJson, type Entry, getCalls, type ResultEntry, toPlainText } from "capstan";
+import { type CallPart, type Entry, getCalls, type ResultEntry, toCanonicalJson, toPlainText } from "capstan";
 import type { Input } from "./fill-arguments.ts";
-import { lastSaid } from "./understand.ts";
+import { getLastUtterance } from "./parse-intents.ts";
 
-/** A call to make. */
+/** A tool call to make. */
 export type Call = { readonly name: string; readonly input: Input };
 
-/** What was called since the person spoke, with its results. */
-export type Done = {
+/** A call made since the last user message, with its result if there is one. */
+export type CallRecord = {
   readonly call: CallPart;
   readonly result?: ResultEntry;
-  /** Calls of the same turn were made side by side: none of them knew how the others ended. */
+  /** Calls of the same turn ran in parallel, so none of them saw the results of the others. */
   readonly turn: number;
 };
 
-export function doneSince(history: readonly Entry[]): Done[] {
-  const since = history.slice(lastSaid(history).at + 1);
+export function getCallRecords(history: readonly Entry[]): CallRecord[] {
+  const since = history.slice(getLastUtterance(history).index + 1);
   const results = new Map(since.flatMap((entry) => (entry.type === "result" ? [[entry.callId, entry]] : [])));
   return since
     .flatMap((entry, turn) =>
@@ -26,8 +26,8 @@ export function doneSince(history: readonly Entry[]): Done[] {
     });
 }
 
-/** A later call that makes a failed one good: what it was called with is the same, but for what the error told. */
-export function isCorrection(failed: Done, later: Done): boolean {
+/** True if `later` retries `failed`: the arguments are the same except for those that the error message corrects. */
+export function isCorrection(failed: CallRecord, later: CallRecord): boolean {
   if (failed.result?.status !== "error" || later.turn <= failed.turn) return false;
   const message = failed.result.error?.message ?? toPlainText(failed.result.content);
   const { name, input } = failed.call;
@@ -44,6 +44,9 @@ export function isCorrection(failed: Done, later: Done): boolean {
   return isKept || (later.call.name === name && isTold);
 }
 
-/** No such call has been made yet. */
-export const isNew = ({ name, input }: Call, calls: readonly Pick<CallPart, "name" | "input">[]): boolean =>
+/** True if `calls` contains no call with the same name and input. */
+export const isNewCall = (
+  { name, input }: Call,
+  calls: readonly Pick<CallPart, "name" | "input">[],
+): boolean =>
   calls.every((call) => call.name !== name || toCanonicalJson(call.input) !== toCanonicalJson(input));
