@@ -1,7 +1,7 @@
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { type WireStep, createWireClients } from "../../packages/capstan/src/testing/wire-clients.ts";
+import { createWireClients, type WireStep } from "../../packages/capstan/src/testing/wire-clients.ts";
 import { setupStudio, takePicture } from "../../packages/studio/src/testing/browser.ts";
 import {
   getCards,
