@@ -19,10 +19,10 @@ import { runAnswerRoutes, runEventRoutes, runRoutes } from "./routes/runs.ts";
 import { sessionCopyRoutes, sessionEventRoutes, sessionRoutes } from "./routes/sessions.ts";
 import { signInRoutes } from "./routes/sign-in.ts";
 import { healthRoutes } from "./routes/system.ts";
-import type { Started } from "./runs/start-run.ts";
-import { helloAgent } from "./testing/hello-agent.ts";
-import { slowAgent } from "./testing/slow-agent.ts";
-import { type TestServer, testServer } from "./testing/test-server.ts";
+import type { StartedRun as ServerStartedRun } from "./runs/start-run.ts";
+import { createHelloAgent } from "./testing/hello-agent.ts";
+import { createSlowAgent } from "./testing/slow-agent.ts";
+import { createTestServer, type TestServer } from "./testing/test-server.ts";
 import type { RunView } from "./views/run-view.ts";
 
 const open: ListeningServer[] = [];
@@ -34,7 +34,7 @@ async function serve(
   options: Partial<ServerOptions> = {},
   port = 0,
 ): Promise<{ listening: ListeningServer; client: Client }> {
-  const server = createServer({ agents: [slowAgent(() => undefined)], ...options });
+  const server = createServer({ agents: [createSlowAgent(() => undefined)], ...options });
   const listening = await listen(server, { port });
   open.push(listening);
   return { listening, client: createClient({ baseURL: listening.url }) };
@@ -52,7 +52,7 @@ async function all(events: AsyncIterable<Event>): Promise<Event[]> {
 describe("the client and the server", () => {
   it("mean the same by their answers", () => {
     expectTypeOf<RunView>().toEqualTypeOf<RunDetails>();
-    expectTypeOf<Omit<Started, "isNew">>().toEqualTypeOf<StartedRun>();
+    expectTypeOf<Omit<ServerStartedRun, "isNew">>().toEqualTypeOf<StartedRun>();
     expectTypeOf<Health["status"]>().toEqualTypeOf<"ok" | "draining">();
   });
 
@@ -224,7 +224,7 @@ let server: TestServer | undefined;
 afterEach(() => server?.close(0));
 
 it("the client has a method for each thing that a studio shows", async () => {
-  const made = testServer({ agents: [helloAgent()], models: ["openai/gpt-5-mini"] });
+  const made = createTestServer({ agents: [createHelloAgent()], models: ["openai/gpt-5-mini"] });
   server = made;
   const client = createClient({
     baseURL: "http://127.0.0.1",

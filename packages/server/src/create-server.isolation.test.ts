@@ -4,8 +4,8 @@ import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routes } from "./routes/all-routes.ts";
 import type { Route } from "./routes/route.ts";
-import { fieldsOfRoute, goodBodies, routeName } from "./testing/route-fields.ts";
-import { type TestServer, testServer } from "./testing/test-server.ts";
+import { formatRouteName, listRouteFields, validBodies } from "./testing/route-fields.ts";
+import { createTestServer, type TestServer } from "./testing/test-server.ts";
 
 /** Checked to be the caller's before any handler is asked. */
 const owned = ["sessionId", "runId", "otherRunId"];
@@ -31,7 +31,7 @@ const headers: Record<string, Record<string, string>> = {};
 beforeAll(async () => {
   store = memory();
   const model = scriptedModel(() => ({ calls: [{ id: "c1", name: "pay" }] }));
-  server = testServer({
+  server = createTestServer({
     agents: [defineAgent({ name: "helper", model, tools: [pay] })],
     store,
     apiKey: localKey,
@@ -46,7 +46,9 @@ afterAll(() => server.close(0));
 
 /** What somebody has: a session with a run that waits, and a large result. */
 async function made(user: string, input: string): Promise<Ids> {
-  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input }, headers[user])).json();
+  const { runId, sessionId } = await (
+    await server.send("POST", "/api/runs", { input }, headers[user])
+  ).json();
   for (let state = ""; state !== "waiting"; ) {
     await new Promise((resolve) => setTimeout(resolve, 2));
     state = (await store.listRuns(sessionId))[0]?.state ?? "";
@@ -56,7 +58,7 @@ async function made(user: string, input: string): Promise<Ids> {
 }
 
 const names = (route: Route) =>
-  fieldsOfRoute(route).flatMap(({ name }) => (isOfProtocol(route, name) ? [] : [name]));
+  listRouteFields(route).flatMap(({ name }) => (isOfProtocol(route, name) ? [] : [name]));
 const isAboutSomebody = (route: Route) => names(route).some((name) => owned.includes(name));
 
 /** Each way to name these ids in a request to a route: all of them in the path, and one in the query or the body. */
@@ -64,8 +66,10 @@ function requestsFor(route: Route, ids: Ids): { path: string; body: object | und
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(Reflect.get(ids, name) ?? name),
   );
-  const body = route.body && goodBodies[routeName(route)];
-  const named = fieldsOfRoute(route).filter(({ place, name }) => place !== "params" && owned.includes(name));
+  const body = route.body && validBodies[formatRouteName(route)];
+  const named = listRouteFields(route).filter(
+    ({ place, name }) => place !== "params" && owned.includes(name),
+  );
   const requests = named.map(({ place, name }) => {
     const id: string = Reflect.get(ids, name);
     if (place === "query") return { path: `${path}?${name}=${encodeURIComponent(id)}`, body };
@@ -97,21 +101,21 @@ describe("the table of routes", () => {
   it("has no name in a path that nobody checks (A84)", () => {
     for (const route of routes)
       for (const [, name = ""] of route.path.matchAll(/\{(\w+)\}/g)) {
-        expect([...owned, ...inside, ...shared, ...derived], routeName(route)).toContain(name);
+        expect([...owned, ...inside, ...shared, ...derived], formatRouteName(route)).toContain(name);
         if (inside.includes(name)) expect(route.path).toMatch(/\{(sessionId|runId)\}/);
       }
   });
 
   it("has no field that names something by an id which nobody checks (A84)", () => {
     for (const route of routes)
-      for (const { name, place } of fieldsOfRoute(route))
+      for (const { name, place } of listRouteFields(route))
         if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isOfProtocol(route, name))
-          expect([...owned, ...inside, ...derived], `${place} of ${routeName(route)}`).toContain(name);
+          expect([...owned, ...inside, ...derived], `${place} of ${formatRouteName(route)}`).toContain(name);
   });
 
   it("lets nobody but those who can say who they are in where something is owned (A84)", () => {
     for (const route of routes)
-      if (isAboutSomebody(route)) expect(route.access, routeName(route)).not.toBe("anyone");
+      if (isAboutSomebody(route)) expect(route.access, formatRouteName(route)).not.toBe("anyone");
   });
 });
 
@@ -123,7 +127,7 @@ function isOfProtocol({ path }: Route, name: string): boolean {
   return path === "/v1/chat/completions" && ["user", "safety_identifier"].includes(name);
 }
 
-const about = routes.filter(isAboutSomebody).map((route) => [routeName(route), route] as const);
+const about = routes.filter(isAboutSomebody).map((route) => [formatRouteName(route), route] as const);
 
 describe("to anybody but its user, what a user has is not there", () => {
   it.each(about)("%s (A84)", async (_, route) => {
@@ -131,11 +135,11 @@ describe("to anybody but its user, what a user has is not there", () => {
     const others = requestsFor(route, nowhere);
     for (const [index, { path, body }] of requestsFor(route, ada).entries())
       for (const user of ["bob", "local"]) {
-        const answer = await server.ask(route.method, path, body, headers[user]);
+        const answer = await server.send(route.method, path, body, headers[user]);
         const text = await answer.text();
         expect(answer.status, `${route.method} ${path}: ${text}`).toBe(404);
         const other = others[index];
-        const missing = await server.ask(route.method, other?.path ?? "", other?.body, headers[user]);
+        const missing = await server.send(route.method, other?.path ?? "", other?.body, headers[user]);
         expect(missing.status).toBe(404);
         // The same words, so that nobody learns which ids there are.
         const neutral = (words: string, { sessionId, runId }: Ids) =>
@@ -150,7 +154,7 @@ describe("to anybody but its user, what a user has is not there", () => {
     for (const [name, route] of about) {
       if (route.method !== "GET") continue;
       for (const { path } of requestsFor(route, ada)) {
-        const answer = await server.ask("GET", path, undefined, headers.ada);
+        const answer = await server.send("GET", path, undefined, headers.ada);
         expect(answer.status, name).toBe(200);
         await answer.body?.cancel();
       }
@@ -168,14 +172,16 @@ describe("to anybody but its user, what a user has is not there", () => {
     ];
     for (const path of paths)
       for (const user of ["bob", "local"]) {
-        const answer = await server.ask("GET", path, undefined, headers[user]);
+        const answer = await server.send("GET", path, undefined, headers[user]);
         expect(answer.status, path).toBe(200);
         const text = await answer.text();
         expect(text, path).not.toContain("canary");
         expect(text, path).not.toContain(ada.runId);
         expect(text, path).not.toContain("ada~");
       }
-    const own = await (await server.ask("GET", "/api/sessions?search=canary", undefined, headers.ada)).text();
+    const own = await (
+      await server.send("GET", "/api/sessions?search=canary", undefined, headers.ada)
+    ).text();
     expect(own).toContain("canary-word");
   });
 
@@ -183,13 +189,13 @@ describe("to anybody but its user, what a user has is not there", () => {
     for (const [, route] of about)
       for (const { path, body } of requestsFor(route, ada))
         for (const given of [{}, { authorization: "Bearer cap_nobody_nothing" }])
-          expect((await server.ask(route.method, path, body, given)).status, path).toBe(401);
+          expect((await server.send(route.method, path, body, given)).status, path).toBe(401);
   });
 
   it("whatever else a request says about who it is from (A85)", async () => {
     const path = `/api/sessions/${encodeURIComponent(ada.sessionId)}`;
     for (const name of ["x-user", "x-user-id", "x-forwarded-user", "x-scope", "x-openclaw-scopes"]) {
-      const answer = await server.ask("GET", path, undefined, { ...headers.bob, [name]: "ada" });
+      const answer = await server.send("GET", path, undefined, { ...headers.bob, [name]: "ada" });
       expect(answer.status, name).toBe(404);
     }
   });
@@ -203,7 +209,7 @@ it("ids that differ in case or normal form are other ids (A119)", async () => {
     ].filter((variant) => variant !== id);
   for (const id of variants(ada.sessionId))
     for (const path of ["", "/export", "/events"]) {
-      const answer = await server.ask(
+      const answer = await server.send(
         "GET",
         `/api/sessions/${encodeURIComponent(id)}${path}`,
         undefined,
@@ -212,7 +218,7 @@ it("ids that differ in case or normal form are other ids (A119)", async () => {
       expect(answer.status, JSON.stringify(id)).toBe(404);
     }
   for (const id of variants(ada.runId)) {
-    const answer = await server.ask("POST", `/api/runs/${encodeURIComponent(id)}/cancel`, {}, headers.ada);
+    const answer = await server.send("POST", `/api/runs/${encodeURIComponent(id)}/cancel`, {}, headers.ada);
     expect(answer.status, JSON.stringify(id)).toBe(404);
   }
 });

@@ -13,12 +13,12 @@ import {
 } from "capstan/client";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { ServeOrder } from "./testing/server-worker.ts";
+import type { ServerOrder } from "./testing/server-worker.ts";
 import type { SlowPlan } from "./testing/slow-agent.ts";
-import { type ServerProcess, startServer } from "./testing/start-server-worker.ts";
+import { type ServerProcess, startServerWorker } from "./testing/start-server-worker.ts";
 
 let folder: string;
-let order: ServeOrder;
+let order: ServerOrder;
 let server: ServerProcess;
 let client: Client;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "capstan-restart-"));
   const store = { type: "sqlite", file: join(folder, "store.db") } as const;
   order = { store, port: 0, canary: join(folder, "canary") };
-  server = await startServer(order);
+  server = await startServerWorker(order);
   order = { ...order, port: server.port };
   // On a busy machine a server takes its time to come back.
   client = createClient({ baseURL: server.url, retries: 20 });
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 async function killAndRestart(): Promise<void> {
   await server.kill();
-  server = await startServer(order);
+  server = await startServerWorker(order);
 }
 
 /** What the file has, read by somebody else. */
@@ -165,7 +165,7 @@ it("calls that a page or a person must answer wait over a restart, and are answe
     client.runs.approve(ofMoney.runId, pay.callId, { digest }),
     client.runs.approve(ofMoney.runId, pay.callId, { digest }),
   ];
-  server = await startServer(order);
+  server = await startServerWorker(order);
   await Promise.all(answered);
   expect(await lastOf(client.runs.events(onScreen.runId, { after: screen.after }))).toMatchObject({
     type: "done",

@@ -6,7 +6,7 @@ import { type Event, isFact } from "capstan";
 import { buildView, type Client, createClient, emptyView, reduce } from "capstan/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SlowPlan } from "./testing/slow-agent.ts";
-import { type ServerProcess, startServer } from "./testing/start-server-worker.ts";
+import { type ServerProcess, startServerWorker } from "./testing/start-server-worker.ts";
 
 const words = "one two three four five six seven eight nine ten ";
 const planned = (...plan: SlowPlan) => ({ input: JSON.stringify(plan) });
@@ -31,7 +31,7 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
     folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
     postgres = await startPostgres();
     const order = { store: { type: "postgres", url: postgres.url } as const, port: 0 };
-    const start = (name: string) => startServer({ ...order, canary: join(folder, name) });
+    const start = (name: string) => startServerWorker({ ...order, canary: join(folder, name) });
     servers = await Promise.all([start("a"), start("b")]);
     clients.push(...servers.map(({ url }) => createClient({ baseURL: url })));
   });
@@ -154,7 +154,7 @@ describe("two servers on one file of SQLite", () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
     const canary = join(folder, "canary");
     const order = { store: { type: "sqlite", file: join(folder, "store.db") } as const, port: 0, canary };
-    const servers = await Promise.all([startServer(order), startServer(order)]);
+    const servers = await Promise.all([startServerWorker(order), startServerWorker(order)]);
     try {
       const asked = Array.from({ length: 10 }, async (_, index) => {
         const answer = await fetch(`${servers[index % 2]?.url}/api/runs`, {

@@ -11,222 +11,231 @@ import { local } from "capstan/engines/local";
 import { getScope } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type ApiKeys, apiKeys } from "./access/api-keys.ts";
-import { authenticate } from "./access/authenticate.ts";
+import { createAuthenticator } from "./access/authenticate.ts";
 import type { UserLimits } from "./access/caller.ts";
-import { instructionWarnings } from "./access/check-instructions.ts";
-import { spending } from "./access/daily-budget.ts";
-import { allowance, room } from "./access/quota.ts";
-import { signIns } from "./access/sign-ins.ts";
+import { checkInstructions } from "./access/check-instructions.ts";
+import { createDailyBudget } from "./access/daily-budget.ts";
+import { createCapacityCheck, createQuota } from "./access/quota.ts";
+import { createSignIns } from "./access/sign-ins.ts";
 import type { Deployment } from "./deployment.ts";
-import { application, dispatch } from "./dispatch.ts";
-import { cors } from "./http/cors.ts";
-import { type GuardOptions, guard } from "./http/guard.ts";
-import { hardened } from "./http/security-headers.ts";
-import { staticFiles } from "./http/static-files.ts";
-import { failureId, failureIn } from "./protocols/client-error.ts";
-import { mountedMcp } from "./protocols/mount-mcp.ts";
-import { withOpenaiProblems } from "./protocols/openai-error.ts";
+import { createRouter, dispatch } from "./dispatch.ts";
+import { createCors } from "./http/cors.ts";
+import { createGuard, type GuardOptions } from "./http/guard.ts";
+import { withSecurityHeaders } from "./http/security-headers.ts";
+import { loadStaticFiles } from "./http/static-files.ts";
+import { buildFailureId, findFailure } from "./protocols/client-error.ts";
+import { mountMcp } from "./protocols/mount-mcp.ts";
+import { withOpenaiErrors } from "./protocols/openai-error.ts";
 import { routes } from "./routes/all-routes.ts";
 import type { Route } from "./routes/route.ts";
-import { runsAtWork } from "./runs/active-runs.ts";
-import { agentFinder, modelChoices, withToolsets } from "./runs/agent-resolver.ts";
-import { passing } from "./runs/ephemeral-runs.ts";
-import { metrics, ownTools } from "./telemetry/metrics.ts";
-import { agentParts } from "./views/agent-parts.ts";
-import { mcpCalls } from "./views/mcp-server-view.ts";
+import { trackActiveRuns } from "./runs/active-runs.ts";
+import { createAgentResolver, indexModels, withToolsets } from "./runs/agent-resolver.ts";
+import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
+import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
+import { buildAgentParts } from "./views/agent-parts.ts";
+import { createMcpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
 
 export type ServerOptions = GuardOptions & {
-  /** The first one answers when a request names none. */
+  /** The first agent answers requests that name none. */
   readonly agents: readonly Agent[];
-  /** Where everything is kept; by default in the memory of this process. */
+  /** Defaults to a store in the memory of this process. */
   readonly store?: Store;
-  /** What every request must present, as the key of the local user. Others are made with `keys.create`. */
+  /** Key of the local user. Once it is set, every request must send a key. Create more keys with `keys.create`. */
   readonly apiKey?: string;
-  /** What stored agents may be made of; left out, they can name no tools. */
+  /** Tools, models and limits for stored agents. Without it, stored agents have no tools. */
   readonly storedAgents?: Omit<StoredAgentsOptions, "store" | "coded">;
-  /** What a request may choose as `model`; left out, nothing but each agent's own. */
+  /** Models that a request may choose with `model`. Without it, each agent uses its own. */
   readonly models?: readonly (string | Model)[];
-  /** How agents are shown to people: by name. */
+  /** Titles, descriptions and suggestions for the user interface, by agent name. */
   readonly about?: AgentProfiles;
-  /** The MCP servers whose tools the agents use, to be looked after by people. Whoever has started them ends them. */
+  /** The MCP servers whose tools the agents use. The server does not close them. */
   readonly mcp?: McpTools;
-  /** For every run. */
+  /** Applies to every run. */
   readonly policy?: PolicyOverrides;
-  /** The loosest policy that a request may ask for. */
+  /** Upper bounds for the policy of a request. */
   readonly policyLimits?: PolicyLimits;
-  /** Of each user; a key may have others. */
+  /** Limits per user. A key can have its own. */
   readonly limits?: Partial<UserLimits>;
-  /** So many runs at work in this process; more are refused until others have ended. 500 when left out. */
+  /** Max number of active runs in this process; further runs are refused. Defaults to 500. */
   readonly maxRuns?: number;
-  /** After so long without a sign of life another process may go on with a run; 15 seconds when left out. */
+  /** Another process may take over a run whose lease was not renewed for this long. Defaults to 15 seconds. */
   readonly leaseMs?: number;
-  /** The share of the memory for objects that is in use, 0 to 1: new work is refused when it is nearly full. */
+  /** Share of the heap in use, 0 to 1. New work is refused when the heap is nearly full. */
   readonly memoryInUse?: () => number;
-  /** The folder with the files of a user interface, which is served at `/`. */
+  /** Folder with the files of a user interface, served at `/`. */
   readonly studio?: { readonly folder: string };
-  /** What tools and instructions are given as `context`; by default the caller. */
+  /** Returns the `context` of tools and instructions. Defaults to the owner of the run. */
   readonly context?: (caller: RunOwner) => unknown;
-  /** Masked in all that leaves a run. */
+  /** Masked in everything that leaves a run. */
   readonly secrets?: readonly string[];
-  /** Sees every event of every run here: for logs. */
+  /** Receives every event of every run in this process, for logging. */
   readonly onEvent?: (event: Event) => void;
-  /** The debug log of `POST /api/chat`: a line for each event that is sent. */
+  /** Debug log of `POST /api/chat`: one line per event sent. */
   readonly sseLog?: (line: string) => void;
-  /** Told what went wrong inside, with the id that the client was given. */
+  /** Receives internal errors, with the id that was returned to the client. */
   readonly onError?: (error: unknown, id: string) => void;
 };
 
-/** Who a run is for. */
+/** The user and the session of a run. */
 export type RunOwner = { readonly user: string; readonly sessionId: string };
 
-/** A server without a listener: requests come in by `fetch`. */
+/** A server without a listener: pass requests to `fetch`. */
 export interface Server {
-  /** `arrivedAt` is what this machine is called where the request came in: it may have that as its Host. */
+  /** `arrivedAt` lists the names of this machine on the socket that received the request; they are valid hosts. */
   fetch(request: Request, arrivedAt?: readonly string[]): Promise<Response>;
   readonly keys: ApiKeys;
-  /** A code that signs a browser in as this user, or as the local one; once, and within two minutes. */
+  /** Returns a code that signs a browser in as this user (default: the local user). Works once, within two minutes. */
   oneTimeCode(user?: string): string;
-  /** Everything that can be asked of it. */
   readonly routes: readonly Route[];
-  /** Takes no new work, tells its streams, puts runs down after what is under way (25 s at most); the store stays open. */
-  close(patienceMs?: number): Promise<void>;
+  /**
+   * Refuses new work, closes event streams, and releases active runs after their current step, waiting up to
+   * `timeoutMs` (25 s). Does not close the store.
+   */
+  close(timeoutMs?: number): Promise<void>;
 }
 
-/** Makes a server of agents and a store. */
+/** Creates a server for agents and a store. Throws `invalid_definition` without an agent. */
 export function createServer(options: ServerOptions): Server {
   const { agents: coded, store = memory() } = options;
   if (coded.length === 0) throw new AgentError("invalid_definition", "A server needs at least one agent.");
   const keys = apiKeys(store, { own: options.apiKey });
-  const leaving = new AbortController();
-  const deployment = deploy(options, { store, keys, leaving: leaving.signal });
+  const shutdown = new AbortController();
+  const deployment = createDeployment(options, { store, keys, shutdownSignal: shutdown.signal });
   const { report } = deployment;
-  // What other processes say is heard from now on: whoever asks in the middle of a message is told what was said so far.
+  // Subscribes to other processes' deltas, so that a reader who joins in the middle of a message gets all of it.
   const unwatch = store.watch("", () => undefined);
-  const caller = authenticate({ keys, signIns: deployment.signIns, limits: options.limits });
-  const assertAllowed = guard(options);
-  const shared = cors(options.origins);
-  const app = application({
+  const authenticate = createAuthenticator({ keys, signIns: deployment.signIns, limits: options.limits });
+  const assertAllowed = createGuard(options);
+  const cors = options.origins?.length ? createCors(options.origins) : undefined;
+  const route = createRouter({
     routes,
-    answer: (route, asked) => dispatch(route, asked, { deployment, authenticate: caller }),
-    files: options.studio && staticFiles(options.studio.folder),
+    handle: (matched, input) => dispatch(matched, input, { deployment, authenticate }),
+    files: options.studio && loadStaticFiles(options.studio.folder),
     report,
   });
-  for (const warning of instructionWarnings(coded)) report(warning);
+  for (const warning of checkInstructions(coded)) report(warning);
   return {
     routes,
     keys,
-    oneTimeCode: deployment.signIns.oneTimeCode,
-    fetch: withOpenaiProblems(
-      hardened(
+    oneTimeCode: deployment.signIns.createCode,
+    fetch: withOpenaiErrors(
+      withSecurityHeaders(
         async (request, arrivedAt) => {
           assertAllowed(request, arrivedAt);
-          return shared.preflight(request) ?? app(request);
+          return cors?.answerPreflight(request) ?? route(request);
         },
-        { cors: shared, report },
+        { cors, report },
       ),
     ),
-    async close(patienceMs = 25_000) {
-      leaving.abort();
-      const patience = new Promise((resolve) => setTimeout(resolve, patienceMs).unref());
-      const { engine, passing, mcp } = deployment;
-      await Promise.race([Promise.all([engine.close(), passing.close(patience)]), patience]);
-      await mcp.close();
+    async close(timeoutMs = 25_000) {
+      shutdown.abort();
+      const timeout = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
+      const { engine, ephemeralRuns, mcpService } = deployment;
+      await Promise.race([Promise.all([engine.close(), ephemeralRuns.close(timeout)]), timeout]);
+      await mcpService.close();
       unwatch();
     },
   };
 }
 
-type Ground = { readonly store: Store; readonly keys: ApiKeys; readonly leaving: AbortSignal };
+type DeploymentBase = Pick<Deployment, "store" | "shutdownSignal"> & { readonly keys: ApiKeys };
 
-function deploy(options: ServerOptions, { store, keys, leaving }: Ground): Deployment {
-  const { agents: coded, policy, context = (of: RunOwner) => of, maxRuns = 500, apiKey } = options;
+function createDeployment(options: ServerOptions, base: DeploymentBase): Deployment {
+  const { store, keys, shutdownSignal } = base;
+  const { agents: coded, policy, context = (owner: RunOwner) => owner, maxRuns = 500, apiKey } = options;
   const secrets = [...(options.secrets ?? []), ...(apiKey === undefined ? [] : [apiKey])];
   const agents = storedAgents({ ...options.storedAgents, store, coded });
-  const models = modelChoices(options.models ?? []);
-  const finder = withToolsets(agentFinder(agents, models), store);
-  const spent = spending(store);
-  const { parts, owner, allowed, atWork, counts } = counting(options, store);
-  const report = reporter(options.onError);
-  const calls = mcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
+  const models = indexModels(options.models ?? []);
+  const resolver = withToolsets(createAgentResolver(agents, models), store);
+  const dailyBudget = createDailyBudget(store);
+  const { agentParts, owner, quota, activeRuns, metrics } = createUsageTracking(options, store);
+  const report = createReporter(options.onError);
+  const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
   function onEvent(event: Event): void {
-    if (event.type === "done" && event.parentRunId === undefined)
-      spent
-        .add(getScope(event.sessionId), { ...event.usage, cost: event.cost })
-        .catch((thrown) => report(thrown));
-    const failure = failureIn(event);
-    if (failure) report(failure, failureId(event.runId));
-    calls.hear(event);
-    counts.hear(event);
+    if (event.type === "done" && event.parentRunId === undefined) onRunDone(event);
+    if (options.mcp) mcpCalls.record(event);
+    metrics.record(event);
     options.onEvent?.(event);
   }
-  const optionsFor: Deployment["optionsFor"] = async ({ scope, sessionId }) => ({
+  function onRunDone(event: Extract<Event, { readonly type: "done" }>): void {
+    dailyBudget
+      .addUsage(getScope(event.sessionId), { ...event.usage, cost: event.cost })
+      .catch((thrown) => report(thrown));
+    const failure = event.status === "failed" ? findFailure(event) : undefined;
+    if (failure) report(failure, buildFailureId(event.runId));
+  }
+  const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),
     secrets,
     hooks: { onEvent },
   });
-  const counted = { policy, allowance: allowed, spending: spent };
+  const limits = { policy, quota, dailyBudget };
   return {
-    ...counted,
+    ...limits,
     store,
-    atWork,
+    activeRuns,
     engine: local({
-      store: atWork.store,
+      store: activeRuns.store,
       owner,
-      agents: finder.find,
+      agents: resolver.find,
       maxRuns,
       ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
       getResumeOptions({ sessionId }) {
-        atWork.takenUp(sessionId);
-        return optionsFor({ scope: getScope(sessionId), sessionId });
+        activeRuns.markStarted(sessionId);
+        return getRunOptions({ scope: getScope(sessionId), sessionId });
       },
     }),
     agents,
-    agent: (name = coded[0]?.name ?? "", model) => finder.get(name, model),
-    findAgent: finder.find,
-    introductions: options.about ?? {},
-    agentParts: parts,
+    resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
+    findAgent: resolver.find,
+    agentProfiles: options.about ?? {},
+    agentParts,
     mcpTools: options.mcp,
-    mcpCalls: calls,
+    mcpCalls,
     models,
     policyLimits: resolvePolicyLimits(options.policyLimits),
-    assertRoom: room({ maxRuns, runs: () => allowed.taken("runs"), memory: options.memoryInUse }),
-    passing: passing({ ...counted, optionsFor }),
-    mcp: mountedMcp({ ...counted, agents: coded, store, context, secrets, onEvent, onError: report }),
+    assertCapacity: createCapacityCheck({
+      maxRuns,
+      countRuns: () => quota.getTotal("runs"),
+      measureMemory: options.memoryInUse,
+    }),
+    ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
+    mcpService: mountMcp({ ...limits, agents: coded, store, context, secrets, onEvent, onError: report }),
     sseLog: options.sseLog,
-    signIns: signIns(store, { keys }),
-    metrics: counts,
-    leaving,
-    optionsFor,
+    signIns: createSignIns(store, { keys }),
+    metrics,
+    shutdownSignal,
+    getRunOptions,
     report,
   };
 }
 
-/** What users have at this moment, and what of it is told in figures. */
-function counting({ agents, storedAgents: given }: ServerOptions, store: Store) {
-  const allowed = allowance();
+/** Creates the counters of runs and streams, and the metrics that report them. */
+function createUsageTracking({ agents, storedAgents: storedOptions }: ServerOptions, store: Store) {
+  const quota = createQuota();
   const owner = `server_${randomUUID()}`;
-  const parts = agentParts(given);
+  const agentParts = buildAgentParts(storedOptions);
   const gauges = {
-    openStreams: () => allowed.taken("streams"),
-    runsAtWork: () => allowed.taken("runs"),
+    countStreams: () => quota.getTotal("streams"),
+    countRuns: () => quota.getTotal("runs"),
   };
-  const names = parts.tools.map(({ name }) => name);
+  const toolNames = agentParts.tools.map(({ name }) => name);
   return {
-    ...{ parts, owner, allowed },
-    atWork: runsAtWork(store, { owner, allowance: allowed }),
-    counts: metrics(gauges, ownTools(agents, names)),
+    ...{ agentParts, owner, quota },
+    activeRuns: trackActiveRuns(store, { owner, quota }),
+    metrics: createMetrics(gauges, createToolMatcher(agents, toolNames)),
   };
 }
 
-/** For the log of whoever runs the server. Gives the id that it is told under. */
-function reporter(onError: ServerOptions["onError"]): (thrown: unknown, id?: string) => string {
+/** Reports an error to the operator's log and returns the id it is logged under. */
+function createReporter(onError: ServerOptions["onError"]): (thrown: unknown, id?: string) => string {
   return (thrown, id = `err_${randomUUID()}`) => {
     try {
       onError?.(thrown, id);
     } catch {
-      // A log that fails must not change what the client is told.
+      // A failing logger must not change the response.
     }
     return id;
   };

@@ -1,8 +1,8 @@
 import { defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
-import { helloAgent } from "./testing/hello-agent.ts";
-import { type TestServer, testServer } from "./testing/test-server.ts";
+import { createHelloAgent } from "./testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
 afterEach(() => server.close(0));
@@ -15,18 +15,19 @@ const stuck = defineTool({
 const screen = defineTool({ name: "screen", description: "Runs at the client", input: {} });
 
 async function started(agent: string): Promise<string> {
-  const answer = await server.ask("POST", "/api/runs", { input: "Go", agent });
+  const answer = await server.send("POST", "/api/runs", { input: "Go", agent });
   return (await answer.json()).runId;
 }
 
-const stateOf = async (runId: string) => (await (await server.ask("GET", `/api/runs/${runId}`)).json()).state;
+const stateOf = async (runId: string) =>
+  (await (await server.send("GET", `/api/runs/${runId}`)).json()).state;
 
 it("while models, tools and clients are waited for, all other work goes on (S1-21)", async () => {
   const silent = scriptedModel(() => ({ text: "Well", hang: true }));
   const calling = (name: string) => scriptedModel(() => ({ calls: [{ name }] }));
-  server = testServer({
+  server = createTestServer({
     agents: [
-      helloAgent(),
+      createHelloAgent(),
       defineAgent({ name: "silent", model: silent }),
       defineAgent({ name: "stuck", model: calling("stuck"), tools: [stuck] }),
       defineAgent({ name: "screen", model: calling("screen"), tools: [screen] }),
@@ -36,12 +37,12 @@ it("while models, tools and clients are waited for, all other work goes on (S1-2
   for (const agent of ["silent", "stuck", "screen"])
     for (let count = 0; count < 10; count++) waiting.push(await started(agent));
   // And somebody who listens to each, and never reads.
-  const streams = await Promise.all(waiting.map((runId) => server.ask("GET", `/api/runs/${runId}/events`)));
+  const streams = await Promise.all(waiting.map((runId) => server.send("GET", `/api/runs/${runId}/events`)));
   for (let count = 0; count < 10; count++) {
     const runId = await started("helper");
-    const said = await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+    const said = await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     expect(said).toContain("event: done");
-    expect((await server.ask("GET", "/api/health")).status).toBe(200);
+    expect((await server.send("GET", "/api/health")).status).toBe(200);
   }
   const states = await Promise.all(waiting.map(stateOf));
   expect(states.slice(0, 20)).toEqual(Array(20).fill("active"));

@@ -2,57 +2,55 @@ import type { McpTools } from "@capstan/mcp";
 import type { Agent, PolicyOverrides, ResumeOptions, Store } from "capstan";
 import type { PolicyLimits, StoredAgents } from "capstan/agents";
 import type { LocalEngine } from "capstan/engines/local";
-import type { Spending } from "./access/daily-budget.ts";
-import type { Allowance } from "./access/quota.ts";
+import type { DailyBudget } from "./access/daily-budget.ts";
+import type { Quota } from "./access/quota.ts";
 import type { SignIns } from "./access/sign-ins.ts";
 import type { MountedMcp } from "./protocols/mount-mcp.ts";
-import type { RunsAtWork } from "./runs/active-runs.ts";
+import type { ActiveRuns } from "./runs/active-runs.ts";
 import type { ModelChoices } from "./runs/agent-resolver.ts";
-import type { Passing } from "./runs/ephemeral-runs.ts";
+import type { EphemeralRuns } from "./runs/ephemeral-runs.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import type { AgentParts } from "./views/agent-parts.ts";
 import type { McpCalls } from "./views/mcp-server-view.ts";
 import type { AgentProfiles } from "./views/server-info.ts";
 
-/** What the routes work on: the one server behind all requests. */
+/** Services that the route handlers use: one instance per server. */
 export type Deployment = {
   readonly store: Store;
-  /** Runs that are kept: they survive the process. */
+  /** Runs stored by the server; they survive the process. */
   readonly engine: LocalEngine;
   /** Runs whose history the client keeps. */
-  readonly passing: Passing;
-  readonly mcp: MountedMcp;
-  /** The MCP servers whose tools the agents use. */
+  readonly ephemeralRuns: EphemeralRuns;
+  readonly mcpService: MountedMcp;
   readonly mcpTools: McpTools | undefined;
   readonly mcpCalls: McpCalls;
-  /** How agents are shown to people. */
-  readonly introductions: AgentProfiles;
-  /** What stored agents can be made of. */
+  readonly agentProfiles: AgentProfiles;
+  /** Tools, sources and models that stored agents can use. */
   readonly agentParts: AgentParts;
   readonly agents: StoredAgents;
-  /** Finds an agent by its name, or the first one, with another model if one is named. Throws `unknown_agent`. */
-  agent(name?: string, model?: string): Promise<Agent>;
-  /** The agent of a run: by its name, also as `name@model`. */
+  /** Resolves an agent by name (default: the first agent), optionally with another model. Throws `unknown_agent`. */
+  resolveAgent(name?: string, model?: string): Promise<Agent>;
+  /** Finds the agent of a stored run by its recorded name, which may be `name@model`. */
   findAgent(name: string): Promise<Agent | undefined>;
-  /** The models that requests may choose from. */
+  /** Models that a request may choose. */
   readonly models: ModelChoices;
   readonly policy: PolicyOverrides | undefined;
-  /** The loosest policy that a request may ask for. */
+  /** Upper bounds for the policy of a request. */
   readonly policyLimits: PolicyLimits;
-  readonly allowance: Allowance;
-  /** Those of the engine. */
-  readonly atWork: RunsAtWork;
-  /** Throws `overloaded` while there is no room for more work. */
-  assertRoom(): void;
-  readonly spending: Spending;
+  readonly quota: Quota;
+  /** Runs of the engine that are active in this process. */
+  readonly activeRuns: ActiveRuns;
+  /** Throws `overloaded` when the process has no capacity for more work. */
+  assertCapacity(): void;
+  readonly dailyBudget: DailyBudget;
   readonly signIns: SignIns;
   readonly metrics: Metrics;
-  /** Aborted when the server is about to leave. */
-  readonly leaving: AbortSignal;
-  /** What a run needs that is not stored: its context, hooks and secrets. */
-  optionsFor(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
-  /** The debug log of the chat: a line for each event that is sent. */
+  /** Aborted when the server starts to shut down. */
+  readonly shutdownSignal: AbortSignal;
+  /** Returns the options of a run that are not stored: context, hooks and secrets. */
+  getRunOptions(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
+  /** Debug log of `POST /api/chat`: one line per event sent. */
   readonly sseLog: ((line: string) => void) | undefined;
-  /** For the log of whoever runs the server, never for clients. Gives an id to find it by. */
+  /** Writes an error to the operator's log and returns its log id. Nothing of it is sent to clients. */
   report(thrown: unknown): string;
 };

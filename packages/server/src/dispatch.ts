@@ -3,145 +3,150 @@ import { AgentError } from "capstan";
 import { getScope } from "capstan/sessions";
 import { Hono } from "hono";
 import type { z } from "zod";
-import type { Authenticate } from "./access/authenticate.ts";
+import type { Authenticator } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Deployment } from "./deployment.ts";
-import { internalProblem, isForClients, problemResponse } from "./http/problem.ts";
-import { type BodyLimits, readBody } from "./http/read-body.ts";
+import { createInternalProblem, createProblemResponse, isClientError } from "./http/problem.ts";
+import { type BodyLimits, readJsonBody } from "./http/read-body.ts";
 import type { StaticFiles } from "./http/static-files.ts";
-import type { Asked, Route } from "./routes/route.ts";
+import type { Route, RouteRequest } from "./routes/route.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type RequestValues = Readonly<Record<string, unknown>>;
 
-/** Answers one request to a route: says who asks, checks what they ask and that it is theirs, and lets it be done. */
+/**
+ * Handles a request to a route: authenticates the caller, validates the input, checks ownership, then calls the
+ * handler.
+ */
 export async function dispatch(
   route: Route,
-  { request, params }: { readonly request: Request; readonly params: Values },
-  { deployment, authenticate }: { readonly deployment: Deployment; readonly authenticate: Authenticate },
+  { request, params }: { readonly request: Request; readonly params: RequestValues },
+  { deployment, authenticate }: { readonly deployment: Deployment; readonly authenticate: Authenticator },
 ): Promise<Response> {
-  const caller = route.access === "anyone" ? nobody : await authenticate(request);
+  const caller = route.access === "anyone" ? anonymousCaller : await authenticate(request);
   if (route.access === "admin" && !caller.isAdmin)
-    throw new AgentError("forbidden", "Only the key of an admin may do this.");
-  if (route.beginsWork && deployment.leaving.aborted)
-    throw new AgentError("draining", "The server is about to leave: ask again in a moment.");
-  if (route.beginsWork) deployment.assertRoom();
-  const asked: Asked<unknown, unknown, unknown> = {
+    throw new AgentError("forbidden", "This requires an admin key.");
+  if (route.startsWork && deployment.shutdownSignal.aborted)
+    throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
+  if (route.startsWork) deployment.assertCapacity();
+  const asked: RouteRequest<unknown, unknown, unknown> = {
     caller,
     request,
-    key: keyOf(request, caller),
-    lastEventId: lastEventIdOf(request),
-    params: checked("path", route.params, params),
-    query: checked("query", route.query, queryOf(request)),
-    body: route.body && checked("body", route.body, await readBody(request, bodyLimits(route))),
+    key: computeIdempotencyKey(request, caller),
+    lastEventId: parseLastEventId(request),
+    params: validateInput("path", route.params, params),
+    query: validateInput("query", route.query, parseQuery(request)),
+    body: route.body && validateInput("body", route.body, await readJsonBody(request, getBodyLimits(route))),
   };
-  await assertOwned(asked, deployment);
-  return route.handle(asked as Asked<never, never, never>, deployment);
+  await assertOwnership(asked, deployment);
+  return route.handle(asked as RouteRequest<never, never, never>, deployment);
 }
 
-function bodyLimits({ mostBytes }: Route): BodyLimits {
-  return mostBytes === undefined ? {} : { mostBytes };
+function getBodyLimits({ maxBytes }: Route): BodyLimits {
+  return maxBytes === undefined ? {} : { maxBytes };
 }
 
-const nobody: Caller = {
+const anonymousCaller: Caller = {
   user: "",
   scope: "",
   isAdmin: false,
   limits: { streams: 0, runs: 0, tokensPerDay: 0, costPerDay: 0 },
 };
 
-/** Whatever a request names must be the caller's. To anybody else it is not there. */
-async function assertOwned(
-  { caller, params, query, body }: Asked<unknown, unknown, unknown>,
+/** Rejects ids that belong to another user, with the same error as for ids that do not exist. */
+async function assertOwnership(
+  { caller, params, query, body }: RouteRequest<unknown, unknown, unknown>,
   { store }: Deployment,
 ): Promise<void> {
-  for (const values of [params, query, body] as (Values | undefined)[]) {
+  for (const values of [params, query, body] as (RequestValues | undefined)[]) {
     const { sessionId, runId, otherRunId } = values ?? {};
     if (typeof sessionId === "string") {
       const isTheirs =
         getScope(sessionId) === caller.scope && (await store.getSession(sessionId)) !== undefined;
-      if (!isTheirs) throw new AgentError("not_found", `There is no session "${sessionId}".`);
+      if (!isTheirs) throw new AgentError("not_found", `Session not found: "${sessionId}".`);
     }
     for (const run of [runId, otherRunId]) {
       if (typeof run !== "string") continue;
       const found = await store.findSession(run);
       if (found === undefined || getScope(found) !== caller.scope)
-        throw new AgentError("unknown_run", `There is no run "${run}".`);
+        throw new AgentError("unknown_run", `Run not found: "${run}".`);
     }
   }
 }
 
-function checked(where: string, schema: z.ZodType, value: unknown): unknown {
+function validateInput(where: string, schema: z.ZodType, value: unknown): unknown {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  const { path, message } = closest(error.issues.map((issue) => plain(issue, value)));
+  const { path, message } = findClosestIssue(error.issues.map((issue) => simplifyIssue(issue, value)));
   const at = path.length ? ` at ${path.join(".")}` : "";
-  throw new AgentError("invalid_input", `The ${where} cannot be used${at}: ${message}.`);
+  throw new AgentError("invalid_input", `Invalid ${where}${at}: ${message}.`);
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** A number of the query is made of a text: of one that is none it would be said that it is "NaN". */
-function plain(issue: Issue, value: unknown): Issue {
+/** Query numbers are coerced from text; replaces zod's "received NaN" with a message about the field. */
+function simplifyIssue(issue: Issue, value: unknown): Issue {
   if (issue.code !== "invalid_type" || !issue.message.endsWith("received NaN")) return issue;
   const [field] = issue.path;
   const isThere = field !== undefined && Object.hasOwn(Object(value), field);
-  return { ...issue, message: isThere ? "it must be a number" : "it is missing" };
+  return { ...issue, message: isThere ? "must be a number" : "is required" };
 }
 
-/** Of several forms it says what is wrong in the one that was meant: that which is not of another type as a whole. */
-function closest([issue]: readonly Issue[]): Pick<Issue, "path" | "message"> {
-  if (issue?.code !== "invalid_union") return issue ?? { path: [], message: "it is not valid" };
+/** For a union, reports the issue of the variant whose top-level type matched. */
+function findClosestIssue([issue]: readonly Issue[]): Pick<Issue, "path" | "message"> {
+  if (issue?.code !== "invalid_union") return issue ?? { path: [], message: "is invalid" };
   const isMeant = (issues: readonly Issue[]) =>
     !issues.some(({ path, code }) => path.length === 0 && code === "invalid_type");
   const form = issue.errors.find(isMeant);
   if (!form?.length) return issue;
-  const { path, message } = closest(form);
+  const { path, message } = findClosestIssue(form);
   return { path: [...issue.path, ...path], message };
 }
 
-function queryOf(request: Request): Values {
+function parseQuery(request: Request): RequestValues {
   const entries = [...new URL(request.url).searchParams];
   const seen = new Set<string>();
   for (const [name] of entries) {
-    if (seen.has(name)) throw new AgentError("invalid_input", `The query has "${name}" twice.`);
+    if (seen.has(name)) throw new AgentError("invalid_input", `Duplicate query parameter "${name}".`);
     seen.add(name);
   }
   return Object.fromEntries(entries);
 }
 
-const longestKey = 256;
+const maxKeyLength = 256;
 
-/** Apart for each user and each thing that is asked for: nobody meets the key of somebody else. */
-function keyOf(request: Request, { scope }: Caller): string | undefined {
+/** Hashes the header with the user, method and path, so that keys of different users or routes never collide. */
+function computeIdempotencyKey(request: Request, { scope }: Caller): string | undefined {
   const given = request.headers.get("idempotency-key");
   if (given === null) return undefined;
-  if (given.length === 0 || given.length > longestKey)
-    throw new AgentError("invalid_input", `An Idempotency-Key has 1 to ${longestKey} characters.`);
+  if (given.length === 0 || given.length > maxKeyLength)
+    throw new AgentError("invalid_input", `Idempotency-Key must have 1 to ${maxKeyLength} characters.`);
   const { pathname } = new URL(request.url);
   return createHash("sha256")
     .update(JSON.stringify([scope, request.method, pathname, given]))
     .digest("base64url");
 }
 
-function lastEventIdOf(request: Request): number | undefined {
+function parseLastEventId(request: Request): number | undefined {
   const given = request.headers.get("last-event-id");
   if (given === null || given === "") return undefined;
   if (!/^\d{1,15}$/.test(given))
-    throw new AgentError("invalid_input", "Last-Event-ID is the `id` of an event that was read from here.");
+    throw new AgentError("invalid_input", "Last-Event-ID must be the `id` of an event of this stream.");
   return Number(given);
 }
 
-export type ApplicationOptions = {
+export type RouterOptions = {
   readonly routes: readonly Route[];
-  answer(route: Route, asked: { request: Request; params: Record<string, string> }): Promise<Response>;
+  handle(route: Route, asked: { request: Request; params: Record<string, string> }): Promise<Response>;
   readonly files: StaticFiles | undefined;
   report(thrown: unknown): string;
 };
 
-type Application = (request: Request) => Promise<Response>;
+type Router = (request: Request) => Promise<Response>;
 
-/** Finds the route of a request, or a file, and says so when there is none. */
-export function application({ routes, answer, files, report }: ApplicationOptions): Application {
+/**
+ * Creates the request router. Unmatched GET requests fall back to static files; other requests fail with `no_route`.
+ */
+export function createRouter({ routes, handle: answer, files, report }: RouterOptions): Router {
   const app = new Hono();
   const methods = new Map<string, string[]>();
   for (const route of routes) {
@@ -149,18 +154,20 @@ export function application({ routes, answer, files, report }: ApplicationOption
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
     app.on(route.method, path, ({ req }) => answer(route, { request: req.raw, params: req.param() }));
   }
-  for (const [path, known] of methods) app.all(path, ({ req }) => notAllowed(req.method, known));
+  for (const [path, known] of methods) app.all(path, ({ req }) => respondNotAllowed(req.method, known));
   app.notFound(({ req }) => {
     const file = req.method === "GET" ? files?.(req.raw) : undefined;
     if (file) return file;
-    throw new AgentError("no_route", `There is nothing at ${req.path.slice(0, 200)}: look at /openapi.json.`);
+    throw new AgentError("no_route", `Route not found: ${req.path.slice(0, 200)}. See /openapi.json.`);
   });
-  app.onError((thrown) => (isForClients(thrown) ? problemResponse(thrown) : internalProblem(report(thrown))));
+  app.onError((thrown) =>
+    isClientError(thrown) ? createProblemResponse(thrown) : createInternalProblem(report(thrown)),
+  );
   return async (request) => app.fetch(request);
 }
 
-function notAllowed(method: string, known: readonly string[]): Response {
+function respondNotAllowed(method: string, known: readonly string[]): Response {
   const allow = known.flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name])).join(", ");
-  const message = `${method.slice(0, 20)} does nothing here: use ${allow}.`;
-  return problemResponse(new AgentError("method_not_allowed", message), { allow });
+  const message = `Method ${method.slice(0, 20)} is not allowed. Use ${allow}.`;
+  return createProblemResponse(new AgentError("method_not_allowed", message), { allow });
 }

@@ -4,12 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Apart, type ApartOptions, type ServeOrder, serveApart } from "./testing/start-drain-worker.ts";
+import {
+  type DrainOrder,
+  type DrainWorker,
+  type DrainWorkerOptions,
+  startDrainWorker,
+} from "./testing/start-drain-worker.ts";
 
 const patiently = { timeout: 30_000, interval: 100 };
 
 let folder: string;
-const apart: Apart[] = [];
+const apart: DrainWorker[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "capstan-drain-"));
 });
@@ -23,13 +28,16 @@ afterEach(async () => {
 
 const fileOf = () => join(folder, "store.db");
 
-async function serve(order: Partial<ServeOrder> = {}, options: ApartOptions = {}): Promise<Apart> {
-  const one = await serveApart({ file: fileOf(), patienceMs: 25_000, stepMs: 100, ...order }, options);
+async function serve(
+  order: Partial<DrainOrder> = {},
+  options: DrainWorkerOptions = {},
+): Promise<DrainWorker> {
+  const one = await startDrainWorker({ file: fileOf(), patienceMs: 25_000, stepMs: 100, ...order }, options);
   apart.push(one);
   return one;
 }
 
-function start({ url }: Apart, agent = "steps"): Promise<Response> {
+function start({ url }: DrainWorker, agent = "steps"): Promise<Response> {
   return fetch(`${url}/api/runs`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -43,7 +51,7 @@ async function runOf(answer: Response): Promise<string> {
 }
 
 /** Waits until it works on a step. */
-async function atWork({ url }: Apart, runId: string): Promise<void> {
+async function atWork({ url }: DrainWorker, runId: string): Promise<void> {
   const { body } = await fetch(`${url}/api/runs/${runId}/events`);
   let heard = "";
   for await (const piece of body ?? []) {
@@ -52,7 +60,7 @@ async function atWork({ url }: Apart, runId: string): Promise<void> {
   }
 }
 
-const isDone = async ({ url }: Apart, runId: string) => {
+const isDone = async ({ url }: DrainWorker, runId: string) => {
   const run = await (await fetch(`${url}/api/runs/${runId}`)).json();
   return run.state === "ended" && run.result.status === "done" && run.result.text === "Done.";
 };

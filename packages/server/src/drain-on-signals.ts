@@ -1,29 +1,29 @@
 import type { ListeningServer } from "./listen.ts";
 
 export type DrainOptions = {
-  /** How long what is under way may take; 25 s when left out. */
+  /** How long active work may take to finish; 25 s by default. */
   readonly patienceMs?: number;
   readonly signals?: readonly NodeJS.Signals[];
-  /** Done last, such as closing the store. */
+  /** Called last, for example to close the store. */
   afterwards?(): void | Promise<void>;
 };
 
 /**
- * From now on a signal to stop makes the server leave in peace: no new work, streams are told, runs are put down, and the
- * process ends with 0. A second one ends it at once. The returned function takes that back.
+ * Shuts the server down on SIGTERM or SIGINT: it refuses new work, notifies streams, releases runs, and exits with 0.
+ * A second signal exits immediately. Returns a function that removes the handlers.
  */
 export function drainOnSignals(listening: ListeningServer, options: DrainOptions = {}): () => void {
   const { signals = ["SIGTERM", "SIGINT"], patienceMs, afterwards } = options;
-  let isLeaving = false;
+  let isShuttingDown = false;
 
-  async function leave(): Promise<void> {
+  async function shutDown(): Promise<void> {
     await listening.close(patienceMs);
     await afterwards?.();
   }
   function onSignal(_: NodeJS.Signals, number: number): void {
-    if (isLeaving) process.exit(128 + number);
-    isLeaving = true;
-    leave().then(
+    if (isShuttingDown) process.exit(128 + number);
+    isShuttingDown = true;
+    shutDown().then(
       () => process.exit(0),
       () => process.exit(1),
     );

@@ -3,7 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { afterEach, expect, it, vi } from "vitest";
 import { createServer, type Server, type ServerOptions } from "./create-server.ts";
 import { type ListeningServer, type ListenOptions, listen } from "./listen.ts";
-import { helloAgent } from "./testing/hello-agent.ts";
+import { createHelloAgent } from "./testing/hello-agent.ts";
 
 const open: ListeningServer[] = [];
 afterEach(async () => {
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 function make(options: Partial<ServerOptions> = {}): Server {
-  return createServer({ agents: [helloAgent()], ...options });
+  return createServer({ agents: [createHelloAgent()], ...options });
 }
 
 async function start(options: ListenOptions = {}, server: Server = make()): Promise<ListeningServer> {
@@ -60,7 +60,7 @@ it.each([
 ])("does not listen on %s without a key (A81)", async (host) => {
   await expect(listen(make(), { port: 0, host })).rejects.toMatchObject({
     code: "invalid_definition",
-    message: expect.stringContaining("set a key"),
+    message: expect.stringContaining("Set a key"),
   });
 });
 
@@ -90,7 +90,7 @@ it("says that a port is in use", async () => {
   const { port } = await start();
   await expect(listen(make(), { port })).rejects.toMatchObject({
     code: "invalid_definition",
-    message: `The port ${port} is in use: choose another one (0 takes one that is free).`,
+    message: `Port ${port} is already in use. Choose another one, or 0 for a free port.`,
   });
 });
 
@@ -149,7 +149,7 @@ it("too many headers, or too much of them, are refused (A83, A91)", async () => 
   const many = Array.from({ length: 120 }, (_, index) => `X-${index}: 1`);
   const heard = await raw(port, head(health, "Host: localhost", ...many, "Connection: close"));
   expect(statuses(heard)).toEqual([400]);
-  expect(heard).toContain("at most 100 headers");
+  expect(heard).toContain("The limit is 100.");
   const huge = await raw(
     port,
     head(health, "Host: localhost", `Authorization: Bearer ${"x".repeat(1_000_000)}`),
@@ -192,7 +192,7 @@ it("a body that is too large is refused before it is sent (A89)", async () => {
   const lines = ["Host: localhost", "Content-Type: application/json", "Content-Length: 1073741824"];
   const heard = await raw(port, head("POST /api/runs HTTP/1.1", ...lines), 1500);
   expect(statuses(heard)).toEqual([413]);
-  expect(heard).toContain("at most 4194304 bytes");
+  expect(heard).toContain("exceeds the limit of 4194304 bytes");
 });
 
 it("a request that does not come to its end is given up (A89)", async () => {

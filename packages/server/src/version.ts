@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 
 type Manifest = { readonly version: string };
 
-// One folder above the source and the build, two above a file that builds share.
+// `../` from source and build, `../../` from a chunk shared by several builds.
 const places = ["../package.json", "../../package.json"].map((place) => new URL(place, import.meta.url));
 
-/** Of this package, and of all others that came with it. */
+/** Version of this package; all packages share it. */
 export const version: string = (
   JSON.parse(readFileSync(places.find((place) => existsSync(place)) ?? "", "utf8")) as Manifest
 ).version;

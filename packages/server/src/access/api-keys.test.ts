@@ -121,5 +121,5 @@ it.each([
 
 it("an own key that could be guessed, or not be sent, is refused (A83)", () => {
   for (const own of ["", "short", "sixteen letters and blanks", "x".repeat(300)])
-    expect(() => apiKeys(memory(), { own })).toThrow("at least 16 characters");
+    expect(() => apiKeys(memory(), { own })).toThrow("must have 16 to 256 printable characters");
 });

@@ -1,16 +1,16 @@
 import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { afterEach, expect, it } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const open: TestServer[] = [];
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close(0);
 });
 
-function serve(options: Partial<Parameters<typeof testServer>[0]> = {}): TestServer {
-  const server = testServer({ agents: [helloAgent()], ...options });
+function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): TestServer {
+  const server = createTestServer({ agents: [createHelloAgent()], ...options });
   open.push(server);
   return server;
 }
@@ -30,8 +30,8 @@ it.each([
   ["1 MB", `Bearer ${"x".repeat(1_000_000)}`],
   ["two keys", `Bearer ${own}, Bearer ${own}`],
 ])("with %s for a key the answer is 401, and says how (A83)", async (_, authorization) => {
-  const { ask } = serve({ apiKey: own });
-  const answer = await ask(
+  const { send } = serve({ apiKey: own });
+  const answer = await send(
     "GET",
     "/api/runs",
     undefined,
@@ -43,19 +43,21 @@ it.each([
 });
 
 it("with the key of the server there is its local user, in whatever case the scheme is written (A83)", async () => {
-  const { ask } = serve({ apiKey: own });
+  const { send } = serve({ apiKey: own });
   for (const scheme of ["Bearer", "bearer"])
-    expect((await ask("GET", "/api/runs", undefined, { authorization: `${scheme} ${own}` })).status).toBe(
+    expect((await send("GET", "/api/runs", undefined, { authorization: `${scheme} ${own}` })).status).toBe(
       200,
     );
 });
 
 it("while no key was ever set none is asked, and what is sent as one does not matter", async () => {
   const server = serve();
-  expect((await server.ask("GET", "/api/runs")).status).toBe(200);
-  expect((await server.ask("GET", "/api/runs", undefined, { authorization: "Bearer any" })).status).toBe(200);
+  expect((await server.send("GET", "/api/runs")).status).toBe(200);
+  expect((await server.send("GET", "/api/runs", undefined, { authorization: "Bearer any" })).status).toBe(
+    200,
+  );
   await server.keys.create({ user: "ada" });
-  expect((await server.ask("GET", "/api/runs")).status).toBe(401);
+  expect((await server.send("GET", "/api/runs")).status).toBe(401);
 });
 
 it.each([
@@ -69,14 +71,14 @@ it.each([
   const server = serve();
   const { secret } = await server.keys.create({ user: "ada" });
   const headers = { authorization: `Bearer ${secret}` };
-  const answer = await server.ask("POST", "/api/runs", { input: "Hello", ...more }, headers);
+  const answer = await server.send("POST", "/api/runs", { input: "Hello", ...more }, headers);
   expect(answer.status).toBe(400);
 });
 
 it("who somebody is cannot be said in a header (A85)", async () => {
   const server = serve();
   const { secret } = await server.keys.create({ user: "ada" });
-  const answer = await server.ask(
+  const answer = await server.send(
     "POST",
     "/api/runs",
     { input: "Hello" },
@@ -99,24 +101,24 @@ it.each(["memory", "sqlite"])("users that differ only in case do not meet, in %s
   const server = serve({ store });
   const keys = await Promise.all(["ada", "Ada", "ADA"].map((user) => server.keys.create({ user })));
   const [ada, other, third] = keys.map(({ secret }) => ({ authorization: `Bearer ${secret}` }));
-  const started = await (await server.ask("POST", "/api/runs", { input: "Hello" }, ada)).json();
+  const started = await (await server.send("POST", "/api/runs", { input: "Hello" }, ada)).json();
   for (const headers of [other, third]) {
-    expect((await server.ask("GET", `/api/runs/${started.runId}`, undefined, headers)).status).toBe(404);
-    const { runs } = await (await server.ask("GET", "/api/runs", undefined, headers)).json();
+    expect((await server.send("GET", `/api/runs/${started.runId}`, undefined, headers)).status).toBe(404);
+    const { runs } = await (await server.send("GET", "/api/runs", undefined, headers)).json();
     expect(runs).toEqual([]);
   }
-  expect((await (await server.ask("GET", "/api/runs", undefined, ada)).json()).runs).toHaveLength(1);
+  expect((await (await server.send("GET", "/api/runs", undefined, ada)).json()).runs).toHaveLength(1);
 });
 
 it("ids are bytes, and ours: another case or normal form of one is nobody's (A119)", async () => {
   const server = serve();
-  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input: "Hello" })).json();
+  const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
   const swapped = (id: string) => id.replace(/[a-f]/, (letter) => letter.toUpperCase());
-  expect((await server.ask("GET", `/api/runs/${runId}`)).status).toBe(200);
+  expect((await server.send("GET", `/api/runs/${runId}`)).status).toBe(200);
   for (const other of [swapped(runId), `${runId}\u0301`, `${runId}%00`, `${runId}\u200b`, `${runId}%20`])
-    expect((await server.ask("GET", `/api/runs/${other}`)).status, other).toBeOneOf([400, 404]);
+    expect((await server.send("GET", `/api/runs/${other}`)).status, other).toBeOneOf([400, 404]);
   for (const other of [swapped(sessionId), `${sessionId}\u0301`]) {
-    const answer = await server.ask("POST", "/api/runs", { input: "Hello", sessionId: other });
+    const answer = await server.send("POST", "/api/runs", { input: "Hello", sessionId: other });
     expect(answer.status, other).toBeOneOf([400, 404]);
   }
 });

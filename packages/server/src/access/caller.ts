@@ -1,23 +1,23 @@
-/** Who asks, as their key proves it; nothing else in a request says who somebody is. */
+/** The authenticated caller. Nothing else in a request identifies a user. */
 export type Caller = {
-  /** The one local user has no name. */
+  /** Empty for the local user. */
   readonly user: string;
-  /** What the ids of their sessions begin with, see `scopeOf`; empty for the local user. */
+  /** Prefix of the caller's session ids, see `getScope`; empty for the local user. */
   readonly scope: string;
-  /** May change what all users share: agents. */
+  /** May change agents, which all users share. */
   readonly isAdmin: boolean;
   readonly limits: UserLimits;
 };
 
-/** How much one user may have at a time, and spend in a day. */
+/** Limits of one user. */
 export type UserLimits = {
-  /** Open event streams, in this process. */
+  /** Open event streams in this process. */
   readonly streams: number;
-  /** Runs at work, in this process. */
+  /** Active runs in this process. */
   readonly runs: number;
-  /** Tokens in one day (UTC). */
+  /** Tokens per day (UTC). */
   readonly tokensPerDay: number;
-  /** US dollars in one day (UTC). */
+  /** US dollars per day (UTC). */
   readonly costPerDay: number;
 };
 

@@ -3,9 +3,9 @@ import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { type Caller, defaultLimits } from "./caller.ts";
-import { spending } from "./daily-budget.ts";
+import { createDailyBudget } from "./daily-budget.ts";
 
 const noon = Date.UTC(2026, 0, 31, 12);
 const hour = 3_600_000;
@@ -16,39 +16,42 @@ const caller = (limits: Partial<Caller["limits"]>): Caller => ({
 const used = (tokens: number, cost = 0) => ({ inputTokens: tokens, outputTokens: 0, cost });
 
 it("lowers a budget to what is left of the day, and never raises one (A92)", async () => {
-  const spent = spending(memory(), () => noon);
+  const spent = createDailyBudget(memory(), () => noon);
   const ada = caller({ tokensPerDay: 100, costPerDay: 5 });
-  await spent.add("ada", used(30, 1));
-  await spent.add("bob", used(100, 5));
-  expect(await spent.within(ada, { maxTurns: 3 })).toEqual({ maxTurns: 3, budget: { tokens: 70, cost: 4 } });
+  await spent.addUsage("ada", used(30, 1));
+  await spent.addUsage("bob", used(100, 5));
+  expect(await spent.clampPolicy(ada, { maxTurns: 3 })).toEqual({
+    maxTurns: 3,
+    budget: { tokens: 70, cost: 4 },
+  });
   const asked = { budget: { tokens: 10, cost: "unlimited", seconds: 9 } } as const;
-  expect(await spent.within(ada, asked)).toEqual({ budget: { tokens: 10, cost: 4, seconds: 9 } });
+  expect(await spent.clampPolicy(ada, asked)).toEqual({ budget: { tokens: 10, cost: 4, seconds: 9 } });
 });
 
 it("with nothing left it says until when, and the next day begins anew (A92)", async () => {
   let now = noon;
-  const spent = spending(memory(), () => now);
+  const spent = createDailyBudget(memory(), () => now);
   const ada = caller({ costPerDay: 5 });
-  await spent.add("ada", used(1, 6));
-  await expect(spent.within(ada, {})).rejects.toMatchObject({
+  await spent.addUsage("ada", used(1, 6));
+  await expect(spent.clampPolicy(ada, {})).rejects.toMatchObject({
     code: "rate_limited",
-    message: "You have used up what you may use in a day ($5): go on after midnight UTC.",
+    message: "Daily limit reached ($5). It resets at midnight UTC.",
     retryAfterMs: 12 * hour,
   });
   now += 12 * hour;
-  expect(await spent.within(ada, {})).toEqual({ budget: { cost: 5 } });
+  expect(await spent.clampPolicy(ada, {})).toEqual({ budget: { cost: 5 } });
 });
 
 it("who has no limit is not looked up", async () => {
   const store = { ...memory(), record: () => Promise.reject(new Error("looked up")) };
-  expect(await spending(store).within(caller({}), { maxTurns: 3 })).toEqual({ maxTurns: 3 });
+  expect(await createDailyBudget(store).clampPolicy(caller({}), { maxTurns: 3 })).toEqual({ maxTurns: 3 });
 });
 
 it("counts all of what several processes add at once, in one record for a day and user (A92)", async () => {
   const store = sqlite(":memory:");
-  const processes = Array.from({ length: 4 }, () => spending(store, () => noon));
+  const processes = Array.from({ length: 4 }, () => createDailyBudget(store, () => noon));
   await Promise.all(
-    processes.flatMap((one) => Array.from({ length: 25 }, () => one.add("ada", used(2, 0.5)))),
+    processes.flatMap((one) => Array.from({ length: 25 }, () => one.addUsage("ada", used(2, 0.5)))),
   );
   const records = await store.listRecords("spent");
   expect(records.map(({ id, body }) => [id, body])).toEqual([["2026-01-31 ada", { tokens: 200, cost: 50 }]]);
@@ -69,38 +72,38 @@ it("a run that would cost $1,000 ends by its budget, and the next one is refused
     execute: ({ n }) => `${n}`,
   });
   const model = scriptedModel((_, n) => ({ calls: [{ name: "again", input: { n } }], usage: dear }));
-  server = testServer({
+  server = createTestServer({
     agents: [defineAgent({ name: "dear", model, tools: [again], policy: { maxTurns: 1000 } })],
     limits: { costPerDay: 10 },
   });
-  const started = await server.ask("POST", "/api/runs", { input: "Spend it all" });
+  const started = await server.send("POST", "/api/runs", { input: "Spend it all" });
   const { runId } = await started.json();
-  await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
-  const { result } = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+  await (await server.send("GET", `/api/runs/${runId}/events`)).text();
+  const { result } = await (await server.send("GET", `/api/runs/${runId}`)).json();
   expect(result).toMatchObject({ status: "limit", error: { code: "budget_cost" } });
   expect(result.cost).toBeLessThan(20);
-  const refused = await server.ask("POST", "/api/runs", { input: "More" });
+  const refused = await server.send("POST", "/api/runs", { input: "More" });
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
 it("a user has so many streams and runs at a time; what one gives back another can take (A92)", async () => {
   const hanging = scriptedModel(() => ({ text: "…", hang: true }), { record: false });
-  server = testServer({
+  server = createTestServer({
     agents: [defineAgent({ name: "slow", model: hanging })],
     limits: { runs: 2, streams: 3 },
   });
-  const start = () => server.ask("POST", "/api/runs", { input: "Go" });
+  const start = () => server.send("POST", "/api/runs", { input: "Go" });
   const { runId } = await (await start()).json();
   expect((await start()).status).toBe(201);
   const third = await start();
   expect([third.status, third.headers.get("retry-after")]).toEqual([429, "5"]);
-  const listen = () => server.ask("GET", `/api/runs/${runId}/events`);
+  const listen = () => server.send("GET", `/api/runs/${runId}/events`);
   const streams = [await listen(), await listen(), await listen()];
   expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect((await listen()).status).toBe(429);
-  expect((await server.ask("HEAD", `/api/runs/${runId}/events`)).status).toBe(429);
+  expect((await server.send("HEAD", `/api/runs/${runId}/events`)).status).toBe(429);
   await streams[0]?.body?.cancel();
-  expect((await server.ask("HEAD", `/api/runs/${runId}/events`)).status).toBe(200);
+  expect((await server.send("HEAD", `/api/runs/${runId}/events`)).status).toBe(200);
   expect((await listen()).status).toBe(200); // HEAD has kept none
 });

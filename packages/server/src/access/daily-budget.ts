@@ -1,77 +1,84 @@
 import { AgentError, type Json, type PolicyOverrides, type Store, systemClock, type Usage } from "capstan";
 import type { Caller } from "./caller.ts";
 
-/** What users have spent today, shared by all processes on the store. */
-export interface Spending {
-  /** The policy with a budget that today's rest allows. Throws `rate_limited` when nothing is left. */
-  within(caller: Caller, policy: PolicyOverrides): Promise<PolicyOverrides>;
-  /** Counts what a run has used. */
-  add(scope: string, usage: Usage): Promise<void>;
+/** Usage per user and day, shared by all processes on the store. */
+export interface DailyBudget {
+  /**
+   * Lowers the policy's budget to the caller's remaining budget of today. Throws `rate_limited` when it is used up.
+   */
+  clampPolicy(caller: Caller, policy: PolicyOverrides): Promise<PolicyOverrides>;
+  /** Adds the usage of a finished run. */
+  addUsage(scope: string, usage: Usage): Promise<void>;
 }
 
-type Spent = { readonly tokens: number; readonly cost: number };
+type DailyUsage = { readonly tokens: number; readonly cost: number };
 
-const kind = "spent";
+const usageKind = "spent";
 const dayMs = 86_400_000;
-const mostAttempts = 20;
+const maxAttempts = 20;
 
-/** Kept in the store, by day (UTC) and user. */
-export function spending(store: Store, now: () => number = systemClock.now): Spending {
-  const idFor = (scope: string) => `${new Date(now()).toISOString().slice(0, 10)} ${scope}`;
-  /** One after the other, so that the runs of this process do not get in each other's way. */
+/** Stores usage by day (UTC) and user. */
+export function createDailyBudget(store: Store, now: () => number = systemClock.now): DailyBudget {
+  const buildRecordId = (scope: string) => `${new Date(now()).toISOString().slice(0, 10)} ${scope}`;
+  /** Serializes this process's writes to avoid version conflicts among its own runs. */
   let last: Promise<void> = Promise.resolve();
 
-  async function write(id: string, { tokens, cost }: Spent, attempt = 1): Promise<void> {
-    const record = await store.getRecord(kind, id);
-    const before = spentIn(record?.body);
+  async function addToRecord(id: string, { tokens, cost }: DailyUsage, attempt = 1): Promise<void> {
+    const record = await store.getRecord(usageKind, id);
+    const before = parseUsage(record?.body);
     const body: Json = { tokens: before.tokens + tokens, cost: before.cost + cost };
     try {
-      await store.putRecord({ kind, id, body, replaces: true }, record?.version ?? 0);
+      await store.putRecord({ kind: usageKind, id, body, replaces: true }, record?.version ?? 0);
     } catch (thrown) {
-      if (!isConflict(thrown) || attempt >= mostAttempts) throw thrown;
-      await write(id, { tokens, cost }, attempt + 1); // another process has counted in between
+      if (!isConflict(thrown) || attempt >= maxAttempts) throw thrown;
+      await addToRecord(id, { tokens, cost }, attempt + 1); // another process updated the record
     }
   }
 
   return {
-    async within({ scope, limits }, policy) {
+    async clampPolicy({ scope, limits }, policy) {
       const { tokensPerDay, costPerDay } = limits;
       if (tokensPerDay === Number.POSITIVE_INFINITY && costPerDay === Number.POSITIVE_INFINITY) return policy;
-      const { tokens, cost } = spentIn((await store.getRecord(kind, idFor(scope)))?.body);
-      const rest = { tokens: tokensPerDay - tokens, cost: costPerDay - cost };
-      if (rest.tokens <= 0 || rest.cost <= 0) throw usedUp(rest.tokens <= 0, limits, dayMs - (now() % dayMs));
+      const { tokens, cost } = parseUsage((await store.getRecord(usageKind, buildRecordId(scope)))?.body);
+      const remaining = { tokens: tokensPerDay - tokens, cost: costPerDay - cost };
+      if (remaining.tokens <= 0 || remaining.cost <= 0)
+        throw createBudgetError(remaining.tokens <= 0, limits, dayMs - (now() % dayMs));
       const { budget } = policy;
       return {
         ...policy,
         budget: {
           ...budget,
-          ...lowered("tokens", budget?.tokens, rest.tokens),
-          ...lowered("cost", budget?.cost, rest.cost),
+          ...lowerLimit("tokens", budget?.tokens, remaining.tokens),
+          ...lowerLimit("cost", budget?.cost, remaining.cost),
         },
       };
     },
-    add(scope, { inputTokens, outputTokens, cost = 0 }) {
-      const id = idFor(scope);
-      const written = last.then(() => write(id, { tokens: inputTokens + outputTokens, cost }));
+    addUsage(scope, { inputTokens, outputTokens, cost = 0 }) {
+      const id = buildRecordId(scope);
+      const written = last.then(() => addToRecord(id, { tokens: inputTokens + outputTokens, cost }));
       last = written.catch(() => undefined);
       return written;
     },
   };
 }
 
-function spentIn(body: Json | undefined): Spent {
-  const { tokens, cost } = (body ?? {}) as Partial<Spent>;
+function parseUsage(body: Json | undefined): DailyUsage {
+  const { tokens, cost } = (body ?? {}) as Partial<DailyUsage>;
   return { tokens: Number(tokens) || 0, cost: Number(cost) || 0 };
 }
 
-function lowered(what: "tokens" | "cost", asked: number | "unlimited" | undefined, rest: number): object {
-  if (rest === Number.POSITIVE_INFINITY) return {};
-  return { [what]: typeof asked === "number" ? Math.min(asked, rest) : rest };
+function lowerLimit(
+  field: "tokens" | "cost",
+  requested: number | "unlimited" | undefined,
+  remaining: number,
+): object {
+  if (remaining === Number.POSITIVE_INFINITY) return {};
+  return { [field]: typeof requested === "number" ? Math.min(requested, remaining) : remaining };
 }
 
-function usedUp(byTokens: boolean, limits: Caller["limits"], retryAfterMs: number): AgentError {
-  const most = byTokens ? `${limits.tokensPerDay} tokens` : `$${limits.costPerDay}`;
-  const message = `You have used up what you may use in a day (${most}): go on after midnight UTC.`;
+function createBudgetError(byTokens: boolean, limits: Caller["limits"], retryAfterMs: number): AgentError {
+  const limit = byTokens ? `${limits.tokensPerDay} tokens` : `$${limits.costPerDay}`;
+  const message = `Daily limit reached (${limit}). It resets at midnight UTC.`;
   return new AgentError("rate_limited", message, { retryAfterMs });
 }
 

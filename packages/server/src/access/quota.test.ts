@@ -1,7 +1,7 @@
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 afterEach(() => server.close(0));
@@ -10,21 +10,24 @@ it("new work is refused while the memory is nearly full, and what runs goes on (
   let memoryInUse = 0.5;
   const ready = Promise.withResolvers<void>();
   const model = scriptedModel(() => ({ text: "Done.", delayMs: 1 }), { wait: () => ready.promise });
-  server = testServer({ agents: [defineAgent({ name: "helper", model })], memoryInUse: () => memoryInUse });
-  const { runId } = await (await server.ask("POST", "/api/runs", { input: "Hello" })).json();
+  server = createTestServer({
+    agents: [defineAgent({ name: "helper", model })],
+    memoryInUse: () => memoryInUse,
+  });
+  const { runId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
   memoryInUse = 0.95;
-  const refused = await server.ask("POST", "/api/runs", { input: "Hello" });
+  const refused = await server.send("POST", "/api/runs", { input: "Hello" });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await refused.json()).toMatchObject({ error: { code: "overloaded", retryable: true } });
   ready.resolve();
-  expect(await (await server.ask("GET", `/api/runs/${runId}/events`)).text()).toContain('"text":"Done."');
+  expect(await (await server.send("GET", `/api/runs/${runId}/events`)).text()).toContain('"text":"Done."');
   memoryInUse = 0.5;
-  expect((await server.ask("POST", "/api/runs", { input: "Hello" })).status).toBe(201);
+  expect((await server.send("POST", "/api/runs", { input: "Hello" })).status).toBe(201);
 });
 
 it("a process takes so many runs and no more, whoever asks (F83)", async () => {
   const model = scriptedModel(() => ({ text: "…", hang: true }), { record: false });
-  server = testServer({ agents: [defineAgent({ name: "helper", model })], maxRuns: 2 });
-  const start = async () => (await server.ask("POST", "/api/runs", { input: "Hello" })).status;
+  server = createTestServer({ agents: [defineAgent({ name: "helper", model })], maxRuns: 2 });
+  const start = async () => (await server.send("POST", "/api/runs", { input: "Hello" })).status;
   expect([await start(), await start(), await start()]).toEqual([201, 201, 503]);
 });

@@ -1,41 +1,42 @@
-/** What pages of other sites are told: those that are listed, and nobody else. */
+// Hand-written instead of `hono/cors`, which answers every OPTIONS request and takes a fixed list of allowed headers:
+// here only preflights of listed origins are answered, and headers that match a pattern are allowed.
+
+/** CORS headers for pages of the listed origins. */
 export interface Cors {
-  /** The answer to a browser that asks first, or nothing when it does not, or is not to know. */
-  preflight(request: Request): Response | undefined;
-  /** What an answer needs so that the page that has asked may read it. */
-  headersFor(request: Request): Readonly<Record<string, string>>;
+  /** Returns the response to a preflight of a listed origin, undefined for any other request. */
+  answerPreflight(request: Request): Response | undefined;
+  /** Returns the headers that let the requesting page read the response. */
+  getHeaders(request: Request): Readonly<Record<string, string>>;
 }
 
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** Those of this API, and those that the clients of the protocols send by themselves. */
-const asked: readonly string[] = [
+/** Headers of this API, and those that clients of the protocols send. */
+const allowedHeaders: readonly string[] = [
   ...["authorization", "content-type", "accept", "idempotency-key", "last-event-id", "user-agent"],
   ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "a2a-version", "a2a-extensions"],
   ...["openai-organization", "openai-project", "openai-beta"],
 ];
-/** The clients of OpenAI say with these what they run on, in more words with every version. */
-const ofClient = /^x-stainless-[a-z-]{1,40}$/;
-const readable: string = [
+/** OpenAI's clients describe their platform in these headers, and new versions add more. */
+const clientHeaderPattern = /^x-stainless-[a-z-]{1,40}$/;
+const exposedHeaders: string = [
   ...["location", "retry-after", "content-disposition", "www-authenticate"],
   ...["x-run-id", "x-session-id", "x-vercel-ai-ui-message-stream"],
   ...["mcp-session-id", "mcp-protocol-version"],
 ].join(", ");
 
-/** For listed origins. Cookies are never shared with them: they send a key. */
-export function cors(origins: readonly string[] = []): Cors {
-  function headersFor({ headers }: Request): Record<string, string> {
-    const origin = headers.get("origin");
-    if (origins.length === 0) return {};
-    if (origin === null || !origins.includes(origin)) return { vary: "origin" };
-    return {
-      vary: "origin",
-      "access-control-allow-origin": origin,
-      "access-control-expose-headers": readable,
-    };
-  }
+/** Creates CORS headers for these origins. Credentials are never allowed: pages of other origins send a key. */
+export function createCors(origins: readonly string[]): Cors {
   return {
-    headersFor,
-    preflight(request) {
+    getHeaders({ headers }) {
+      const origin = headers.get("origin");
+      if (origin === null || !origins.includes(origin)) return { vary: "origin" };
+      return {
+        vary: "origin",
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": exposedHeaders,
+      };
+    },
+    answerPreflight(request) {
       const origin = request.headers.get("origin");
       if (request.method !== "OPTIONS" || origin === null || !origins.includes(origin)) return undefined;
       if (!request.headers.has("access-control-request-method")) return undefined;
@@ -43,7 +44,7 @@ export function cors(origins: readonly string[] = []): Cors {
         status: 204,
         headers: {
           "access-control-allow-methods": methods,
-          "access-control-allow-headers": [...asked, ...ofClientIn(request)].join(", "),
+          "access-control-allow-headers": [...allowedHeaders, ...getClientHeaders(request)].join(", "),
           "access-control-max-age": "600",
         },
       });
@@ -51,7 +52,7 @@ export function cors(origins: readonly string[] = []): Cors {
   };
 }
 
-function ofClientIn({ headers }: Request): readonly string[] {
+function getClientHeaders({ headers }: Request): readonly string[] {
   const names = (headers.get("access-control-request-headers") ?? "").slice(0, 4000).toLowerCase().split(",");
-  return names.map((name) => name.trim()).filter((name) => ofClient.test(name));
+  return names.map((name) => name.trim()).filter((name) => clientHeaderPattern.test(name));
 }

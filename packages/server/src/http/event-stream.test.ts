@@ -2,7 +2,7 @@ import type { Delta, Event } from "capstan";
 import { subscribe } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventFrame, eventStream, mostUnread } from "./event-stream.ts";
+import { formatEventFrame, maxUnread, streamEvents } from "./event-stream.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
@@ -44,7 +44,7 @@ function source() {
 
 function opened(events: ReturnType<typeof source>["events"], leaving = new AbortController()) {
   let closed = 0;
-  const response = eventStream({ events, leaving: leaving.signal, onClose: () => (closed += 1) });
+  const response = streamEvents({ events, shutdownSignal: leaving.signal, onClose: () => (closed += 1) });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const read = async () => Buffer.from((await reader.read()).value ?? []).toString();
   return { reader, read, leaving, closed: () => closed };
@@ -59,7 +59,7 @@ describe("a stream of events", () => {
     expect(await first).toBe(": still here\n\n");
     const second = read();
     put(delta("x"));
-    expect(await second).toBe(eventFrame(delta("x")));
+    expect(await second).toBe(formatEventFrame(delta("x")));
     await reader.cancel();
   });
 
@@ -82,7 +82,7 @@ describe("a stream of events", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     expect(closed()).toBe(1);
     expect(isReturned()).toBe(true);
-    await expect(reader.read()).rejects.toThrow("Nobody has read");
+    await expect(reader.read()).rejects.toThrow("The stream was not read");
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -114,7 +114,7 @@ describe("a stream of events", () => {
         ["1", "2", "3"].map((id) => ({ ...fact, id })),
         { expected: 0, lease },
       );
-    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: mostUnread });
+    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: maxUnread });
     const { read, reader } = opened(events as never);
     expect((await read()).match(/^id: /gm)).toHaveLength(3);
     const next = read();
@@ -129,7 +129,7 @@ describe("a stream of events", () => {
 
   it("ends for one who is too far behind, who may come back behind its last fact (F80)", async () => {
     const store = memory();
-    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: mostUnread });
+    const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: maxUnread });
     const { read, reader } = opened(events as never);
     const first = read();
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -147,7 +147,7 @@ describe("a stream of events", () => {
     const said = delta("x");
     let asked = 0;
     const counted = Object.assign(Object.create({ toJSON: () => ({ asked: ++asked }) }), said);
-    expect(eventFrame(counted)).toBe(eventFrame(counted));
+    expect(formatEventFrame(counted)).toBe(formatEventFrame(counted));
     expect(asked).toBe(1);
   });
 

@@ -1,103 +1,110 @@
+// Hand-written instead of `hono/streaming`, which has no shared heartbeat, idle timeout or cache of frames.
+
 import { AgentError, type Event, isFact } from "capstan";
-import { isForClients } from "./problem.ts";
+import { isClientError } from "./problem.ts";
 
 /**
- * Events as `text/event-stream`: `id:` is the position of a fact, so that a client that comes back with `Last-Event-ID`
- * goes on behind it; deltas have none. A comment keeps the connection open when nothing happens.
+ * Options of an event stream (`text/event-stream`). `id:` is the position of a fact, so that a client can continue
+ * after it with `Last-Event-ID`; deltas have no id. Comments keep an idle connection open.
  */
 export type EventStreamOptions = {
   readonly events: Events;
-  /** What to write for an event; nothing leaves it out. */
-  readonly frame?: (event: Event) => string;
-  /** Aborted when the server is about to leave: the client is told, and comes back elsewhere. */
-  readonly leaving: AbortSignal;
-  /** Called once, however it ends. */
+  /** Formats an event; an empty string skips it. */
+  readonly formatFrame?: (event: Event) => string;
+  /** Aborted on shutdown: the stream ends with `server_draining`, and the client reconnects elsewhere. */
+  readonly shutdownSignal: AbortSignal;
+  /** Called exactly once, however the stream ends. */
   onClose?(): void;
 };
 
-/** Those that are ready are written together when they can be had together. */
+/** `nextBatch` returns all events that are ready, which are then written as one chunk. */
 export type Events = AsyncIterator<Event, void, undefined> & {
   nextBatch?(): Promise<IteratorResult<readonly Event[], void>>;
 };
 
-/** Of what a reader has not read yet; as much again may be on its way to it. */
-export const mostUnread = 400_000;
+/** Buffer size of a slow reader; as much again may be in flight. */
+export const maxUnread = 400_000;
 
-/** A reader that takes nothing for so long is gone. */
-const patienceMs = 60_000;
+/** A reader that takes nothing for this long is disconnected. */
+const idleTimeoutMs = 60_000;
 
 const encoder = new TextEncoder();
 
-/** The answer that streams events to whoever reads it; a reader that stops reading holds back nobody else. */
-export function eventStream({ events, frame = eventFrame, leaving, onClose }: EventStreamOptions): Response {
-  const pulse = pulseOf(leaving);
+/** Streams events to one reader. A slow reader does not block others. */
+export function streamEvents({
+  events,
+  formatFrame = formatEventFrame,
+  shutdownSignal,
+  onClose,
+}: EventStreamOptions): Response {
+  const heartbeats = getHeartbeats(shutdownSignal);
   let isOver = false;
-  /** Somebody waits for what comes next. */
+  /** The consumer is waiting for the next chunk. */
   let isAwaited = false;
   let awaitedAt = Date.now();
   let controller: ReadableStreamDefaultController<Uint8Array>;
 
-  /** Also for one that nobody ever reads. */
-  function end(): void {
+  /** Also called by the idle timeout when the body is never read. */
+  function dispose(): void {
     if (isOver) return;
     isOver = true;
-    pulse.delete(beat);
+    heartbeats.delete(heartbeat);
     void Promise.resolve(events.return?.()).catch(() => undefined);
     onClose?.();
   }
   const write = (text: string) => {
     if (text) controller.enqueue(encoder.encode(text));
   };
-  const beat: Pulse = {
-    beat(now) {
+  const heartbeat: Heartbeat = {
+    tick(now) {
       if (isAwaited && controller.desiredSize === 0) {
         awaitedAt = now;
         return write(": still here\n\n");
       }
-      if (now - awaitedAt < patienceMs) return;
-      end();
-      controller.error(new AgentError("aborted", "Nobody has read this stream for a minute."));
+      if (now - awaitedAt < idleTimeoutMs) return;
+      dispose();
+      controller.error(new AgentError("aborted", "The stream was not read for a minute."));
     },
-    leave: () => void Promise.resolve(events.return?.()).catch(() => undefined),
+    shutDown: () => void Promise.resolve(events.return?.()).catch(() => undefined),
   };
 
   const body = new ReadableStream<Uint8Array>(
     {
       start(given) {
         controller = given;
-        pulse.add(beat);
+        heartbeats.add(heartbeat);
       },
       async pull() {
         isAwaited = true;
         awaitedAt = Date.now();
         try {
           for (let text = ""; !text; ) {
-            const { done, value } = await nextOf(events);
+            const { done, value } = await readBatch(events);
             if (isOver) return;
-            if (done) return finish(leaving.aborted ? drainingFrame : "");
-            text = value.map(frame).join("");
+            if (done) return finish(shutdownSignal.aborted ? drainingFrame : "");
+            text = value.map(formatFrame).join("");
             write(text);
           }
         } catch (thrown) {
-          if (!isOver) finish(problemFrame(thrown));
+          if (!isOver) finish(formatErrorFrame(thrown));
         } finally {
           isAwaited = false;
         }
       },
-      cancel: end,
+      cancel: dispose,
     },
-    // What is ready stays with the events until somebody reads: there it is counted.
+    // Pull one chunk at a time, so that unread events stay in the subscription, which bounds them.
     { highWaterMark: 0 },
   );
   function finish(last: string): void {
     write(last);
-    end();
+    dispose();
     controller.close();
   }
   return new Response(body, { headers: streamHeaders });
 }
 
-async function nextOf(events: Events): Promise<IteratorResult<readonly Event[], void>> {
+async function readBatch(events: Events): Promise<IteratorResult<readonly Event[], void>> {
   if (events.nextBatch) return events.nextBatch();
   const { done, value } = await events.next();
   return done ? { done, value: undefined } : { done: false, value: [value] };
@@ -105,10 +112,8 @@ async function nextOf(events: Events): Promise<IteratorResult<readonly Event[], 
 
 const drainingFrame = `event: server_draining\ndata: {"retryMs":1000}\nretry: 1000\n\n`;
 
-function problemFrame(thrown: unknown): string {
-  const { code, retryable } = isForClients(thrown)
-    ? thrown
-    : new AgentError("internal", "Something went wrong.");
+function formatErrorFrame(thrown: unknown): string {
+  const { code, retryable } = isClientError(thrown) ? thrown : new AgentError("internal", "Internal error.");
   return `event: stream_error\ndata: ${JSON.stringify({ code, retryable })}\n\n`;
 }
 
@@ -118,66 +123,66 @@ const streamHeaders = {
   "x-accel-buffering": "no",
 };
 
-/** Several may read the same event: it is written once for all who read it at about the same time. */
-let written = new WeakMap<Event, string>();
+/** Formats each event once for all concurrent readers. */
+let frameCache = new WeakMap<Event, string>();
 
-/** An event as it is written by default. */
-export function eventFrame(event: Event): string {
-  const known = written.get(event);
+/** Formats an event in the default form. */
+export function formatEventFrame(event: Event): string {
+  const known = frameCache.get(event);
   if (known !== undefined) return known;
   const data = `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-  const frame = isFact(event) ? `id: ${event.seq}\n${data}` : data;
-  written.set(event, frame);
-  return frame;
+  const formatFrame = isFact(event) ? `id: ${event.seq}\n${data}` : data;
+  frameCache.set(event, formatFrame);
+  return formatFrame;
 }
 
-/** Lets go of what was written: a store in memory never forgets its facts, and their frames are as large. */
-export function forgetFrames(): void {
-  written = new WeakMap();
+/** Drops cached frames: facts of a memory store live forever, and their frames would, too. */
+export function clearFrameCache(): void {
+  frameCache = new WeakMap();
 }
 
-/** What an open stream does now and then, and when the server is about to leave. */
-export type Pulse = {
-  beat(now: number): void;
-  leave(): void;
+/** Callbacks of an open stream. */
+export type Heartbeat = {
+  tick(now: number): void;
+  shutDown(): void;
 };
 
-/** The open streams of a server. One timer for all of them, and none without any. */
-export interface Pulses {
-  add(pulse: Pulse): void;
-  delete(pulse: Pulse): void;
+/** The open streams of a server, sharing one timer. */
+export interface Heartbeats {
+  add(pulse: Heartbeat): void;
+  delete(pulse: Heartbeat): void;
 }
 
-const beatMs = 15_000;
-const servers = new WeakMap<AbortSignal, Pulses>();
+const heartbeatMs = 15_000;
+const servers = new WeakMap<AbortSignal, Heartbeats>();
 
-/** Of the server that leaves with this signal. */
-export function pulseOf(leaving: AbortSignal): Pulses {
-  const known = servers.get(leaving) ?? pulses(leaving);
-  servers.set(leaving, known);
+/** Returns the heartbeats of the server with this shutdown signal. */
+export function getHeartbeats(shutdownSignal: AbortSignal): Heartbeats {
+  const known = servers.get(shutdownSignal) ?? createHeartbeats(shutdownSignal);
+  servers.set(shutdownSignal, known);
   return known;
 }
 
-function pulses(leaving: AbortSignal): Pulses {
-  const open = new Set<Pulse>();
+function createHeartbeats(shutdownSignal: AbortSignal): Heartbeats {
+  const open = new Set<Heartbeat>();
   let timer: NodeJS.Timeout | undefined;
-  leaving.addEventListener("abort", () => {
-    for (const pulse of [...open]) pulse.leave();
+  shutdownSignal.addEventListener("abort", () => {
+    for (const pulse of [...open]) pulse.shutDown();
   });
   return {
     add(pulse) {
       open.add(pulse);
       timer ??= setInterval(() => {
         const now = Date.now();
-        forgetFrames();
-        for (const each of [...open]) each.beat(now);
-      }, beatMs).unref();
-      if (leaving.aborted) pulse.leave();
+        clearFrameCache();
+        for (const each of [...open]) each.tick(now);
+      }, heartbeatMs).unref();
+      if (shutdownSignal.aborted) pulse.shutDown();
     },
     delete(pulse) {
       open.delete(pulse);
       if (open.size > 0) return;
-      forgetFrames();
+      clearFrameCache();
       clearInterval(timer);
       timer = undefined;
     },

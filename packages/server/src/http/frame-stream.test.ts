@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { frameStream } from "./frame-stream.ts";
+import { streamFrames } from "./frame-stream.ts";
 
 it("keeps a silent connection open with comments, and closes once", async () => {
   const word = Promise.withResolvers<void>();
@@ -9,11 +9,11 @@ it("keeps a silent connection open with comments, and closes once", async () => 
     await word.promise;
     yield "data: b\n\n";
   }
-  const response = frameStream({
+  const response = streamFrames({
     frames: frames(),
     heartbeatMs: 5,
     onClose: () => closed.push("closed"),
-    onGone: () => closed.push("gone"),
+    onDisconnect: () => closed.push("gone"),
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const read = async () => (await reader?.read())?.value;
@@ -30,9 +30,9 @@ it("tells when the client has gone before the end", async () => {
     yield "data: a\n\n";
     yield "data: b\n\n";
   }
-  const response = frameStream({
+  const response = streamFrames({
     frames: frames(),
-    onGone: () => told.push("gone"),
+    onDisconnect: () => told.push("gone"),
     onClose: () => told.push("closed"),
   });
   await response.body?.cancel();

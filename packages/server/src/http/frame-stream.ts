@@ -1,22 +1,27 @@
-/** What is written to a client that reads, frame by frame. */
 export type FrameStreamOptions = {
   readonly frames: AsyncGenerator<string, void, undefined>;
   readonly headers?: Record<string, string>;
   readonly heartbeatMs?: number;
-  /** The client has gone before the end. */
-  onGone?(): void;
-  /** Called once, however it ends. */
+  /** Called when the client disconnects before the end. */
+  onDisconnect?(): void;
+  /** Called exactly once, however the stream ends. */
   onClose?(): void;
 };
 
-const heartbeatMs = 15_000;
+const defaultHeartbeatMs = 15_000;
 const encoder = new TextEncoder();
 
-/** An answer as `text/event-stream`. A comment keeps the connection open while nothing is said. */
-export function frameStream({ frames, headers, onGone, onClose, ...options }: FrameStreamOptions): Response {
+/** Streams frames as `text/event-stream`. Comments keep an idle connection open. */
+export function streamFrames({
+  frames,
+  headers,
+  onDisconnect,
+  onClose,
+  ...options
+}: FrameStreamOptions): Response {
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
-  function end(): void {
+  function dispose(): void {
     isOver = true;
     clearInterval(timer);
     onClose?.();
@@ -26,7 +31,7 @@ export function frameStream({ frames, headers, onGone, onClose, ...options }: Fr
     start(controller) {
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": still here\n\n"));
-      }, options.heartbeatMs ?? heartbeatMs);
+      }, options.heartbeatMs ?? defaultHeartbeatMs);
       timer.unref();
     },
     async pull(controller) {
@@ -34,17 +39,17 @@ export function frameStream({ frames, headers, onGone, onClose, ...options }: Fr
         const { done, value } = await frames.next();
         if (isOver) return;
         if (!done) return controller.enqueue(encoder.encode(value));
-        end();
+        dispose();
         controller.close();
       } catch (thrown) {
         if (isOver) return;
-        end();
+        dispose();
         controller.error(thrown);
       }
     },
     async cancel() {
-      end();
-      onGone?.();
+      dispose();
+      onDisconnect?.();
       await frames.return();
     },
   });

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { type GuardOptions, guard } from "./guard.ts";
+import { createGuard, type GuardOptions } from "./guard.ts";
 
 function codeOf(
   headers: Record<string, string>,
   { url = "http://127.0.0.1:4680/api/runs", method = "GET", ...options }: Asked = {},
 ): string {
   try {
-    guard(options)(new Request(url, { method, headers: { host: new URL(url).host, ...headers } }), [
+    createGuard(options)(new Request(url, { method, headers: { host: new URL(url).host, ...headers } }), [
       "192.168.7.9",
     ]);
     return "in";
@@ -68,8 +68,8 @@ it("answers to the hosts that are listed, and to nothing that only looks like th
   expect(codeOf({ host: "app.example.com.evil.com" }, { hosts, url: "http://localhost/" })).toBe(
     "misdirected",
   );
-  expect(() => guard({ hosts: ["app.example.com:443"] })).toThrow("without scheme and port");
-  expect(() => guard({ hosts: ["https://app.example.com"] })).toThrow("without scheme and port");
+  expect(() => createGuard({ hosts: ["app.example.com:443"] })).toThrow("without scheme and port");
+  expect(() => createGuard({ hosts: ["https://app.example.com"] })).toThrow("without scheme and port");
 });
 
 it.each([
@@ -101,7 +101,7 @@ it("takes only origins as a browser sends them into its list (A79)", () => {
     "app.example.com",
     "https://*.example.com/x",
   ])
-    expect(() => guard({ origins: [origin] }), origin).toThrow("origins");
+    expect(() => createGuard({ origins: [origin] }), origin).toThrow("origins");
 });
 
 it.each([
@@ -166,7 +166,7 @@ it.each([
   const url = `http://127.0.0.1:4680/api/runs?a=1&${name}=cap_planted`;
   expect(codeOf({}, { url })).toBe("invalid_input");
   try {
-    guard({})(new Request(url));
+    createGuard({})(new Request(url));
   } catch (thrown) {
     expect(String(thrown)).not.toContain("planted");
   }

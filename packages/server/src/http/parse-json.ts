@@ -1,45 +1,45 @@
+// Hand-written: no maintained parser refuses duplicate keys, prototype keys, depth and size before it creates values.
+
 import { AgentError } from "capstan";
 
-const deepest = 64;
-const mostItems = 100_000;
+const maxDepth = 64;
+const maxItems = 100_000;
 
-/** An object or a list that is not closed yet. */
-type Open = {
-  /** Of an object: those it has so far. */
+type OpenContainer = {
+  /** Keys seen so far; undefined for an array. */
   readonly keys: Set<string> | undefined;
-  /** The key it stands under. */
-  readonly under: string | undefined;
+  /** The key of this container in its parent. */
+  readonly parentKey: string | undefined;
 };
 
 /**
- * Parses JSON that comes from outside. Beside what is not JSON it refuses what other readers would read in another way, or
- * could not bear: an object with the same key twice, keys that lead to prototypes, more than 64 levels, more than
- * 100,000 items. All that is known before anything is made of the text. Throws `invalid_input`.
+ * Parses untrusted JSON. Besides invalid JSON it refuses duplicate keys, prototype keys, more than 64 levels and more
+ * than 100,000 items, before any value is created. Throws `invalid_input`.
  */
 export function parseJson(text: string): unknown {
-  scan(text);
+  checkLimits(text);
   try {
     return JSON.parse(text);
   } catch {
-    throw new AgentError("invalid_input", "The body is not JSON.");
+    throw new AgentError("invalid_input", "The body is not valid JSON.");
   }
 }
 
-/** What it says of a text that is not JSON does not matter: the parser refuses that. */
-function scan(text: string): void {
-  const open: Open[] = [];
+/** May accept invalid JSON, which the parser refuses afterwards. */
+function checkLimits(text: string): void {
+  const open: OpenContainer[] = [];
   let items = 0;
   let isKeyNext = false;
   let key: string | undefined;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === '"') {
-      const end = endOfString(text, at);
+      const end = findStringEnd(text, at);
       if (isKeyNext) key = addKey(open.at(-1), text.slice(at, end + 1));
       at = end;
     } else if (character === "{" || character === "[") {
-      open.push({ keys: character === "{" ? new Set() : undefined, under: key });
-      if (open.length > deepest) throw refused(`nests deeper than ${deepest} levels`);
+      open.push({ keys: character === "{" ? new Set() : undefined, parentKey: key });
+      if (open.length > maxDepth) throw createBodyError(`is nested deeper than ${maxDepth} levels`);
       isKeyNext = character === "{";
       key = undefined;
       items++;
@@ -52,11 +52,11 @@ function scan(text: string): void {
       key = undefined;
       items++;
     } else if (character === ":") isKeyNext = false;
-    if (items > mostItems) throw refused(`has more than ${mostItems} items`);
+    if (items > maxItems) throw createBodyError(`has more than ${maxItems} items`);
   }
 }
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
     while (text[end - 1 - backslashes] === "\\") backslashes++;
@@ -65,25 +65,26 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function addKey(object: Open | undefined, quoted: string): string | undefined {
-  const key = unquoted(quoted);
+function addKey(object: OpenContainer | undefined, quoted: string): string | undefined {
+  const key = unquote(quoted);
   if (key === undefined || object?.keys === undefined) return undefined;
-  const isPrototype = key === "__proto__" || (key === "prototype" && object.under === "constructor");
-  if (isPrototype) throw refused(`has the key "${key}"`);
-  if (object.keys.has(key)) throw refused(`has the key ${JSON.stringify(key.slice(0, 100))} twice`);
+  const isPrototype = key === "__proto__" || (key === "prototype" && object.parentKey === "constructor");
+  if (isPrototype) throw createBodyError(`contains the key "${key}"`);
+  if (object.keys.has(key))
+    throw createBodyError(`contains the key ${JSON.stringify(key.slice(0, 100))} twice`);
   object.keys.add(key);
   return key;
 }
 
-function unquoted(quoted: string): string | undefined {
+function unquote(quoted: string): string | undefined {
   if (!quoted.includes("\\")) return quoted.slice(1, -1);
   try {
     return JSON.parse(quoted);
   } catch {
-    return undefined; // no string: the parser will say so
+    return undefined; // not a string: left to the parser
   }
 }
 
-function refused(what: string): AgentError {
+function createBodyError(what: string): AgentError {
   return new AgentError("invalid_input", `The body ${what}.`);
 }

@@ -1,10 +1,9 @@
 import { type AgentError, type ErrorCode, type ErrorData, errorCodes } from "capstan";
 
-/** The body of every answer that says what went wrong. `id` finds it in the log of the server. */
+/** The body of every error response. `id` identifies the entry in the server's log. */
 export type Problem = { readonly error: ErrorData & { readonly id?: string } };
 
-/** An error as an answer. */
-export function problemResponse(error: AgentError, headers: Record<string, string> = {}): Response {
+export function createProblemResponse(error: AgentError, headers: Record<string, string> = {}): Response {
   const { code, message, retryable, retryAfterMs } = error;
   const body: Problem = {
     error: { code, message, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) },
@@ -12,39 +11,39 @@ export function problemResponse(error: AgentError, headers: Record<string, strin
   return Response.json(body, {
     status: errorCodes[code].status,
     headers: {
-      ...waitHeader(error),
+      ...buildRetryHeader(error),
       ...(code === "unauthorized" && { "www-authenticate": 'Bearer realm="capstan"' }),
       ...headers,
     },
   });
 }
 
-/** An answer that tells nothing of what happened inside: only where to find it. */
-export function internalProblem(id: string): Response {
-  const message = "Something went wrong inside of the server. Its log says what, under this id.";
+/** Creates a response that reveals only the log id. */
+export function createInternalProblem(id: string): Response {
+  const message = "Internal server error. The server's log has the details under this id.";
   const body: Problem = { error: { code: "internal", message, retryable: true, id } };
   return Response.json(body, { status: errorCodes.internal.status });
 }
 
 /**
- * Whether an error is one of ours, made for whoever asks. Those of a status above 499 speak of the inside of the server,
- * such as its files, unless they say that it has no room.
+ * Whether an error may be sent to clients. Errors with status 500 and above may reveal internals, such as file paths,
+ * except for capacity errors.
  */
-export function isForClients(thrown: unknown): thrown is AgentError {
-  const code = thrown instanceof Error ? codeOf(thrown) : undefined;
+export function isClientError(thrown: unknown): thrown is AgentError {
+  const code = thrown instanceof Error ? readErrorCode(thrown) : undefined;
   if (code === undefined || !Object.hasOwn(errorCodes, code)) return false;
   return errorCodes[code as ErrorCode].status < 500 || code === "overloaded" || code === "draining";
 }
 
-function codeOf(error: Error): string | undefined {
+function readErrorCode(error: Error): string | undefined {
   try {
     return error.name === "AgentError" ? (error as AgentError).code : undefined;
   } catch {
-    return undefined; // a getter that throws has nothing to tell
+    return undefined; // a throwing getter
   }
 }
 
-function waitHeader({ retryAfterMs, code }: AgentError): Record<string, string> {
+function buildRetryHeader({ retryAfterMs, code }: AgentError): Record<string, string> {
   const ms = retryAfterMs ?? (errorCodes[code].status === 503 ? 1000 : undefined);
   return ms === undefined ? {} : { "retry-after": `${Math.max(1, Math.ceil(ms / 1000))}` };
 }

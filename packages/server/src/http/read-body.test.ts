@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { testServer } from "../testing/test-server.ts";
-import { readBody } from "./read-body.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer } from "../testing/test-server.ts";
+import { readJsonBody } from "./read-body.ts";
 
 function post(body: BodyInit | ReadableStream, headers: Record<string, string> = {}): Request {
   const given = { "content-type": "application/json", ...headers };
@@ -15,17 +15,17 @@ function post(body: BodyInit | ReadableStream, headers: Record<string, string> =
 }
 
 it("reads JSON, and knows that there is none", async () => {
-  expect(await readBody(post('{"a":"é"}'))).toEqual({ a: "é" });
-  expect(await readBody(new Request("http://127.0.0.1/", { method: "POST" }))).toBeUndefined();
+  expect(await readJsonBody(post('{"a":"é"}'))).toEqual({ a: "é" });
+  expect(await readJsonBody(new Request("http://127.0.0.1/", { method: "POST" }))).toBeUndefined();
 });
 
 it("a body that says it is too large is not read (A89)", async () => {
   let pulled = 0;
   const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
   const request = post(body, { "content-length": `${4 * 1024 * 1024 + 1}` });
-  await expect(readBody(request)).rejects.toMatchObject({
+  await expect(readJsonBody(request)).rejects.toMatchObject({
     code: "body_too_large",
-    message: "A body has at most 4194304 bytes.",
+    message: "The body exceeds the limit of 4194304 bytes.",
   });
   expect(pulled).toBe(0);
 });
@@ -38,7 +38,9 @@ it("a body that is larger than it says is read up to the limit and no further (A
       controller.enqueue(new Uint8Array(1024));
     },
   });
-  await expect(readBody(post(body), { mostBytes: 10_000 })).rejects.toMatchObject({ code: "body_too_large" });
+  await expect(readJsonBody(post(body), { maxBytes: 10_000 })).rejects.toMatchObject({
+    code: "body_too_large",
+  });
   expect(pulled).toBeLessThan(15);
 });
 
@@ -50,21 +52,23 @@ it("a body that never ends in coming is given up (A89)", async () => {
       isCancelled = true;
     },
   });
-  await expect(readBody(post(body), { timeoutMs: 50 })).rejects.toMatchObject({ code: "request_timeout" });
+  await expect(readJsonBody(post(body), { timeoutMs: 50 })).rejects.toMatchObject({
+    code: "request_timeout",
+  });
   expect(isCancelled).toBe(true);
 });
 
 it("nothing is unpacked (A89)", async () => {
   const bomb = gzipSync(JSON.stringify("0".repeat(5_000_000)));
   for (const encoding of ["gzip", "br", "deflate", "gzip, gzip", "zstd"])
-    await expect(readBody(post(bomb, { "content-encoding": encoding }))).rejects.toMatchObject({
+    await expect(readJsonBody(post(bomb, { "content-encoding": encoding }))).rejects.toMatchObject({
       code: "unsupported_media_type",
     });
 });
 
 it("what is not JSON in UTF-8 is refused (A89, A90)", async () => {
   const refused = async (request: Request, code: string) =>
-    expect(readBody(request)).rejects.toMatchObject({ code });
+    expect(readJsonBody(request)).rejects.toMatchObject({ code });
   await refused(post(new Uint8Array([0x22, 0xff, 0x22])), "invalid_input");
   await refused(post(new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])), "invalid_input"); // half of a pair
   await refused(post("{]"), "invalid_input");
@@ -77,7 +81,7 @@ it("what is not JSON in UTF-8 is refused (A89, A90)", async () => {
 });
 
 it("a prompt that is too long, or has too many images, is refused with the figure and starts nothing (A115)", async () => {
-  const server = testServer({ agents: [helloAgent()] });
+  const server = createTestServer({ agents: [createHelloAgent()] });
   const image = { type: "image", mediaType: "image/png", data: "AA==" };
   const cases = [
     { input: "x".repeat(1_000_001), status: 400, figure: /1.?000.?000/ },
@@ -86,10 +90,10 @@ it("a prompt that is too long, or has too many images, is refused with the figur
     { input: "x".repeat(5_000_000), status: 413, figure: /4194304 bytes/ },
   ];
   for (const { input, status, figure } of cases) {
-    const answer = await server.ask("POST", "/api/runs", { input });
+    const answer = await server.send("POST", "/api/runs", { input });
     expect(answer.status).toBe(status);
     expect(await answer.text()).toMatch(figure);
   }
-  expect((await (await server.ask("GET", "/api/runs")).json()).runs).toEqual([]);
+  expect((await (await server.send("GET", "/api/runs")).json()).runs).toEqual([]);
   await server.close(0);
 });

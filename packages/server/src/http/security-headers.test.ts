@@ -1,37 +1,37 @@
 import { AgentError, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { afterEach, expect, it } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const open: TestServer[] = [];
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close(0);
 });
 
-function serve(options: Partial<Parameters<typeof testServer>[0]> = {}): TestServer {
-  const server = testServer({ agents: [helloAgent()], ...options });
+function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): TestServer {
+  const server = createTestServer({ agents: [createHelloAgent()], ...options });
   open.push(server);
   return server;
 }
 
 it("every answer says what a browser must not do with it (A73, A91, A97)", async () => {
-  const { ask } = serve();
+  const { send } = serve();
   const answers = await Promise.all([
-    ask("GET", "/api/runs"),
-    ask("GET", "/api/health"),
-    ask("GET", "/nothing"),
-    ask("PUT", "/api/runs", {}),
-    ask("POST", "/api/runs", { wrong: 1 }),
-    ask("GET", "/api/runs", undefined, { host: "evil.example" }),
-    ask("GET", "/api/runs", undefined, { origin: "https://evil.example" }),
-    ask("HEAD", "/api/runs"),
-    ask("OPTIONS", "/api/runs"),
-    ask("GET", "/v1/models"),
-    ask("POST", "/v1/chat/completions", { wrong: 1 }),
-    ask("GET", "/v1/models", undefined, { origin: "https://evil.example" }),
-    ask("POST", "/mcp", {}, { origin: "https://evil.example" }),
-    ask("GET", "/openapi.json"),
+    send("GET", "/api/runs"),
+    send("GET", "/api/health"),
+    send("GET", "/nothing"),
+    send("PUT", "/api/runs", {}),
+    send("POST", "/api/runs", { wrong: 1 }),
+    send("GET", "/api/runs", undefined, { host: "evil.example" }),
+    send("GET", "/api/runs", undefined, { origin: "https://evil.example" }),
+    send("HEAD", "/api/runs"),
+    send("OPTIONS", "/api/runs"),
+    send("GET", "/v1/models"),
+    send("POST", "/v1/chat/completions", { wrong: 1 }),
+    send("GET", "/v1/models", undefined, { origin: "https://evil.example" }),
+    send("POST", "/mcp", {}, { origin: "https://evil.example" }),
+    send("GET", "/openapi.json"),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([
     200, 200, 404, 405, 400, 421, 403, 200, 405, 200, 400, 403, 403, 200,
@@ -52,11 +52,11 @@ it("every answer says what a browser must not do with it (A73, A91, A97)", async
 });
 
 it("another method on a path that is there is 405, with those that work", async () => {
-  const { ask } = serve();
-  const answer = await ask("DELETE", "/api/runs");
+  const { send } = serve();
+  const answer = await send("DELETE", "/api/runs");
   expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
   for (const method of ["PROPFIND", "QUERY", "FOO"])
-    expect((await ask(method, "/api/health")).status, method).toBe(405);
+    expect((await send(method, "/api/health")).status, method).toBe(405);
 });
 
 it("no GET changes anything (A80)", async () => {
@@ -70,14 +70,14 @@ it("no GET changes anything (A80)", async () => {
     },
   });
   const server = serve({ store });
-  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input: "Hello" })).json();
-  await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+  const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
+  await (await server.send("GET", `/api/runs/${runId}/events`)).text();
   await new Promise((resolve) => setTimeout(resolve, 50)); // what was spent is counted
   changes.length = 0;
   const names: Record<string, string> = { runId, sessionId, callId: "call_1", name: "helper" };
   for (const { method, path } of server.routes) {
     if (method !== "GET") continue;
-    const answer = await server.ask(
+    const answer = await server.send(
       "GET",
       path.replaceAll(/\{(\w+)\}/g, (_, name) => names[name] ?? "x"),
     );
@@ -87,24 +87,24 @@ it("no GET changes anything (A80)", async () => {
   expect(changes).toEqual([]);
 });
 
-it("pages of listed origins may ask and read, with a key and without cookies; others learn nothing (A79)", async () => {
+it("pages of listed origins may send and read, with a key and without cookies; others learn nothing (A79)", async () => {
   const origin = "https://app.example.com";
-  const { ask } = serve({ origins: [origin] });
+  const { send } = serve({ origins: [origin] });
   const preflight = {
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization",
   };
-  const allowed = await ask("OPTIONS", "/api/runs", undefined, { origin, ...preflight });
+  const allowed = await send("OPTIONS", "/api/runs", undefined, { origin, ...preflight });
   expect(allowed.status).toBe(204);
   expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
   expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
   expect(allowed.headers.get("vary")).toBe("origin");
-  const read = await ask("GET", "/api/runs", undefined, { origin, "sec-fetch-site": "cross-site" });
+  const read = await send("GET", "/api/runs", undefined, { origin, "sec-fetch-site": "cross-site" });
   expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
   for (const other of ["https://evil.example", "null", "https://app.example.com.evil.example", "*"]) {
     for (const answer of [
-      await ask("OPTIONS", "/api/runs", undefined, { origin: other, ...preflight }),
-      await ask("GET", "/api/runs", undefined, { origin: other }),
+      await send("OPTIONS", "/api/runs", undefined, { origin: other, ...preflight }),
+      await send("GET", "/api/runs", undefined, { origin: other }),
     ]) {
       expect(answer.status).toBe(403);
       expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
@@ -118,9 +118,9 @@ it("pages of listed origins may ask and read, with a key and without cookies; ot
 
 it("pages of listed origins may send what the clients of the protocols send, and read what they need (A79)", async () => {
   const origin = "https://app.example.com";
-  const { ask } = serve({ origins: [origin] });
+  const { send } = serve({ origins: [origin] });
   const allowedTo = async (names: string, from = origin) => {
-    const answer = await ask("OPTIONS", "/v1/chat/completions", undefined, {
+    const answer = await send("OPTIONS", "/v1/chat/completions", undefined, {
       ...{ origin: from, "access-control-request-method": "POST" },
       "access-control-request-headers": names,
     });
@@ -134,7 +134,7 @@ it("pages of listed origins may send what the clients of the protocols send, and
   expect(odd).toContain("x-stainless-os");
   for (const name of ["x-evil", "x-stainless-", "x-stainless-a\u00e9"]) expect(odd).not.toContain(name);
   expect(await allowedTo("x-stainless-lang", "https://evil.example")).toBeUndefined();
-  const read = await ask("GET", "/api/runs", undefined, { origin });
+  const read = await send("GET", "/api/runs", undefined, { origin });
   const readable = read.headers.get("access-control-expose-headers")?.split(", ");
   expect(readable).toEqual(
     expect.arrayContaining(["x-run-id", "x-session-id", "x-vercel-ai-ui-message-stream", "retry-after"]),
@@ -142,18 +142,18 @@ it("pages of listed origins may send what the clients of the protocols send, and
 });
 
 it("without a list of origins there is no word of CORS (A79)", async () => {
-  const { ask } = serve();
-  const answer = await ask("GET", "/api/runs", undefined, { origin: "http://127.0.0.1" });
+  const { send } = serve();
+  const answer = await send("GET", "/api/runs", undefined, { origin: "http://127.0.0.1" });
   expect(answer.status).toBe(200);
   expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
 });
 
 it("health says one word to anyone, and that the server leaves (A98)", async () => {
   const server = serve({ apiKey: "the-own-key-of-this-server" });
-  const answer = await server.ask("GET", "/api/health");
+  const answer = await server.send("GET", "/api/health");
   expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
   await server.close(0);
-  const leaving = await server.ask("GET", "/api/health");
+  const leaving = await server.send("GET", "/api/health");
   expect([leaving.status, await leaving.text(), leaving.headers.get("retry-after")]).toEqual([
     503,
     '{"status":"draining"}',
@@ -196,9 +196,9 @@ it.each(
   const real = memory();
   const fail = () => Promise.reject(what);
   const store: Store = { ...real, list: fail, findSession: fail, lease: fail };
-  const { ask } = serve({ store, onError: (error, id) => log.push([error, id]) });
+  const { send } = serve({ store, onError: (error, id) => log.push([error, id]) });
   log.length = 0;
-  for (const answer of [await ask("GET", "/api/runs"), await ask("GET", "/api/runs/run_1")]) {
+  for (const answer of [await send("GET", "/api/runs"), await send("GET", "/api/runs/run_1")]) {
     const bytes = JSON.stringify([...answer.headers]) + (await answer.clone().text());
     expect(bytes).not.toContain("PLANTED");
     expect(bytes).not.toMatch(/\bat \S+:\d+/);
@@ -214,18 +214,18 @@ it("a log that throws changes nothing of the answer (A94)", async () => {
   const onError = () => {
     throw new Error(planted);
   };
-  const answer = await serve({ store, onError }).ask("GET", "/api/runs");
+  const answer = await serve({ store, onError }).send("GET", "/api/runs");
   expect([answer.status, (await answer.text()).includes("PLANTED")]).toEqual([500, false]);
 });
 
 it("what a path or an id brings is never part of a header (A91)", async () => {
-  const { ask } = serve();
+  const { send } = serve();
   for (const path of [
     "/api/runs/x%0d%0aset-cookie:%20a=b",
     "/%0d%0aset-cookie:%20a=b",
     "/api/runs?x=%0d%0aa:b",
   ]) {
-    const answer = await ask("GET", path);
+    const answer = await send("GET", path);
     expect(answer.status, path).toBeOneOf([400, 404]);
     expect(answer.headers.has("set-cookie")).toBe(false);
     expect([...answer.headers.values()].join()).not.toContain("a=b");

@@ -1,17 +1,17 @@
 import type { AgentError } from "capstan";
 import type { Cors } from "./cors.ts";
-import { internalProblem, isForClients, problemResponse } from "./problem.ts";
+import { createInternalProblem, createProblemResponse, isClientError } from "./problem.ts";
 
-/** How requests come in, see `Server.fetch`. */
+/** See `Server.fetch`. */
 export type Fetch = (request: Request, arrivedAt?: readonly string[]) => Promise<Response>;
 
-type Hardening = {
-  readonly cors: Cors;
-  /** Keeps what went wrong inside, and gives the id that the client is told. */
+type SecurityOptions = {
+  readonly cors: Cors | undefined;
+  /** Logs an internal error and returns its log id. */
   report(thrown: unknown): string;
 };
 
-const standard: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
@@ -19,46 +19,53 @@ const standard: Readonly<Record<string, string>> = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
 };
 
-/** For what is not its own to say: an answer of an interface is no page. */
-const unlessSaid: Readonly<Record<string, string>> = {
+/** Set unless the response has its own. */
+const defaultHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cache-control": "no-store",
 };
 
-/** Puts what every answer must carry on every answer, also on those to errors, and answers HEAD as GET without the body. */
-export function hardened(fetch: Fetch, { cors, report }: Hardening): Fetch {
+/** Adds security and CORS headers to every response, including errors, and answers HEAD like GET without a body. */
+export function withSecurityHeaders(fetch: Fetch, { cors, report }: SecurityOptions): Fetch {
   return async (request, arrivedAt) => {
     const isHead = request.method === "HEAD";
-    const response = await answered(() => fetch(isHead ? asGet(request) : request, arrivedAt), report);
-    const answer = carrying(response, cors.headersFor(request));
+    const response = await handleErrors(
+      () => fetch(isHead ? toGetRequest(request) : request, arrivedAt),
+      report,
+    );
+    const answer = addHeaders(response, cors?.getHeaders(request) ?? {});
     if (!isHead) return answer;
     await answer.body?.cancel();
     return new Response(null, answer);
   };
 }
 
-/** An error as an answer, where no request could be made of what came in. */
-export function answerTo(problem: AgentError): Response {
-  return carrying(problemResponse(problem), {});
+/** Creates an error response for input that never became a request. */
+export function toErrorResponse(problem: AgentError): Response {
+  return addHeaders(createProblemResponse(problem), {});
 }
 
-async function answered(ask: () => Promise<Response>, report: Hardening["report"]): Promise<Response> {
+async function handleErrors(
+  ask: () => Promise<Response>,
+  report: SecurityOptions["report"],
+): Promise<Response> {
   try {
     return await ask();
   } catch (thrown) {
-    return isForClients(thrown) ? problemResponse(thrown) : internalProblem(report(thrown));
+    return isClientError(thrown) ? createProblemResponse(thrown) : createInternalProblem(report(thrown));
   }
 }
 
-function asGet({ url, headers, signal }: Request): Request {
+function toGetRequest({ url, headers, signal }: Request): Request {
   return new Request(url, { headers, signal });
 }
 
-function carrying(response: Response, more: Readonly<Record<string, string>>): Response {
+function addHeaders(response: Response, extraHeaders: Readonly<Record<string, string>>): Response {
   const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(unlessSaid)) if (!headers.has(name)) headers.set(name, value);
-  for (const [name, value] of Object.entries(standard)) headers.set(name, value);
-  for (const [name, value] of Object.entries(more)) headers.append(name, value);
+  for (const [name, value] of Object.entries(defaultHeaders))
+    if (!headers.has(name)) headers.set(name, value);
+  for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+  for (const [name, value] of Object.entries(extraHeaders)) headers.append(name, value);
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let folder: string;
 let server: TestServer;
@@ -21,7 +21,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "secret.txt"), "PLANTED");
   symlinkSync(join(folder, "secret.txt"), join(site, "link.txt"));
   symlinkSync(folder, join(site, "up"));
-  server = testServer({ agents: [helloAgent()], studio: { folder: site } });
+  server = createTestServer({ agents: [createHelloAgent()], studio: { folder: site } });
 });
 afterAll(async () => {
   await server.close(0);
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 it("serves pages and files, with what keeps them safe", async () => {
   for (const path of ["/", "/sessions/ada~ses_1", "/agents/?q=1"]) {
-    const page = await server.ask("GET", path);
+    const page = await server.send("GET", path);
     expect([page.status, await page.text()], path).toEqual([200, "<title>Studio</title>"]);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("content-security-policy")).toMatchInlineSnapshot(
@@ -39,15 +39,15 @@ it("serves pages and files, with what keeps them safe", async () => {
     expect(page.headers.get("cache-control")).toBe("no-cache");
     expect(page.headers.get("x-content-type-options")).toBe("nosniff");
   }
-  const hashed = await server.ask("GET", "/assets/app-Ab3_x9Zq.js");
+  const hashed = await server.send("GET", "/assets/app-Ab3_x9Zq.js");
   expect(await hashed.text()).toBe("run()");
   expect(hashed.headers.get("cache-control")).toContain("immutable");
-  const plain = await server.ask("GET", "/assets/component.js");
+  const plain = await server.send("GET", "/assets/component.js");
   expect(plain.headers.get("cache-control")).toBe("no-cache");
   const etag = plain.headers.get("etag") ?? "";
-  const again = await server.ask("GET", "/assets/component.js", undefined, { "if-none-match": etag });
+  const again = await server.send("GET", "/assets/component.js", undefined, { "if-none-match": etag });
   expect([again.status, await again.text()]).toEqual([304, ""]);
-  const head = await server.ask("HEAD", "/favicon.svg");
+  const head = await server.send("HEAD", "/favicon.svg");
   expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
     200,
     "image/svg+xml",
@@ -90,17 +90,17 @@ it.each([
   "/mcp/nothing",
   "/__proto__.x",
 ])("there is nothing at %s (A93)", async (path) => {
-  const answer = await server.ask("GET", path);
+  const answer = await server.send("GET", path);
   expect(answer.status).toBe(404);
   expect(await answer.text()).not.toContain("PLANTED");
 });
 
 it("serves nothing to other methods", async () => {
   for (const method of ["POST", "DELETE", "PUT"])
-    expect((await server.ask(method, "/favicon.svg")).status, method).toBe(404);
+    expect((await server.send(method, "/favicon.svg")).status, method).toBe(404);
 });
 
 it("pages too answer only to names of this machine (A75)", async () => {
-  const answer = await server.ask("GET", "/", undefined, { host: "evil.example" });
+  const answer = await server.send("GET", "/", undefined, { host: "evil.example" });
   expect([answer.status, (await answer.text()).includes("Studio")]).toEqual([421, false]);
 });

@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { isEndpoint } from "./guard.ts";
+import { isApiPath } from "./guard.ts";
 
-/** The answer to a request for a file or a page, if there is one. */
+/** Returns the response for a file or page, undefined if there is none. */
 export type StaticFiles = (request: Request) => Response | undefined;
 
-type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly headers: Readonly<Record<string, string>> };
+type StaticFile = {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
-const types: Readonly<Record<string, string>> = {
+const mediaTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
@@ -28,15 +31,15 @@ const pagePolicy = [
 ].join("; ");
 
 /**
- * Serves the files that are in a folder now, each by its exact path and from memory: whatever a path is made of, there is
- * nothing else to reach. Links and names that begin with a dot are left out. `index.html` answers for every page.
+ * Loads the files of a folder into memory and serves them by exact path, so no path can reach anything else. Skips
+ * symbolic links and dotfiles. `index.html` is served for every page path.
  */
-export function staticFiles(folder: string): StaticFiles {
-  const files = new Map(filesOf(folder));
+export function loadStaticFiles(folder: string): StaticFiles {
+  const files = new Map(readFolder(folder));
   return (request) => {
     const { pathname, search } = new URL(request.url);
     const file = files.get(isPage(pathname) ? "/index.html" : pathname);
-    // A bundler in between might take a query as an order; no file here needs one.
+    // A bundler in front might interpret a query; no file needs one.
     if (!file || (search !== "" && !isPage(pathname))) return undefined;
     const { bytes, headers } = file;
     if (request.headers.get("if-none-match") === headers.etag)
@@ -46,27 +49,27 @@ export function staticFiles(folder: string): StaticFiles {
 }
 
 function isPage(path: string): boolean {
-  return /^\/(?:[\w~-]+(?:\/[\w~-]+)*\/?)?$/.test(path) && !isEndpoint(path);
+  return /^\/(?:[\w~-]+(?:\/[\w~-]+)*\/?)?$/.test(path) && !isApiPath(path);
 }
 
-function filesOf(folder: string, path = ""): [string, File][] {
-  return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry): [string, File][] => {
+function readFolder(folder: string, path = ""): [string, StaticFile][] {
+  return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry): [string, StaticFile][] => {
     const at = `${path}/${entry.name}`;
     if (entry.name.startsWith(".")) return [];
-    if (entry.isDirectory()) return filesOf(folder, at);
-    return entry.isFile() ? [[at, fileOf(readFileSync(join(folder, at)), at)]] : [];
+    if (entry.isDirectory()) return readFolder(folder, at);
+    return entry.isFile() ? [[at, createStaticFile(readFileSync(join(folder, at)), at)]] : [];
   });
 }
 
-/** What a bundler puts into `assets` has a hash of its content in its name. */
+/** Bundlers put a content hash into the names of assets. */
 const hashedAsset = /^\/assets\/.*-[\w-]{8}\.\w+$/;
 
-function fileOf(read: Buffer, path: string): File {
+function createStaticFile(read: Buffer, path: string): StaticFile {
   const bytes = new Uint8Array(read);
   return {
     bytes,
     headers: {
-      "content-type": types[extname(path)] ?? "application/octet-stream",
+      "content-type": mediaTypes[extname(path)] ?? "application/octet-stream",
       "content-security-policy": pagePolicy,
       "cache-control": hashedAsset.test(path) ? "public, max-age=31536000, immutable" : "no-cache",
       etag: `"${createHash("sha256").update(bytes).digest("base64url")}"`,

@@ -37,7 +37,7 @@ export type ChatCall = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** A message as clients of chat APIs write it. */
+/** A message in the format of chat APIs. */
 export type ChatMessage =
   | { readonly role: "system" | "developer" | "user"; readonly content: ChatContent }
   | {
@@ -47,16 +47,16 @@ export type ChatMessage =
     }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: ChatContent };
 
-/** The conversation so far, as the client has it. What else a message holds is left out. */
+/** The history as the client has it. Other fields are ignored. */
 export const chatMessages: z.ZodType<readonly ChatMessage[]> = z.array(message).min(1).max(10_000);
 
-/** The words of a content; refuses what is none. */
-export function wordsOf(given: ChatContent, where: string): string {
+/** Returns the text of a content; throws if it contains anything else. */
+export function readText(given: ChatContent, where: string): string {
   if (typeof given === "string") return given;
   return given
     .map((each) => {
       if (each.type === "text") return each.text;
-      throw new AgentError("invalid_input", `${where} can only have text.`);
+      throw new AgentError("invalid_input", `${where} must be text.`);
     })
     .join("");
 }

@@ -1,50 +1,51 @@
 import { type Agent, AgentError, defineTool, type Tool } from "capstan";
 
-/** A tool that a request declares: the client runs it. */
+/** A tool that a request declares and the client runs. */
 export type ClientTool = {
   readonly name: string;
   readonly description?: string | undefined;
   readonly parameters?: object | undefined;
 };
 
-/** What a request may change of the agent that answers it. */
-export type ClientWishes = {
-  /** In place of the agent's own. */
+/** What a request may change about its agent. */
+export type AgentOverrides = {
+  /** Replaces the agent's instructions. */
   readonly instructions?: string | undefined;
   readonly tools?: readonly ClientTool[];
-  /** The form of the answer, as JSON Schema, for an agent that has none of its own. */
+  /** JSON Schema of the answer, for an agent without one. */
   readonly output?: object | undefined;
 };
 
-/** Of every agent, whatever its tools are called. */
-const reserved: readonly string[] = ["handoff", "read_result"];
+/** Tools that every agent has. */
+const reservedNames: readonly string[] = ["handoff", "read_result"];
 
 /**
- * The agent as it answers a client that keeps the history: with the tools that the client runs, and without those that
- * only another client could run. It has a name of its own, because it may hand over to agents that hand back to the first.
+ * Creates the agent for a client: with the client's tools, and without the agent's own client-side tools, which only
+ * another client could run. An agent with handoffs gets its own name, because other agents may hand back to the
+ * original.
  */
-export function clientAgent(agent: Agent, { instructions, tools = [], output }: ClientWishes): Agent {
+export function createClientAgent(agent: Agent, { instructions, tools = [], output }: AgentOverrides): Agent {
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
   for (const { name } of tools)
-    if (reserved.includes(name) || own.some((tool) => tool.name === name))
-      throw new AgentError(
-        "invalid_input",
-        `A tool cannot be called "${name}" here: the agent has one of that name. Rename yours.`,
-      );
-  const declared = tools.map(clientTool);
+    if (reservedNames.includes(name) || own.some((tool) => tool.name === name))
+      throw new AgentError("invalid_input", `The agent already has a tool named "${name}". Rename yours.`);
+  const declared = tools.map(createClientTool);
   const source = agent.toolSource;
   const names = new Set(tools.map(({ name }) => name));
-  if (names.size < tools.length) throw new AgentError("invalid_input", "Two tools have the same name.");
+  if (names.size < tools.length) throw new AgentError("invalid_input", "Duplicate tool name.");
   const form =
     output && !agent.output
-      ? checked(() => defineTool({ name: "answer", description: "", input: output }))
+      ? withInputErrors(() => defineTool({ name: "answer", description: "", input: output }))
       : undefined;
   return {
     ...agent,
-    ...toolset([...own.filter(isRunHere), ...declared]),
+    ...buildToolset([...own.filter(isServerTool), ...declared]),
     ...(source && {
-      // What comes later cannot take the place of what the client has declared.
-      toolSource: () => [...source().filter((tool) => isRunHere(tool) && !names.has(tool.name)), ...declared],
+      // Dynamic tools cannot replace the client's tools.
+      toolSource: () => [
+        ...source().filter((tool) => isServerTool(tool) && !names.has(tool.name)),
+        ...declared,
+      ],
     }),
     ...(agent.handoffs && { name: `${agent.name}+client` }),
     ...(instructions !== undefined && { instructions }),
@@ -52,22 +53,19 @@ export function clientAgent(agent: Agent, { instructions, tools = [], output }: 
   };
 }
 
-function isRunHere({ execute }: Tool): boolean {
+function isServerTool({ execute }: Tool): boolean {
   return execute !== undefined;
 }
 
-/**
- * Nothing of it happens here, so there is nothing to ask about: what it does is between the client and its user. What it
- * brings back is anybody's word.
- */
-function clientTool({ name, description = "", parameters }: ClientTool): Tool {
+/** The tool runs at the client, so the server needs no approval for it. Its result is untrusted. */
+function createClientTool({ name, description = "", parameters }: ClientTool): Tool {
   const input = parameters ?? { type: "object", properties: {} };
-  return checked(() =>
+  return withInputErrors(() =>
     defineTool({ name, description, input, effects: "none", reads: ["untrusted", "private"] }),
   );
 }
 
-function checked<Made>(make: () => Made): Made {
+function withInputErrors<Made>(make: () => Made): Made {
   try {
     return make();
   } catch (thrown) {
@@ -76,7 +74,7 @@ function checked<Made>(make: () => Made): Made {
   }
 }
 
-function toolset(tools: readonly Tool[]): Pick<Agent, "tools" | "specs"> {
+function buildToolset(tools: readonly Tool[]): Pick<Agent, "tools" | "specs"> {
   return {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema.json })),

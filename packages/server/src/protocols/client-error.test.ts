@@ -1,8 +1,8 @@
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
-import { shownError } from "./client-error.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
+import { toClientError } from "./client-error.ts";
 
 let server: TestServer;
 afterEach(() => server?.close(0));
@@ -13,14 +13,14 @@ type Logged = { readonly message: string; readonly id: string };
 async function failing(model = scriptedModel(() => ({ error: new Error("sk-secret at 10.0.0.1") }))) {
   const log: Logged[] = [];
   const policy = { retry: { maxAttempts: 1 } };
-  server = testServer({
+  server = createTestServer({
     agents: [defineAgent({ name: "helper", model, policy })],
     onError: (error, id) => log.push({ message: String(error), id }),
   });
   const { secret } = await server.keys.create({ user: "ada" });
   const ask = async (path: string, body: object, method = "POST") =>
     (
-      await server.ask(method, path, method === "GET" ? undefined : body, {
+      await server.send(method, path, method === "GET" ? undefined : body, {
         authorization: `Bearer ${secret}`,
       })
     ).text();
@@ -67,8 +67,8 @@ describe("a run that fails inside of the server", () => {
 
 it("an answer that does not fit its schema is called that (A94)", () => {
   const error = { code: "output_invalid", message: "at /boats: must be a number, not sk-secret" };
-  const { message } = shownError(error, { isAdmin: false }, "run_1");
-  expect(message).toContain("does not fit the schema");
+  const { message } = toClientError(error, { isAdmin: false }, "run_1");
+  expect(message).toContain("does not match the required schema");
   expect(message).not.toContain("sk-secret");
-  expect(shownError(error, { isAdmin: true }, "run_1")).toEqual(error);
+  expect(toClientError(error, { isAdmin: true }, "run_1")).toEqual(error);
 });

@@ -2,48 +2,42 @@ import { type McpService, type ServeMcpOptions, serveMcp } from "@capstan/mcp";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 
-/** Agents for MCP clients, as a part of a server. */
+/** The MCP server of a deployment. */
 export interface MountedMcp {
-  answer(request: Request, caller: Caller): Promise<Response>;
+  handle(request: Request, caller: Caller): Promise<Response>;
   close(): Promise<void>;
 }
 
-export type MountedMcpOptions = Pick<Deployment, "policy" | "spending" | "allowance"> &
+export type MountMcpOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota"> &
   Pick<ServeMcpOptions, "agents" | "store" | "secrets" | "onEvent" | "onError"> & {
     context(run: { readonly user: string; readonly sessionId: string }): unknown;
   };
 
 /**
- * Conversations over MCP are sessions of their user like all others: found in the same lists, and counted in the same way.
- * Who asks, and from where, has been checked before.
+ * Serves agents over MCP. MCP conversations are sessions of their user, with the same lists and quotas. The caller
+ * and the origin were checked before.
  */
-export function mountedMcp({
-  policy,
-  spending,
-  allowance,
-  context,
-  ...options
-}: MountedMcpOptions): MountedMcp {
+export function mountMcp({ policy, dailyBudget, quota, context, ...options }: MountMcpOptions): MountedMcp {
   const callers = new Map<string, Caller>();
-  const sessionPrefix = (user = "") => (user ? `${user}~mcp_` : "mcp_");
+  const buildSessionPrefix = (user = "") => (user ? `${user}~mcp_` : "mcp_");
   const service: McpService = serveMcp({
     ...options,
     allowedHosts: "any",
     allowedOrigins: "any",
-    sessionPrefix,
-    context: ({ user = "", sessionId }) => context({ user, sessionId: sessionPrefix(user) + sessionId }),
+    sessionPrefix: buildSessionPrefix,
+    context: ({ user = "", sessionId }) => context({ user, sessionId: buildSessionPrefix(user) + sessionId }),
     async policy(user = "") {
       const caller = callers.get(user);
-      return caller ? spending.within(caller, policy ?? {}) : (policy ?? {});
+      return caller ? dailyBudget.clampPolicy(caller, policy ?? {}) : (policy ?? {});
     },
   });
   return {
-    async answer(request, caller) {
+    async handle(request, caller) {
       const { scope: user } = caller;
       callers.set(user, caller);
-      const release = allowance.take(caller, "streams");
+      const release = quota.acquire(caller, "streams");
       try {
-        return heldUntilRead(await service.fetch(request, { user }), release);
+        return releaseAfterRead(await service.fetch(request, { user }), release);
       } catch (thrown) {
         release();
         throw thrown;
@@ -53,8 +47,8 @@ export function mountedMcp({
   };
 }
 
-/** Counts until the last byte is read, or until nobody reads any more. */
-function heldUntilRead(response: Response, release: () => void): Response {
+/** Calls `release` when the body was read or cancelled. */
+function releaseAfterRead(response: Response, release: () => void): Response {
   if (!response.body) {
     release();
     return response;

@@ -11,14 +11,14 @@ import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer;
 afterEach(() => listening.close(0));
 
 async function serve(agents: readonly Agent[], options: Partial<ServerOptions> = {}): Promise<void> {
-  server = testServer({ agents, ...options });
+  server = createTestServer({ agents, ...options });
   listening = await listen(server, { port: 0 });
 }
 
@@ -153,7 +153,7 @@ describe("the card", () => {
       prompt: "Help.",
       model: "scripted",
     };
-    const made = await server.ask(
+    const made = await server.send(
       "PUT",
       "/api/agents/made",
       { data, expectedVersion: 0 },
@@ -175,7 +175,7 @@ describe("a message", () => {
     const client = await connect();
     const task = await sent(client, send("What colour?"));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-    const run = await (await server.ask("GET", `/api/runs/${task.id}`)).json();
+    const run = await (await server.send("GET", `/api/runs/${task.id}`)).json();
     expect(run).toMatchObject({ sessionId: task.contextId, result: { status: "done" } });
     expect(answerOf(task)).toBe(run.result.text);
     const [call, result] = run.result.toolCalls

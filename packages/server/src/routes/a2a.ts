@@ -2,188 +2,192 @@ import { AgentError } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { frameStream } from "../http/frame-stream.ts";
-import { readBody } from "../http/read-body.ts";
-import { agentCard, agentPath, type ShownAgent } from "../protocols/a2a/agent-card.ts";
-import type { A2aAsking } from "../protocols/a2a/follow-task.ts";
-import { a2aMethods, lastingMethods } from "../protocols/a2a/methods.ts";
+import { streamFrames } from "../http/frame-stream.ts";
+import { readJsonBody } from "../http/read-body.ts";
+import { buildAgentCard, type CardAgent, getAgentPath } from "../protocols/a2a/agent-card.ts";
+import type { A2aContext } from "../protocols/a2a/follow-task.ts";
+import { a2aMethods, longMethods } from "../protocols/a2a/methods.ts";
 import {
+  createRpcError,
+  parseRpcRequest,
   type RpcError,
   type RpcId,
   type RpcRequest,
-  rpcError,
-  rpcRequest,
-  thrownError,
+  toRpcError,
 } from "../protocols/a2a/rpc.ts";
 import { type A2aFrame, a2aVersion } from "../protocols/a2a/wire.ts";
-import { type Asked, defineRoute, type Route } from "./route.ts";
+import { defineRoute, type Route, type RouteRequest } from "./route.ts";
 
 const name = z.strictObject({ name: z.string().min(1).max(200) });
 const versionQuery = z.strictObject({ "A2A-Version": z.string().max(20).optional() });
 const card = { 200: { description: "As A2A says.", schema: z.looseObject({ name: z.string() }) } };
-const answers = {
+const responses = {
   200: {
     description:
-      "As A2A 1.0 says, errors too: JSON-RPC, and for `SendStreamingMessage` and `SubscribeToTask` a stream of it.",
+      "JSON-RPC as A2A 1.0 defines it, including errors; `SendStreamingMessage` and `SubscribeToTask` return a stream.",
     schema: z.looseObject({ jsonrpc: z.literal("2.0") }),
     type: "text/event-stream",
   },
 };
 
-/** Agents for other agents. A task is a run, its context a session. The protocol checks its own bodies and has its own errors. */
+/** A2A: a task is a run, its context a session. The protocol validates its own bodies and has its own errors. */
 export const a2aRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/.well-known/agent-card.json",
-    summary: "What A2A clients have to know of the first agent, with the other ones as skills.",
+    summary: "The A2A card of the first agent, with the other agents as skills.",
     access: "anyone",
-    answers: card,
-    handle: ({ request }, deployment) => publicCard(request, deployment),
+    responses: card,
+    handle: ({ request }, deployment) => respondWithCard(request, deployment),
   }),
   defineRoute({
     method: "GET",
     path: "/a2a/{name}/agent-card.json",
-    summary: "What A2A clients have to know of an agent.",
+    summary: "The A2A card of an agent.",
     access: "anyone",
     params: name,
-    answers: card,
-    handle: ({ request, params }, deployment) => publicCard(request, deployment, params.name),
+    responses: card,
+    handle: ({ request, params }, deployment) => respondWithCard(request, deployment, params.name),
   }),
   defineRoute({
     method: "POST",
     path: "/a2a",
-    summary: "A message of an A2A client to the first agent.",
+    summary: "A2A request to the first agent.",
     query: versionQuery,
-    answers,
-    handle: (asked, deployment) => answer(asked, deployment, undefined),
+    responses,
+    handle: (asked, deployment) => handleRpc(asked, deployment, undefined),
   }),
   defineRoute({
     method: "POST",
     path: "/a2a/{name}",
-    summary: "A message of an A2A client to an agent.",
+    summary: "A2A request to an agent.",
     params: name,
     query: versionQuery,
-    answers,
-    handle: (asked, deployment) => answer(asked, deployment, asked.params.name),
+    responses,
+    handle: (asked, deployment) => handleRpc(asked, deployment, asked.params.name),
   }),
 ];
 
-/** Those that are made while the server runs are shown only to its users. */
-async function publicCard(request: Request, deployment: Deployment, agent?: string): Promise<Response> {
-  const made = await cardOf(request, deployment, { agent, isPublic: true });
+/** Public cards show only agents defined in code. */
+async function respondWithCard(request: Request, deployment: Deployment, agent?: string): Promise<Response> {
+  const made = await buildCard(request, deployment, { agent, isPublic: true });
   return Response.json(made, { headers: { "cache-control": "public, max-age=60" } });
 }
 
-type CardOf = { readonly agent: string | undefined; readonly isPublic: boolean };
+type CardSelection = { readonly agent: string | undefined; readonly isPublic: boolean };
 
-async function cardOf(
+async function buildCard(
   request: Request,
   deployment: Deployment,
-  { agent, isPublic }: CardOf,
+  { agent, isPublic }: CardSelection,
 ): Promise<object> {
   const listed = await deployment.agents.list();
-  const shown = listed.flatMap((one): ShownAgent[] => {
+  const shown = listed.flatMap((one): CardAgent[] => {
     if (one.source !== "coded" && (isPublic || one.problem !== undefined)) return [];
     const stored = one.source === "coded" ? undefined : one.data.description;
-    const { introductions } = deployment;
-    const own = Object.hasOwn(introductions, one.name) ? introductions[one.name] : undefined;
+    const { agentProfiles } = deployment;
+    const own = Object.hasOwn(agentProfiles, one.name) ? agentProfiles[one.name] : undefined;
     return [{ name: one.name, ...(stored !== undefined && { description: stored }), ...own }];
   });
   const chosen = agent === undefined ? shown[0] : shown.find((one) => one.name === agent);
-  if (!chosen) throw new AgentError("unknown_agent", `There is no agent "${agent}" here.`);
+  if (!chosen) throw new AgentError("unknown_agent", `Unknown agent "${agent}".`);
   const { origin } = new URL(request.url);
   return agent === undefined
-    ? agentCard({ agent: chosen, others: shown.filter((one) => one !== chosen), origin, path: "/a2a" })
-    : agentCard({ agent: chosen, others: [], origin, path: agentPath(agent) });
+    ? buildAgentCard({ agent: chosen, others: shown.filter((one) => one !== chosen), origin, path: "/a2a" })
+    : buildAgentCard({ agent: chosen, others: [], origin, path: getAgentPath(agent) });
 }
 
-type AskedRpc = Pick<
-  Asked<unknown, { "A2A-Version"?: string | undefined }, unknown>,
+type RpcRouteRequest = Pick<
+  RouteRequest<unknown, { "A2A-Version"?: string | undefined }, unknown>,
   "caller" | "request" | "key" | "query"
 >;
 
-async function answer(asked: AskedRpc, deployment: Deployment, agent: string | undefined): Promise<Response> {
+async function handleRpc(
+  asked: RpcRouteRequest,
+  deployment: Deployment,
+  agent: string | undefined,
+): Promise<Response> {
   const { request, query } = asked;
-  const body = await bodyOf(request);
-  if ("error" in body) return failed(null, body.error);
-  const rpc = rpcRequest(body.json);
+  const body = await readRpcBody(request);
+  if ("error" in body) return respondError(null, body.error);
+  const rpc = parseRpcRequest(body.json);
   if (!rpc) {
-    const message = "A request is one JSON-RPC 2.0 object, with an id and a method.";
-    return failed(null, rpcError("INVALID_REQUEST", message));
+    const message = "The body must be one JSON-RPC 2.0 request with an id and a method.";
+    return respondError(null, createRpcError("INVALID_REQUEST", message));
   }
-  // Without one it is 0.3, whose messages look otherwise.
+  // Without a version the client speaks 0.3, which is incompatible.
   const version = request.headers.get("a2a-version") || query["A2A-Version"] || "0.3";
   if (!/^1\.0(\.\d+)?$/.test(version)) {
-    const message = `Version ${version.slice(0, 20)} is not spoken here: send \`A2A-Version: ${a2aVersion}\`.`;
-    return failed(rpc.id, rpcError("VERSION_NOT_SUPPORTED", message));
+    const message = `Unsupported A2A version ${version.slice(0, 20)}. Send \`A2A-Version: ${a2aVersion}\`.`;
+    return respondError(rpc.id, createRpcError("VERSION_NOT_SUPPORTED", message));
   }
   try {
-    return await perform(rpc, { ...asked, deployment, agent });
+    return await callMethod(rpc, { ...asked, deployment, agent });
   } catch (thrown) {
-    return failed(rpc.id, thrownError(thrown, rpc.method, deployment.report));
+    return respondError(rpc.id, toRpcError(thrown, rpc.method, deployment.report));
   }
 }
 
-type Performing = AskedRpc & { readonly deployment: Deployment; readonly agent: string | undefined };
+type MethodCall = RpcRouteRequest & { readonly deployment: Deployment; readonly agent: string | undefined };
 
-async function perform({ id, method, params }: RpcRequest, performing: Performing): Promise<Response> {
+async function callMethod({ id, method, params }: RpcRequest, performing: MethodCall): Promise<Response> {
   const { caller, request, key, deployment, agent } = performing;
   if (method === "GetExtendedAgentCard")
-    return succeeded(id, await cardOf(request, deployment, { agent, isPublic: false }));
+    return respondResult(id, await buildCard(request, deployment, { agent, isPublic: false }));
   const perform = Object.hasOwn(a2aMethods, method) ? a2aMethods[method] : undefined;
   if (!perform)
-    return failed(id, rpcError("METHOD_NOT_FOUND", `There is no method "${method.slice(0, 100)}".`));
-  const release = lastingMethods.includes(method) ? held(deployment, caller) : () => undefined;
+    return respondError(id, createRpcError("METHOD_NOT_FOUND", `Unknown method "${method.slice(0, 100)}".`));
+  const release = longMethods.includes(method) ? acquireStream(deployment, caller) : () => undefined;
   const gone = new AbortController();
   const signal = AbortSignal.any([request.signal, gone.signal]);
-  const asking: A2aAsking = { deployment, caller, agent, key, signal };
+  const asking: A2aContext = { deployment, caller, agent, key, signal };
   let isStream = false;
   try {
     const outcome = await perform(asking, params);
-    if ("error" in outcome) return failed(id, outcome.error);
-    if ("result" in outcome) return succeeded(id, outcome.result);
+    if ("error" in outcome) return respondError(id, outcome.error);
+    if ("result" in outcome) return respondResult(id, outcome.result);
     isStream = true;
-    const frames = written(outcome.frames, { id, method, report: deployment.report });
-    return frameStream({ frames, onClose: release, onGone: () => gone.abort() });
+    const frames = formatFrames(outcome.frames, { id, method, report: deployment.report });
+    return streamFrames({ frames, onClose: release, onDisconnect: () => gone.abort() });
   } finally {
     if (!isStream) release();
   }
 }
 
-/** An answer that takes as long as a run counts as a stream. */
-function held({ allowance }: Deployment, caller: Caller): () => void {
-  return allowance.take(caller, "streams");
+/** A response that lasts as long as a run counts as a stream. */
+function acquireStream({ quota }: Deployment, caller: Caller): () => void {
+  return quota.acquire(caller, "streams");
 }
 
-type Writing = { readonly id: RpcId; readonly method: string; report(thrown: unknown): string };
+type FrameContext = { readonly id: RpcId; readonly method: string; report(thrown: unknown): string };
 
-async function* written(
+async function* formatFrames(
   frames: AsyncGenerator<A2aFrame, void, undefined>,
-  { id, method, report }: Writing,
+  { id, method, report }: FrameContext,
 ): AsyncGenerator<string, void, undefined> {
-  const line = (body: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, ...body })}\n\n`;
+  const formatLine = (body: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, ...body })}\n\n`;
   try {
-    for await (const result of frames) yield line({ result });
+    for await (const result of frames) yield formatLine({ result });
   } catch (thrown) {
-    yield line({ error: thrownError(thrown, method, report) });
+    yield formatLine({ error: toRpcError(thrown, method, report) });
   }
 }
 
 type Body = { readonly json: unknown } | { readonly error: RpcError };
 
-async function bodyOf(request: Request): Promise<Body> {
+async function readRpcBody(request: Request): Promise<Body> {
   try {
-    return { json: await readBody(request) };
+    return { json: await readJsonBody(request) };
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || thrown.code !== "invalid_input") throw thrown;
-    return { error: rpcError("PARSE_ERROR", thrown.message) };
+    return { error: createRpcError("PARSE_ERROR", thrown.message) };
   }
 }
 
-function succeeded(id: RpcId, result: object): Response {
+function respondResult(id: RpcId, result: object): Response {
   return Response.json({ jsonrpc: "2.0", id, result });
 }
 
-function failed(id: RpcId, error: RpcError): Response {
+function respondError(id: RpcId, error: RpcError): Response {
   return Response.json({ jsonrpc: "2.0", id, error });
 }

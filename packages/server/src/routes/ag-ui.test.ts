@@ -6,8 +6,8 @@ import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
-import { slowAgent } from "../testing/slow-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createSlowAgent } from "../testing/slow-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer;
@@ -22,7 +22,7 @@ afterEach(() => {
 
 async function serve(...agents: Agent[]): Promise<void> {
   store = memory();
-  server = testServer({ agents, store });
+  server = createTestServer({ agents, store });
   listening = await listen(server, { port: 0 });
   client = new HttpAgent({ url: `${listening.url}/ag-ui`, threadId: "thread-1" });
 }
@@ -124,7 +124,7 @@ describe("a client of AG-UI, with its verifier", () => {
       { type: "user", content: [{ text: "Who am I?" }, { text: expect.stringContaining("Page: Profile") }] },
     ]);
     client.setMessages(client.messages.filter(({ id }) => id !== "1").slice(0, 2));
-    await expect(run()).rejects.toThrow("answers what the thread has asked");
+    await expect(run()).rejects.toThrow("no answer that this thread waits for");
   });
 
   it("finds the same run when it sends the same request twice, and only once in the log", async () => {
@@ -144,7 +144,7 @@ describe("a client of AG-UI, with its verifier", () => {
       const { secret } = await server.keys.create({ user: name });
       const messages = [{ id: "1", role: "user", content: name }];
       const body = { threadId: "1", runId: "1", messages, tools: [], context: [] };
-      await (await server.ask("POST", "/ag-ui", body, { authorization: `Bearer ${secret}` })).text();
+      await (await server.send("POST", "/ag-ui", body, { authorization: `Bearer ${secret}` })).text();
     }
     expect(model.requests.map(({ history }) => history.length)).toEqual([1, 1]);
   });
@@ -170,10 +170,10 @@ describe("an approval", () => {
   it("can be refused, and needs a clear word (A86)", async () => {
     await serve(agentOf(payFirst));
     const [{ id = "" } = {}] = interruptsIn(await ask("Pay Bob."));
-    await expect(run({ resume: [{ interruptId: id, status: "resolved" }] })).rejects.toThrow("must say");
+    await expect(run({ resume: [{ interruptId: id, status: "resolved" }] })).rejects.toThrow("must contain");
     const forged = { interruptId: "c1:another", status: "resolved", payload: { approved: true } } as const;
     client.pendingInterrupts = [];
-    await expect(run({ resume: [forged] })).rejects.toThrow("not what it asks for");
+    await expect(run({ resume: [forged] })).rejects.toThrow("does not match the pending call");
     await run({ resume: [{ interruptId: id, status: "cancelled" }] });
     expect(client.messages.find(({ role }) => role === "tool")).toMatchObject({
       metadata: { status: "denied" },
@@ -222,7 +222,7 @@ it("a tool of the frontend is called by it, and its result goes on with the run,
   expect(events.at(-1)).toMatchObject({ outcome: { type: "success", pendingToolCallIds: ["c1"] } });
   expect(model.requests[0]?.tools).toMatchObject([{ name: "move_map" }]);
   await listening.close(0);
-  listening = await listen(testServer({ agents, store }), { port: 0 });
+  listening = await listen(createTestServer({ agents, store }), { port: 0 });
   client.url = `${listening.url}/ag-ui`;
   client.addMessage({ id: "r1", role: "tool", toolCallId: "c1", content: "At 1." });
   await run({ tools });
@@ -230,11 +230,11 @@ it("a tool of the frontend is called by it, and its result goes on with the run,
   expect(client.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
   expect(JSON.stringify(model.requests[1]?.history)).toContain("At 1.");
   const own = ask("Again.", { tools: [{ name: "handoff", description: "", parameters: {} }] });
-  await expect(own).rejects.toThrow("cannot be called");
+  await expect(own).rejects.toThrow("already has a tool named");
 });
 
 it("is cancelled by a request of its own", async () => {
-  await serve(slowAgent(() => undefined));
+  await serve(createSlowAgent(() => undefined));
   const plan = JSON.stringify([{ say: "One two three four five six seven eight nine ten eleven twelve." }]);
   const going = ask(plan);
   let runId: string | undefined;
@@ -243,7 +243,7 @@ it("is cancelled by a request of its own", async () => {
     const [session] = await store.list();
     runId = session && (await store.listRuns(session.id))[0]?.runId;
   }
-  await server.ask("POST", `/api/runs/${runId}/cancel`, {});
+  await server.send("POST", `/api/runs/${runId}/cancel`, {});
   expect((await going).at(-1)).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });
 });
 

@@ -3,54 +3,56 @@ import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { frameStream } from "../http/frame-stream.ts";
-import { type AgUiStream, agUiFrame, agUiStream } from "../protocols/ag-ui/ag-ui-stream.ts";
+import { streamFrames } from "../http/frame-stream.ts";
+import { type AgUiStream, createAgUiStream, formatAgUiFrame } from "../protocols/ag-ui/ag-ui-stream.ts";
 import {
   type AgUiInput,
   agUiRequest,
-  answersTo,
-  callsSeen,
-  isAnswering,
-  newestInput,
+  getCallAnswers,
+  getKnownCallIds,
+  getNewestInput,
+  isResume,
 } from "../protocols/ag-ui/request.ts";
-import { clientAgent } from "../protocols/client-agent.ts";
-import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { keepToolset } from "../runs/agent-resolver.ts";
-import { tellRun } from "../runs/send-to-run.ts";
+import { createClientAgent } from "../protocols/client-agent.ts";
+import { toAgentError, toClientError } from "../protocols/client-error.ts";
+import { storeToolset } from "../runs/agent-resolver.ts";
+import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
-import { lastRest, lastRun, sessionOfThread, untilRest } from "../runs/threads.ts";
+import { findLastRun, findLastWait, findThreadSession, readUntilSuspended } from "../runs/threads.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const agentName = z.string().min(1).max(200).optional();
 
-/** AG-UI 1.0. */
 export const agUiRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/ag-ui",
     summary:
-      "Run an agent as a client of AG-UI does. The history is kept here, in a session that is made from the thread's id: of the messages, only the newest is taken, with the results and answers that the run waits for.",
+      "Run an agent over AG-UI. The server keeps the history in a session derived from the thread id. Only the newest message is used, plus results and answers that the run waits for.",
     query: z.strictObject({ agent: agentName, model: agentName }),
     body: agUiRequest,
-    beginsWork: true,
-    answers: {
+    startsWork: true,
+    responses: {
       200: {
-        description:
-          "The events of the run. The headers `X-Run-Id` and `X-Session-Id` say which run it is here.",
+        description: "Events of the run. The headers `X-Run-Id` and `X-Session-Id` identify it.",
         type: "text/event-stream",
       },
     },
     async handle({ body: { input }, query, caller }, deployment) {
-      const onClose = deployment.allowance.take(caller, "streams");
+      const onClose = deployment.quota.acquire(caller, "streams");
       try {
         const { store } = deployment;
         const thread = { protocol: "ag-ui", scope: caller.scope, id: input.threadId };
-        const sessionId = await sessionOfThread(store, thread);
-        const leg = isAnswering(input)
-          ? await answered({ input, sessionId }, caller, deployment)
-          : await asked({ input, sessionId, ...query }, caller, deployment);
-        const headers = { "x-run-id": leg.runId, "x-session-id": leg.sessionId };
-        return frameStream({ frames: framesOf(leg, { input, caller, deployment }), onClose, headers });
+        const sessionId = await findThreadSession(store, thread);
+        const segment = isResume(input)
+          ? await resumeThreadRun({ input, sessionId }, caller, deployment)
+          : await startThreadRun({ input, sessionId, ...query }, caller, deployment);
+        const headers = { "x-run-id": segment.runId, "x-session-id": segment.sessionId };
+        return streamFrames({
+          frames: streamAgUiFrames(segment, { input, caller, deployment }),
+          onClose,
+          headers,
+        });
       } catch (thrown) {
         onClose();
         throw thrown;
@@ -59,108 +61,116 @@ export const agUiRoutes: readonly Route[] = [
   }),
 ];
 
-/** A run of ours to be read, from where, and what of it the client has said itself. */
-type Leg = {
+/** A run to stream, the position to start from, and the calls that the client answered. */
+type FollowedRun = {
   readonly runId: string;
   readonly sessionId: string;
   readonly after?: number;
   readonly answered?: readonly string[];
 };
 
-type Asking = {
+type ThreadRequest = {
   readonly input: AgUiInput;
   readonly sessionId: string;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
 };
 
-/** The client's id of its run is the key: the same request, sent twice, finds the run of the first. */
-async function asked(
-  { input, sessionId, agent, model }: Asking,
+/** Uses the client's run id as the key, so that a repeated request finds the first run. */
+async function startThreadRun(
+  { input, sessionId, agent, model }: ThreadRequest,
   caller: Caller,
   deployment: Deployment,
-): Promise<Leg> {
+): Promise<FollowedRun> {
   const key = createHash("sha256")
     .update(JSON.stringify([sessionId, input.runId]))
     .digest("base64url");
-  const name = await withTools(input, agent, deployment);
-  return startRun(deployment, caller, { key, sessionId, input: newestInput(input), agent: name, model });
+  const name = await resolveAgentName(input, agent, deployment);
+  return startRun(deployment, caller, { key, sessionId, input: getNewestInput(input), agent: name, model });
 }
 
-/** The name of the agent that also has the tools of the request. Those that it leaves to any client are its own. */
-async function withTools(
+/** Returns the name of the agent including the request's tools. The agent's own client-side tools need no suffix. */
+async function resolveAgentName(
   { tools }: AgUiInput,
   name: string | undefined,
   deployment: Deployment,
 ): Promise<string | undefined> {
-  const agent = await deployment.agent(name);
+  const agent = await deployment.resolveAgent(name);
   const own = agent.toolSource?.() ?? [...agent.tools.values()];
   const isOwn = (wanted: string) => own.some((tool) => tool.name === wanted && tool.execute === undefined);
   if (tools.every((tool) => isOwn(tool.name))) return name;
-  clientAgent(agent, { tools }); // refuses what cannot be
-  return `${agent.name}${await keepToolset(deployment.store, tools)}`;
+  createClientAgent(agent, { tools }); // throws for invalid tools
+  return `${agent.name}${await storeToolset(deployment.store, tools)}`;
 }
 
-/** Goes on with a run that has asked for something. */
-async function answered({ input, sessionId }: Asking, caller: Caller, deployment: Deployment): Promise<Leg> {
+/** Resumes a waiting run with the answers in the request. */
+async function resumeThreadRun(
+  { input, sessionId }: ThreadRequest,
+  caller: Caller,
+  deployment: Deployment,
+): Promise<FollowedRun> {
   const { store, engine } = deployment;
-  const run = await lastRun(store, sessionId);
-  if (!run || run.state === "ended") throw nothingAsked();
+  const run = await findLastRun(store, sessionId);
+  if (!run || run.state === "ended") throw createEmptyRequestError();
   const { pending } = await engine.getResult(run.runId);
-  const after = await lastRest(store, run);
-  // The same answer may come twice: the run is at work on it.
+  const after = await findLastWait(store, run);
+  // The same answer may arrive twice while the run is already continuing.
   if (run.state === "active" && pending.length === 0) return { ...run, after };
-  const answers = answersTo(input, pending);
-  if (answers.length === 0) throw nothingAsked();
-  for (const answer of answers) await tellRun(deployment, { caller, runId: run.runId }, answer);
+  const answers = getCallAnswers(input, pending);
+  if (answers.length === 0) throw createEmptyRequestError();
+  for (const answer of answers) await sendToRun(deployment, { caller, runId: run.runId }, answer);
   const results = answers.flatMap(({ type, callId }) => (type === "result" ? [callId] : []));
   return { ...run, after, answered: results };
 }
 
-function nothingAsked(): AgentError {
-  const message =
-    "Nothing in this request answers what the thread has asked: only what it waits for can be answered.";
+function createEmptyRequestError(): AgentError {
+  const message = "The request contains no answer that this thread waits for.";
   return new AgentError("approval_conflict", message);
 }
 
-type Showing = { readonly input: AgUiInput; readonly caller: Caller; readonly deployment: Deployment };
+type FrameContext = { readonly input: AgUiInput; readonly caller: Caller; readonly deployment: Deployment };
 
-/** Whoever goes away leaves the run as it is. */
-async function* framesOf(leg: Leg, showing: Showing): AsyncGenerator<string, void, undefined> {
+/** The run continues when the client disconnects. */
+async function* streamAgUiFrames(
+  segment: FollowedRun,
+  showing: FrameContext,
+): AsyncGenerator<string, void, undefined> {
   const { input, caller, deployment } = showing;
-  const stream = agUiStream({
+  const stream = createAgUiStream({
     threadId: input.threadId,
     runId: input.runId,
-    shown: callsSeen(input),
-    answered: leg.answered ?? [],
+    shown: getKnownCallIds(input),
+    answered: segment.answered ?? [],
     clientTools: new Set(input.tools.map(({ name }) => name)),
-    showError: (error) => shownError(error, caller, leg.runId),
+    formatError: (error) => toClientError(error, caller, segment.runId),
   });
-  const events = untilRest(deployment, leg);
+  const events = readUntilSuspended(deployment, segment);
   try {
-    yield* written(stream, events);
-    const { pending, status, until } = await deployment.engine.getResult(leg.runId);
+    yield* encodeEvents(stream, events);
+    const { pending, status, until } = await deployment.engine.getResult(segment.runId);
     const isLeft =
-      deployment.leaving.aborted && status === "waiting" && (pending.length === 0 || until !== undefined);
-    if (!isLeft) yield stream.end(pending).map(agUiFrame).join("");
-    else yield failure("draining", "The server is about to leave: the run goes on.");
+      deployment.shutdownSignal.aborted &&
+      status === "waiting" &&
+      (pending.length === 0 || until !== undefined);
+    if (!isLeft) yield stream.end(pending).map(formatAgUiFrame).join("");
+    else yield formatRunError("draining", "The server is shutting down. The run continues.");
   } catch (thrown) {
-    const { code, message } = shownThrown(thrown, deployment.report);
-    yield failure(code, message);
+    const { code, message } = toAgentError(thrown, deployment.report);
+    yield formatRunError(code, message);
   }
 }
 
-async function* written(
+async function* encodeEvents(
   stream: AgUiStream,
   events: AsyncIterable<Event>,
 ): AsyncGenerator<string, void, undefined> {
-  yield stream.begin().map(agUiFrame).join("");
+  yield stream.begin().map(formatAgUiFrame).join("");
   for await (const event of events) {
-    const text = stream.hear(event).map(agUiFrame).join("");
+    const text = stream.encode(event).map(formatAgUiFrame).join("");
     if (text) yield text;
   }
 }
 
-function failure(code: string, message: string): string {
-  return agUiFrame({ type: "RUN_ERROR", code, message });
+function formatRunError(code: string, message: string): string {
+  return formatAgUiFrame({ type: "RUN_ERROR", code, message });
 }

@@ -1,7 +1,7 @@
 import { defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 afterEach(() => server.close(0));
@@ -34,7 +34,7 @@ function serve(): TestServer {
     tools,
     handoffs: [other],
   });
-  server = testServer({
+  server = createTestServer({
     agents: [helper, other],
     storedAgents: { tools, models: [model] },
     secrets: ["canary-secret"],
@@ -43,12 +43,12 @@ function serve(): TestServer {
 }
 
 const note = { format: 1, name: "note", description: "Takes notes", prompt: "Be brief.", tools: ["look"] };
-const put = (body: object, headers = {}) => server.ask("PUT", "/api/agents/note", body, headers);
+const put = (body: object, headers = {}) => server.send("PUT", "/api/agents/note", body, headers);
 
 describe("agents over HTTP", () => {
   it("are shown by what they can do, with nothing of how they are made", async () => {
-    const { ask } = serve();
-    const answer = await (await ask("GET", "/api/agents")).text();
+    const { send } = serve();
+    const answer = await (await send("GET", "/api/agents")).text();
     expect(JSON.parse(answer).agents).toEqual([
       {
         name: "helper",
@@ -67,33 +67,33 @@ describe("agents over HTTP", () => {
       { name: "other", source: "coded", models: ["scripted/one"], tools: [], handoffs: [] },
     ]);
     expect(answer).not.toContain("canary");
-    expect((await ask("GET", "/api/agents/nobody")).status).toBe(404);
+    expect((await send("GET", "/api/agents/nobody")).status).toBe(404);
   });
 
   it("are stored in versions, of which nobody overwrites one that they have not seen", async () => {
-    const { ask } = serve();
+    const { send } = serve();
     const saved = await put({ data: note, expectedVersion: 0 });
     expect(await saved.json()).toMatchObject({ name: "note", source: "user", version: 1, data: note });
     expect((await put({ data: note, expectedVersion: 0 })).status).toBe(409);
     await put({ data: { ...note, prompt: "Be long." }, expectedVersion: 1 });
-    const first = await (await ask("GET", "/api/agents/note?version=1")).json();
+    const first = await (await send("GET", "/api/agents/note?version=1")).json();
     expect(first).toMatchObject({ version: 1, data: { prompt: "Be brief." }, tools: [{ name: "look" }] });
-    expect((await ask("DELETE", "/api/agents/note?expectedVersion=1")).status).toBe(409);
-    expect((await ask("DELETE", "/api/agents/note?expectedVersion=2")).status).toBe(204);
-    expect((await ask("GET", "/api/agents/note")).status).toBe(404);
+    expect((await send("DELETE", "/api/agents/note?expectedVersion=1")).status).toBe(409);
+    expect((await send("DELETE", "/api/agents/note?expectedVersion=2")).status).toBe(204);
+    expect((await send("GET", "/api/agents/note")).status).toBe(404);
   });
 
   it("are removed by their version: without one it is said what is missing (A115)", async () => {
-    const { ask } = serve();
+    const { send } = serve();
     await put({ data: note, expectedVersion: 0 });
     const problemOf = async (query: string) => {
-      const answer = await ask("DELETE", `/api/agents/note${query}`);
+      const answer = await send("DELETE", `/api/agents/note${query}`);
       return [answer.status, (await answer.json()).error.message];
     };
-    expect(await problemOf("")).toEqual([400, "The query cannot be used at expectedVersion: it is missing."]);
+    expect(await problemOf("")).toEqual([400, "Invalid query at expectedVersion: is required."]);
     expect(await problemOf("?expectedVersion=x")).toEqual([
       400,
-      "The query cannot be used at expectedVersion: it must be a number.",
+      "Invalid query at expectedVersion: must be a number.",
     ]);
   });
 
@@ -104,15 +104,15 @@ describe("agents over HTTP", () => {
     ["a base URL", { ...note, baseUrl: "http://evil.test" }, "baseUrl"],
     ["the name of one in code", { ...note, name: "helper" }, "helper"],
   ])("are refused with %s (A87)", async (_, data, named) => {
-    const { ask } = serve();
+    const { send } = serve();
     const path = named === "helper" ? "/api/agents/helper" : "/api/agents/note";
-    const answer = await ask("PUT", path, { data, expectedVersion: 0 });
+    const answer = await send("PUT", path, { data, expectedVersion: 0 });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.message).toContain(named);
   });
 
   it("are changed by admins alone; others see what they are for, not what they are made of (A84)", async () => {
-    const { keys, ask } = serve();
+    const { keys, send } = serve();
     const { secret: admin } = await keys.create({ user: "root", isAdmin: true });
     const { secret } = await keys.create({ user: "ada" });
     const asAda = { authorization: `Bearer ${secret}` };
@@ -120,10 +120,10 @@ describe("agents over HTTP", () => {
     expect((await put({ data: note, expectedVersion: 0 }, { authorization: `Bearer ${admin}` })).status).toBe(
       200,
     );
-    const seen = await (await ask("GET", "/api/agents/note", undefined, asAda)).json();
+    const seen = await (await send("GET", "/api/agents/note", undefined, asAda)).json();
     expect(seen).toMatchObject({ name: "note", description: "Takes notes", version: 1 });
     expect(seen.data).toBeUndefined();
-    const removed = await ask("DELETE", "/api/agents/note?expectedVersion=1", undefined, asAda);
+    const removed = await send("DELETE", "/api/agents/note?expectedVersion=1", undefined, asAda);
     expect(removed.status).toBe(403);
   });
 });

@@ -41,5 +41,5 @@ const described: readonly Route[] = [
   ...agUiRoutes,
 ];
 
-/** Everything that can be asked of a server. */
+/** All routes of a server. */
 export const routes: readonly Route[] = [...described, ...openApiRoutes(described)];

@@ -2,8 +2,8 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOfRoute, goodBodies, routeName } from "../testing/route-fields.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { formatRouteName, listRouteFields, validBodies } from "../testing/route-fields.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { routes } from "./all-routes.ts";
 import type { Route } from "./route.ts";
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
   const store = memory();
   const model = scriptedModel(() => ({ calls: [{ id: "c1", name: "pay" }] }));
   const agents = [defineAgent({ name: "helper", model, tools: [pay] })];
-  server = testServer({ agents, store, onError: (error) => reported.push(error) });
-  const run = await (await server.ask("POST", "/api/runs", { input: "Hi" })).json();
+  server = createTestServer({ agents, store, onError: (error) => reported.push(error) });
+  const run = await (await server.send("POST", "/api/runs", { input: "Hi" })).json();
   ids = { ...run, callId: "c1", handle: "blob_1", name: "helper", model: "helper", turn: "1" };
 });
 afterAll(() => server.close(0));
@@ -39,19 +39,19 @@ async function refused(answer: Response, named: string): Promise<void> {
   expect(JSON.parse(text).error.message).toBeTypeOf("string");
 }
 
-const all = routes.map((route) => [routeName(route), route] as const);
+const all = routes.map((route) => [formatRouteName(route), route] as const);
 const withBody = all.filter(([, route]) => route.body !== undefined);
 
 describe("what a route cannot use is refused with the name of the field", () => {
   it.each(withBody)("in the body of %s", async (name, route) => {
-    const good = goodBodies[name] ?? expect.unreachable(`No good body for ${name}.`);
+    const good = validBodies[name] ?? expect.unreachable(`No good body for ${name}.`);
     expect(route.body?.safeParse(good).success, name).toBe(true);
-    const send = (body: unknown) => server.ask(route.method, pathOf(route), body);
+    const send = (body: unknown) => server.send(route.method, pathOf(route), body);
     for (const field of ["userId", "resourceId", "scopes", "constructor", "toString"]) {
       const body = { ...good, [field]: "x" };
       if (!route.body?.safeParse(body).success) await refused(await send(body), field);
     }
-    for (const { place, name: field, schema } of fieldsOfRoute(route))
+    for (const { place, name: field, schema } of listRouteFields(route))
       for (const value of strange) {
         const body = { ...good, [field]: value };
         if (place !== "body" || schema.safeParse(value).success || route.body?.safeParse(body).success)
@@ -63,13 +63,13 @@ describe("what a route cannot use is refused with the name of the field", () => 
 
   it.each(all)("in the query of %s (A95)", async (name, route) => {
     if (route.path === "/mcp") return;
-    const good = goodBodies[name];
-    const fields = fieldsOfRoute(route).filter(({ place }) => place === "query");
+    const good = validBodies[name];
+    const fields = listRouteFields(route).filter(({ place }) => place === "query");
     const needed = fields.filter(({ schema }) => !schema.safeParse(undefined).success);
     const send = (query: string) => {
       const others = needed.filter((field) => !query.startsWith(`${field.name}=`));
       const whole = [query, ...others.map((field) => `${field.name}=1`)].join("&");
-      return server.ask(route.method, `${pathOf(route)}?${whole}`, good);
+      return server.send(route.method, `${pathOf(route)}?${whole}`, good);
     };
     for (const field of ["$where", "__proto__", "most[$gt]", "scope", "user", "key", "order by"])
       await refused(await send(`${encodeURIComponent(field)}=1`), JSON.stringify(field).slice(1, -1));
@@ -83,9 +83,9 @@ describe("what a route cannot use is refused with the name of the field", () => 
 
   it.each(all)("in the path of %s", async (name, route) => {
     const long = "x".repeat(300);
-    for (const { place, name: field, schema } of fieldsOfRoute(route)) {
+    for (const { place, name: field, schema } of listRouteFields(route)) {
       if (place !== "params" || schema.safeParse(long).success) continue;
-      const answer = await server.ask(route.method, pathOf(route, { [field]: long }), goodBodies[name]);
+      const answer = await server.send(route.method, pathOf(route, { [field]: long }), validBodies[name]);
       await refused(answer, field);
     }
   });
@@ -93,7 +93,7 @@ describe("what a route cannot use is refused with the name of the field", () => 
   it("in the headers", async () => {
     for (const key of ["", "x".repeat(257)])
       await refused(
-        await server.ask("POST", "/api/runs", { input: "Hi" }, { "idempotency-key": key }),
+        await server.send("POST", "/api/runs", { input: "Hi" }, { "idempotency-key": key }),
         "Idempotency-Key",
       );
   });

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
 import { parseSseEvent } from "../protocols/chat/chat-events.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer | undefined;
@@ -42,7 +42,7 @@ const twoCalls: Script = [
 ];
 
 function serve(agent: Agent, options: Partial<ServerOptions> = {}): TestServer {
-  server = testServer({ agents: [agent], ...options });
+  server = createTestServer({ agents: [agent], ...options });
   return server;
 }
 
@@ -51,7 +51,7 @@ function helper(script: Script, tools = [readFileTool]): Agent {
 }
 
 async function chat(body: object, path = "/api/chat"): Promise<{ event: string; data: unknown }[]> {
-  const response = await server.ask("POST", path, body);
+  const response = await server.send("POST", path, body);
   expect(response.status, await response.clone().text()).toBe(200);
   return eventsIn(await response.text());
 }
@@ -79,7 +79,7 @@ describe("the wire of S1", () => {
 
   it("gives every event in its own form when asked for all", async () => {
     serve(helper(twoCalls));
-    const response = await server.ask("POST", "/api/chat?events=all", ask("Look."));
+    const response = await server.send("POST", "/api/chat?events=all", ask("Look."));
     const types = [...(await response.text()).matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
     expect(types[0]).toBe("run_start");
     expect(types).toContain("turn_end");
@@ -91,7 +91,7 @@ describe("the wire of S1", () => {
     const failing = helper(() => ({ error: new Error(secret) }));
     serve({ ...failing, policy: { retry: { maxAttempts: 1 } } });
     const { secret: key } = await server.keys.create({ user: "ada" });
-    const response = await server.ask("POST", "/api/chat", ask("Hi"), { authorization: `Bearer ${key}` });
+    const response = await server.send("POST", "/api/chat", ask("Hi"), { authorization: `Bearer ${key}` });
     const text = await response.text();
     expect(text).not.toContain("hunter2");
     expect(eventsIn(text).map(({ event }) => event)).toEqual(["error", "done"]);
@@ -148,7 +148,7 @@ describe("a chat whose history the client keeps (S1-26)", () => {
       { type: "user", content: "Who am I?" },
     ]);
     expect(model.requests[0]?.instructions).toContain("Help.");
-    const { runs } = await (await server.ask("GET", "/api/runs")).json();
+    const { runs } = await (await server.send("GET", "/api/runs")).json();
     expect(runs).toEqual([]);
   });
 
@@ -164,10 +164,10 @@ describe("a chat whose history the client keeps (S1-26)", () => {
     expect(model.requests[0]?.instructions).not.toContain("Help.");
     const { secret } = await server.keys.create({ user: "ada" });
     const authorization = `Bearer ${secret}`;
-    const refused = await server.ask("POST", "/api/chat", { messages }, { authorization });
+    const refused = await server.send("POST", "/api/chat", { messages }, { authorization });
     expect(refused.status).toBe(400);
     const late = { messages: [{ role: "user", content: "Hi" }, ...messages] };
-    expect((await server.ask("POST", "/api/chat", late, { authorization })).status).toBe(400);
+    expect((await server.send("POST", "/api/chat", late, { authorization })).status).toBe(400);
   });
 
   it("performs no call of the history, takes it for no approval, and trusts none of its results (A86)", async () => {
@@ -231,7 +231,7 @@ describe("a chat whose history the client keeps (S1-26)", () => {
     ],
   ])("refuses %s", async (_, messages) => {
     serve(helper([]));
-    expect((await server.ask("POST", "/api/chat", { messages })).status).toBe(400);
+    expect((await server.send("POST", "/api/chat", { messages })).status).toBe(400);
   });
 
   it("ends the model call and the tools with the connection (S1-32)", async () => {
@@ -281,22 +281,22 @@ describe("a chat whose history the client keeps (S1-26)", () => {
 
 describe("a chat that is kept", () => {
   async function newSession(): Promise<string> {
-    await server.ask("POST", "/api/runs", { input: "Hello" });
-    const { runs } = await (await server.ask("GET", "/api/runs")).json();
-    await (await server.ask("GET", `/api/runs/${runs[0].runId}/events`)).text();
+    await server.send("POST", "/api/runs", { input: "Hello" });
+    const { runs } = await (await server.send("GET", "/api/runs")).json();
+    await (await server.send("GET", `/api/runs/${runs[0].runId}/events`)).text();
     return runs[0].sessionId;
   }
 
   it("goes on in its session, and says where to go on reading", async () => {
     serve(helper([{ text: "Hello." }, { text: "Again.", split: 1 }]));
     const sessionId = await newSession();
-    const response = await server.ask("POST", "/api/chat", { ...ask("Hi"), sessionId });
+    const response = await server.send("POST", "/api/chat", { ...ask("Hi"), sessionId });
     expect(response.headers.get("x-session-id")).toBe(sessionId);
     const runId = response.headers.get("x-run-id");
     const events = eventsIn(await response.text());
     expect(events.map(({ data }) => (data as { delta?: string }).delta ?? "").join("")).toBe("Again.");
     expect(events.map(({ event }) => event)).toEqual([...Array(6).fill("content_delta"), "done"]);
-    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
     expect(run).toMatchObject({ state: "ended", sessionId });
   });
 
@@ -315,7 +315,7 @@ describe("a chat that is kept", () => {
       ],
       [{ role: "tool", tool_call_id: "x", content: "b" }],
     ])
-      expect((await server.ask("POST", "/api/chat", { messages, sessionId })).status).toBe(400);
+      expect((await server.send("POST", "/api/chat", { messages, sessionId })).status).toBe(400);
   });
 
   it("goes on when the client leaves, and says in words what it waits for", async () => {
@@ -339,11 +339,11 @@ describe("a chat that is kept", () => {
     const script = [{ text: "Hello." }, { calls: [{ name: "slow" }] }, { calls: [{ id: "p", name: "pay" }] }];
     serve(defineAgent({ name: "helper", model: scriptedModel(script), tools }));
     const sessionId = await newSession();
-    const response = await server.ask("POST", "/api/chat", { ...ask("Go."), sessionId });
+    const response = await server.send("POST", "/api/chat", { ...ask("Go."), sessionId });
     const runId = response.headers.get("x-run-id");
     await response.body?.cancel();
     gate.resolve("Done.");
-    const waits = () => server.ask("GET", `/api/runs/${runId}`).then((answer) => answer.json());
+    const waits = () => server.send("GET", `/api/runs/${runId}`).then((answer) => answer.json());
     await expect.poll(async () => (await waits()).state).toBe("waiting");
     expect((await waits()).result.pending).toMatchObject([{ name: "pay" }]);
   });

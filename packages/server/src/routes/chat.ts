@@ -3,13 +3,13 @@ import { subscribe } from "capstan/sessions";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { eventFrame } from "../http/event-stream.ts";
-import { frameStream } from "../http/frame-stream.ts";
+import { formatEventFrame } from "../http/event-stream.ts";
+import { streamFrames } from "../http/frame-stream.ts";
 import { type ChatEvent, chatEvents, formatSseEvent } from "../protocols/chat/chat-events.ts";
-import { type ChatMessage, chatMessages, wordsOf } from "../protocols/chat-messages.ts";
-import { clientAgent } from "../protocols/client-agent.ts";
-import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { clientHistory } from "../protocols/client-history.ts";
+import { type ChatMessage, chatMessages, readText } from "../protocols/chat-messages.ts";
+import { createClientAgent } from "../protocols/client-agent.ts";
+import { toAgentError, toClientError } from "../protocols/client-error.ts";
+import { readClientHistory } from "../protocols/client-history.ts";
 import { startRun } from "../runs/start-run.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { id } from "./schemas.ts";
@@ -23,38 +23,37 @@ const body = z.strictObject({
 
 type Body = z.output<typeof body>;
 
-/** How the events are written: those of the chat, or every one in its own form. */
-type Form = { readonly events?: "all" | undefined };
+/** Chat events, or all events in the default form. */
+type ChatFormat = { readonly events?: "all" | undefined };
 
-/** The chat: one request, one stream of a few kinds of events. */
 export const chatRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/chat",
     summary:
-      "Ask, and read the answer as it comes. Without `sessionId` the messages are the whole history, and the run ends with the connection; with it the history is kept here, and so is the run.",
+      "Send a message and stream the answer. Without `sessionId`, `messages` is the whole history and the run ends with the connection. With it, the server stores history and run.",
     query: z.strictObject({ events: z.literal("all").optional() }),
     body,
-    beginsWork: true,
-    answers: {
+    startsWork: true,
+    responses: {
       200: {
         description:
-          "`content_delta`, `tool_call_start`, `tool_call_result`, `error`, and `done` last. Where the run is kept, the headers `X-Run-Id` and `X-Session-Id` say which it is.",
+          "`content_delta`, `tool_call_start`, `tool_call_result`, `error`, and finally `done`. For a stored run, the headers `X-Run-Id` and `X-Session-Id` identify it.",
         type: "text/event-stream",
       },
     },
     async handle({ body: asked, query, caller, key, request }, deployment) {
-      const onClose = deployment.allowance.take(caller, "streams");
+      const onClose = deployment.quota.acquire(caller, "streams");
       try {
         const { sessionId } = asked;
         const chat =
           sessionId === undefined
-            ? await passingChat(asked, caller, deployment)
-            : await keptChat({ ...asked, sessionId, key }, caller, deployment);
-        if (request.signal.aborted) chat.onGone();
-        else request.signal.addEventListener("abort", chat.onGone, { once: true });
-        const frames = chatFrames(chat, { form: query, caller, deployment });
-        return frameStream({ frames, onClose, onGone: chat.onGone, headers: chat.headers });
+            ? await startEphemeralChat(asked, caller, deployment)
+            : await startStoredChat({ ...asked, sessionId, key }, caller, deployment);
+        if (request.signal.aborted) chat.onDisconnect();
+        else request.signal.addEventListener("abort", chat.onDisconnect, { once: true });
+        const frames = streamChatFrames(chat, { form: query, caller, deployment });
+        return streamFrames({ frames, onClose, onDisconnect: chat.onDisconnect, headers: chat.headers });
       } catch (thrown) {
         onClose();
         throw thrown;
@@ -67,42 +66,42 @@ type Chat = {
   readonly runId: string;
   readonly events: AsyncIterableIterator<Event>;
   readonly headers: Record<string, string>;
-  onGone(): void;
+  onDisconnect(): void;
 };
 
-/** The client has the history: when it goes, nobody needs the run any more. */
-async function passingChat(
+/** The client keeps the history; the run is cancelled when the client disconnects. */
+async function startEphemeralChat(
   { messages, agent, model }: Body,
   caller: Caller,
   deployment: Deployment,
 ): Promise<Chat> {
-  const { instructions, rest } = withoutSystem(messages, caller);
-  const chosen = clientAgent(await deployment.agent(agent, model), { instructions });
-  const { runId, events, abandon } = await deployment.passing.start(caller, {
+  const { instructions, rest } = splitSystemMessage(messages, caller);
+  const chosen = createClientAgent(await deployment.resolveAgent(agent, model), { instructions });
+  const { runId, events, cancel } = await deployment.ephemeralRuns.start(caller, {
     agent: chosen,
-    entries: clientHistory(rest),
+    entries: readClientHistory(rest),
   });
-  return { runId, events, headers: {}, onGone: abandon };
+  return { runId, events, headers: {}, onDisconnect: cancel };
 }
 
-/** A system message that comes first takes the place of the agent's instructions, for those who may change agents. */
-function withoutSystem(messages: readonly ChatMessage[], { isAdmin }: Caller) {
+/** A leading system message replaces the agent's instructions; admins only. */
+function splitSystemMessage(messages: readonly ChatMessage[], { isAdmin }: Caller) {
   const [first, ...others] = messages;
   const isFirst = first?.role === "system";
   const rest = isFirst ? others : messages;
   if (rest.some(({ role }) => role === "system" || role === "developer"))
-    throw new AgentError("invalid_input", "A system message can only be the first one.");
+    throw new AgentError("invalid_input", "Only the first message can be a system message.");
   if (!isFirst) return { rest };
   if (!isAdmin)
     throw new AgentError(
       "invalid_input",
-      "The instructions are the agent's own: leave the system message out.",
+      "Only admins can send a system message. Omit it to use the agent's instructions.",
     );
-  return { rest, instructions: wordsOf(first.content, "Message 1") };
+  return { rest, instructions: readText(first.content, "Message 1") };
 }
 
-/** The history is here: the client only says what is new, and may come back for the rest of the answer. */
-async function keptChat(
+/** The server keeps the history; the client sends one message and can reconnect for the rest of the answer. */
+async function startStoredChat(
   { messages, sessionId, ...asked }: Body & { readonly sessionId: string; readonly key: string | undefined },
   caller: Caller,
   deployment: Deployment,
@@ -111,16 +110,16 @@ async function keptChat(
   if (message?.role !== "user" || another)
     throw new AgentError(
       "invalid_input",
-      "The history of a session is kept here: send one message, the user's.",
+      "The server keeps the history of a session. Send one user message.",
     );
-  const [entry] = clientHistory([message]);
-  if (entry?.type !== "user") throw new AgentError("invalid_input", "There is nothing in the message.");
-  const { store, leaving } = deployment;
-  // Listened to before it begins: what is said meanwhile is not stored word by word.
+  const [entry] = readClientHistory([message]);
+  if (entry?.type !== "user") throw new AgentError("invalid_input", "The message is empty.");
+  const { store, shutdownSignal } = deployment;
+  // Subscribe before the run starts, because deltas are not stored.
   const after = (await store.getSession(sessionId))?.facts ?? 0;
-  const events = subscribe(store, { sessionId, after }, { signal: leaving });
+  const events = subscribe(store, { sessionId, after }, { signal: shutdownSignal });
   const first = events.next();
-  first.catch(() => undefined); // told to whoever reads on
+  first.catch(() => undefined); // reported to the reader of the stream
   try {
     const { runId, isNew } = await startRun(deployment, caller, {
       ...asked,
@@ -129,18 +128,18 @@ async function keptChat(
     });
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
     const read = isNew
-      ? ofRun(runId, events, first)
-      : subscribe(store, { runId }, { signal: leaving, untilRest: true });
+      ? readRun(runId, events, first)
+      : subscribe(store, { runId }, { signal: shutdownSignal, untilRest: true });
     if (!isNew) void events.return?.();
-    return { runId, events: read, headers, onGone: () => void events.return?.() };
+    return { runId, events: read, headers, onDisconnect: () => void events.return?.() };
   } catch (thrown) {
     void events.return?.();
     throw thrown;
   }
 }
 
-/** The events of one run until it ends or waits, those of runs inside of it too. */
-async function* ofRun(
+/** Yields the events of a run and its nested runs until it ends or waits. */
+async function* readRun(
   runId: string,
   events: AsyncIterableIterator<Event, void, undefined>,
   first: Promise<IteratorResult<Event, void>>,
@@ -152,15 +151,15 @@ async function* ofRun(
   }
 }
 
-type Writing = { readonly form: Form; readonly caller: Caller; readonly deployment: Deployment };
+type ChatContext = { readonly form: ChatFormat; readonly caller: Caller; readonly deployment: Deployment };
 
-async function* chatFrames(
+async function* streamChatFrames(
   { runId, events }: Chat,
-  { form, caller, deployment }: Writing,
+  { form, caller, deployment }: ChatContext,
 ): AsyncGenerator<string, void, undefined> {
-  const project = chatEvents((error) => shownError(error, caller, runId));
+  const project = chatEvents((error) => toClientError(error, caller, runId));
   let isOver = false;
-  function written({ event, data }: ChatEvent): string {
+  function formatChatEvent({ event, data }: ChatEvent): string {
     isOver = event === "done";
     const frame = formatSseEvent(event, data);
     deployment.sseLog?.(`event: ${event} | data: ${JSON.stringify(data)}`);
@@ -168,14 +167,14 @@ async function* chatFrames(
   }
   try {
     for await (const event of events)
-      if (form.events === "all") yield eventFrame(event);
-      else for (const each of project(event)) yield written(each);
+      if (form.events === "all") yield formatEventFrame(event);
+      else for (const each of project(event)) yield formatChatEvent(each);
     if (form.events === "all" || isOver) return;
-    const message = "The server is about to leave: a run that is kept goes on, and can be read again.";
-    yield written({ event: "error", data: { code: "draining", message } });
+    const message = "The server is shutting down. A stored run continues and can be read again.";
+    yield formatChatEvent({ event: "error", data: { code: "draining", message } });
   } catch (thrown) {
-    const { code, message } = shownThrown(thrown, deployment.report);
-    yield written({ event: "error", data: { code, message } });
+    const { code, message } = toAgentError(thrown, deployment.report);
+    yield formatChatEvent({ event: "error", data: { code, message } });
   }
-  yield written({ event: "done", data: {} });
+  yield formatChatEvent({ event: "done", data: {} });
 }

@@ -6,8 +6,8 @@ import { type McpTools, mcpTools } from "@capstan/mcp";
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const script = fileURLToPath(new URL("../testing/changing-mcp-server.ts", import.meta.url));
 const anything = { type: "object" };
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const agents = [
     defineAgent({ name: "helper", model, tools: () => mcp.tools, policy: { approvals: "allow" } }),
   ];
-  server = testServer({ agents, mcp, apiKey: localKey, policyLimits: { approvals: "allow" } });
+  server = createTestServer({ agents, mcp, apiKey: localKey, policyLimits: { approvals: "allow" } });
   ada = { authorization: `Bearer ${(await server.keys.create({ user: "ada" })).secret}` };
 });
 afterAll(async () => {
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function servers(headers = admin, method = "GET", path = "/api/mcp-servers", body?: object) {
-  const answer = await server.ask(method, path, body, headers);
+  const answer = await server.send(method, path, body, headers);
   expect(answer.status).toBe(200);
   return (await answer.json()).servers;
 }
@@ -68,10 +68,10 @@ it("the servers say how they are, and an admin what they log and why they fail",
 });
 
 it("the last calls are those of whoever asks (A84)", async () => {
-  const { runId } = await (await server.ask("POST", "/api/runs", { input: "Note it" }, ada)).json();
+  const { runId } = await (await server.send("POST", "/api/runs", { input: "Note it" }, ada)).json();
   for (let state = ""; state !== "ended"; ) {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    state = (await (await server.ask("GET", `/api/runs/${runId}`, undefined, ada)).json()).state;
+    state = (await (await server.send("GET", `/api/runs/${runId}`, undefined, ada)).json()).state;
   }
   const [{ calls }] = await servers(ada as typeof admin);
   expect(calls).toMatchObject([{ tool: "note", status: "ok", runId }]);
@@ -85,14 +85,14 @@ it("a tool that changes is off until an admin trusts it, who sees what it was an
   expect(after.tools).toEqual([]);
   expect(after.changed).toMatchObject([{ name: "note", was: note, is: changed }]);
   for (const path of ["/api/mcp-servers/refresh", "/api/mcp-servers/notes/trust"])
-    expect((await server.ask("POST", path, {}, ada)).status, path).toBe(403);
+    expect((await server.send("POST", path, {}, ada)).status, path).toBe(403);
   const [trusted] = await servers(admin, "POST", "/api/mcp-servers/notes/trust", { tool: "note" });
   expect(trusted).toMatchObject({ changed: [], tools: [{ name: "note" }] });
-  expect((await server.ask("POST", "/api/mcp-servers/nobody/trust", {}, admin)).status).toBe(404);
+  expect((await server.send("POST", "/api/mcp-servers/nobody/trust", {}, admin)).status).toBe(404);
 });
 
 it("a deployment without MCP servers has none", async () => {
-  const other = testServer({ agents: [helloAgent()] });
-  expect(await (await other.ask("GET", "/api/mcp-servers")).json()).toEqual({ servers: [] });
+  const other = createTestServer({ agents: [createHelloAgent()] });
+  expect(await (await other.send("GET", "/api/mcp-servers")).json()).toEqual({ servers: [] });
   await other.close(0);
 });

@@ -5,7 +5,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer;
@@ -24,7 +24,11 @@ async function serve(limits = {}): Promise<void> {
   const model = scriptedModel(({ history }) =>
     history.at(-1)?.type === "result" ? { text: "It rains." } : { calls: [{ name: "look" }] },
   );
-  server = testServer({ agents: [defineAgent({ name: "helper", model, tools: [look] })], store, limits });
+  server = createTestServer({
+    agents: [defineAgent({ name: "helper", model, tools: [look] })],
+    store,
+    limits,
+  });
   listening = await listen(server, { port: 0 });
 }
 
@@ -55,11 +59,11 @@ it.each([
   expect(answer).toMatchObject({ answer: "It rains.", status: "done" });
   await query(client, { sessionId: answer.session });
   const authorization = `Bearer ${secret}`;
-  const { runs } = await (await server.ask("GET", "/api/runs", undefined, { authorization })).json();
+  const { runs } = await (await server.send("GET", "/api/runs", undefined, { authorization })).json();
   expect(runs).toHaveLength(2);
   expect(runs.map(({ sessionId }: RunInfo) => getScope(sessionId))).toEqual([`ada-${era}`, `ada-${era}`]);
   expect(runs[0].sessionId.endsWith(answer.session)).toBe(true);
-  const run = await server.ask("GET", `/api/runs/${runs[0].runId}`, undefined, { authorization });
+  const run = await server.send("GET", `/api/runs/${runs[0].runId}`, undefined, { authorization });
   expect(await run.json()).toMatchObject({ state: "ended", result: { text: "It rains." } });
   await client.close();
 });

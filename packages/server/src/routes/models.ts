@@ -1,7 +1,7 @@
 import { knownModels } from "capstan/models";
 import { z } from "zod";
 import type { Deployment } from "../deployment.ts";
-import { modelNameOf } from "../views/server-info.ts";
+import { getModelName } from "../views/server-info.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const key = z.discriminatedUnion("type", [
@@ -12,33 +12,34 @@ const key = z.discriminatedUnion("type", [
 ]);
 
 const model = z.object({
-  model: z.string().optional().describe("Left out for a provider whose models are many."),
+  model: z.string().optional().describe("Omitted for a provider with many models."),
   provider: z.string(),
-  inUse: z.boolean().describe("It answers when nothing else is chosen."),
-  isOffered: z.boolean().describe("A request may name it."),
-  key: key.describe("Which variable has the key, or which one is missing; never the key."),
+  inUse: z.boolean().describe("The default model."),
+  isOffered: z.boolean().describe("A request may choose it."),
+  key: key.describe("The variable that has the key, or those that could; never the key."),
   price: z
     .object({ input: z.number(), output: z.number() })
     .optional()
-    .describe("In US dollars per million tokens."),
+    .describe("US dollars per million tokens."),
 });
 
-/** The models that are, or could be, asked. */
 export const modelRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/models",
-    summary: "The models of this server and of the providers it knows, and which keys are set.",
-    answers: { 200: { description: "The one in use first.", schema: z.object({ models: z.array(model) }) } },
-    handle: async (_, deployment) => Response.json({ models: await modelsOf(deployment) }),
+    summary: "List the models of this server and of known providers, and which keys are set.",
+    responses: {
+      200: { description: "The default model first.", schema: z.object({ models: z.array(model) }) },
+    },
+    handle: async (_, deployment) => Response.json({ models: await listModels(deployment) }),
   }),
 ];
 
-async function modelsOf(deployment: Deployment): Promise<readonly object[]> {
+async function listModels(deployment: Deployment): Promise<readonly object[]> {
   const { models, agents } = deployment;
-  const inUse = modelNameOf(await deployment.agent());
+  const inUse = getModelName(await deployment.resolveAgent());
   const coded = (await agents.list()).flatMap((one) =>
-    one.source === "coded" ? [modelNameOf(one.agent)] : [],
+    one.source === "coded" ? [getModelName(one.agent)] : [],
   );
   const known = await knownModels({ inUse, named: [...models.keys(), ...coded], env: process.env });
   return known.map((one) => ({ ...one, isOffered: one.model !== undefined && models.has(one.model) }));

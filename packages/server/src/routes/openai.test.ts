@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 setTracingDisabled(true);
 
@@ -32,7 +32,7 @@ const secretReading = defineTool({
 });
 
 async function serve(agent: Agent, options: Partial<ServerOptions> = {}): Promise<OpenAI> {
-  server = testServer({ agents: [agent], ...options });
+  server = createTestServer({ agents: [agent], ...options });
   listening = await listen(server, { port: 0 });
   return clientOf("none");
 }
@@ -228,7 +228,7 @@ describe("the client `openai`", () => {
     await expect(ask({ functions: [{ name: "a" }] })).rejects.toBeInstanceOf(OpenAI.BadRequestError);
     await expect(ask({ modalities: ["audio"] })).rejects.toBeInstanceOf(OpenAI.BadRequestError);
     const taken = { ...weather, function: { ...weather.function, name: "archive" } };
-    await expect(ask({ tools: [taken] })).rejects.toThrow('A tool cannot be called "archive" here');
+    await expect(ask({ tools: [taken] })).rejects.toThrow('already has a tool named "archive"');
     await expect(ask({ messages: say("busy") })).rejects.toMatchObject({ status: 503, type: "server_error" });
     const failed = await ask({}).catch((thrown) => thrown);
     expect(failed).toBeInstanceOf(OpenAI.InternalServerError);

@@ -8,7 +8,7 @@ import { defineAgent, defineTool, type Fact, type ModelRequest } from "capstan";
 import { type ScriptedModel, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 /** Everything that would tell: a tool, a model, an address and a program that no stored definition names. */
 let paid = 0;
@@ -50,7 +50,7 @@ beforeEach(async () => {
     response.end("{}");
   });
   await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
-  server = testServer({
+  server = createTestServer({
     agents: [defineAgent({ name: "helper", model: own, instructions: "Be brief.", tools: [look] })],
     storedAgents: { tools: [look, pay], models: [own, canaryModel] },
     policyLimits: { maxTurns: 4 },
@@ -68,7 +68,7 @@ afterEach(async () => {
 });
 
 const ask = (method: string, path: string, body?: unknown, authorization = user) =>
-  server.ask(method, path, body, { authorization });
+  server.send(method, path, body, { authorization });
 
 const witness = () => join(folder, "started");
 
@@ -124,7 +124,7 @@ async function run(body: object, path = "/api/runs"): Promise<boolean> {
 async function ended(runId: string): Promise<readonly Fact[]> {
   const path = `/api/runs/${runId}/events`;
   await (await ask("GET", path)).text();
-  const stored = await server.ask("GET", path, undefined, {
+  const stored = await server.send("GET", path, undefined, {
     authorization: user,
     accept: "application/json",
   });

@@ -15,7 +15,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ServerOptions } from "../create-server.ts";
 import { type ListeningServer, listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 setTracingDisabled(true);
 
@@ -42,7 +42,7 @@ const pay = defineTool({
 
 async function serve(agent: Agent, options: Partial<ServerOptions> = {}): Promise<OpenAI> {
   paid.length = 0;
-  server = testServer({ agents: [agent], ...options });
+  server = createTestServer({ agents: [agent], ...options });
   listening = await listen(server, { port: 0 });
   return clientOf("none");
 }

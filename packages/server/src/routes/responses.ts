@@ -2,57 +2,59 @@ import { AgentError, type Event } from "capstan";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { frameStream } from "../http/frame-stream.ts";
+import { streamFrames } from "../http/frame-stream.ts";
 import { formatSseEvent } from "../protocols/chat/chat-events.ts";
-import { clientAgent } from "../protocols/client-agent.ts";
-import { shownError, shownThrown } from "../protocols/client-error.ts";
-import { clientHistory } from "../protocols/client-history.ts";
-import { openaiProblem, openaiStatus } from "../protocols/openai-error.ts";
-import { answerLeg, awaitingLeg } from "../protocols/responses/answer-response.ts";
-import { type RunLeg, readFunctionCallId, readResponseId } from "../protocols/responses/ids.ts";
-import { answersIn, lastAnswers, outputOf } from "../protocols/responses/input-items.ts";
+import { createClientAgent } from "../protocols/client-agent.ts";
+import { toAgentError, toClientError } from "../protocols/client-error.ts";
+import { readClientHistory } from "../protocols/client-history.ts";
+import { getOpenaiStatus, toOpenaiError } from "../protocols/openai-error.ts";
+import { answerSegment, findWaitingSegment } from "../protocols/responses/answer-response.ts";
+import { parseFunctionCallId, parseResponseId, type RunSegment } from "../protocols/responses/ids.ts";
+import { getAnswers, getOutputText, getTrailingAnswers } from "../protocols/responses/input-items.ts";
 import { type ResponsesRequest, responsesRequest } from "../protocols/responses/request.ts";
-import { type ResponseEvents, responseEvents } from "../protocols/responses/response-encoder.ts";
-import { type FollowedLeg, followLeg, responseOf } from "../protocols/responses/segments.ts";
+import { createResponseEncoder, type ResponseEncoder } from "../protocols/responses/response-encoder.ts";
+import { type FollowedSegment, followSegment, loadResponse } from "../protocols/responses/segments.ts";
 import {
-  messagesIn,
-  previousLeg,
-  type ResponseAsked,
-  startedLeg,
-  wishesOf,
+  type CreateResponse,
+  findPreviousSegment,
+  getAgentOverrides,
+  getMessages,
+  startSegment,
 } from "../protocols/responses/start-response.ts";
-import { chosenAgent } from "../runs/agent-resolver.ts";
-import type { PassingResults } from "../runs/ephemeral-runs.ts";
-import { tellRun } from "../runs/send-to-run.ts";
+import { resolveModelId } from "../runs/agent-resolver.ts";
+import type { ClientResults } from "../runs/ephemeral-runs.ts";
+import { sendToRun } from "../runs/send-to-run.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const responseView = z.looseObject({ id: z.string(), object: z.literal("response"), status: z.string() });
 
-/** The id of a response stands for a leg of a run; that the run is the caller's is checked like everywhere. */
-const params: z.ZodType<RunLeg> = z
+/** A response id identifies a segment of a run. Ownership of the run is checked by `dispatch`. */
+const params: z.ZodType<RunSegment> = z
   .strictObject({ runId: z.string().min(1).max(300) })
-  .transform(({ runId }) => readResponseId(runId));
+  .transform(({ runId }) => parseResponseId(runId));
 
-/** Agents as models, with the history kept here: `POST /v1/responses` and what came of it. */
+/** OpenAI's Responses API: the server keeps the history. */
 export const responseRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/v1/responses",
-    summary: "Ask an agent as one asks a model of OpenAI. The history is kept here, unless `store` is false.",
+    summary: "Create a response with an agent. The server keeps the history unless `store` is false.",
     body: responsesRequest,
-    beginsWork: true,
-    answers: {
+    startsWork: true,
+    responses: {
       200: { description: "The response, or its events as `text/event-stream`.", schema: responseView },
     },
     async handle({ body, caller, request, key }, deployment) {
-      const onClose = body.isStreamed ? deployment.allowance.take(caller, "streams") : undefined;
+      const onClose = body.isStreamed ? deployment.quota.acquire(caller, "streams") : undefined;
       try {
-        const asked: ResponseAsked = { body, caller, key };
-        const told = (await keptResponse(asked, deployment)) ?? (await passingResponse(asked, deployment));
-        if (request.signal.aborted) told.onGone();
-        else request.signal.addEventListener("abort", told.onGone, { once: true });
-        if (onClose) return streamed(told, onClose, deployment);
-        return await (body.isInBackground ? begunOnly(told) : whole(told));
+        const asked: CreateResponse = { body, caller, key };
+        const told =
+          (await createStoredResponse(asked, deployment)) ??
+          (await createEphemeralResponse(asked, deployment));
+        if (request.signal.aborted) told.onDisconnect();
+        else request.signal.addEventListener("abort", told.onDisconnect, { once: true });
+        if (onClose) return streamResponse(told, onClose, deployment);
+        return await (body.isInBackground ? respondWhenStarted(told) : respondWhenDone(told));
       } catch (thrown) {
         onClose?.();
         throw thrown;
@@ -62,187 +64,197 @@ export const responseRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/v1/responses/{runId}",
-    summary: "A response as it stands; with `stream` its events from the first on.",
+    summary: "Get a response; with `stream`, its events from the start.",
     params,
     query: z.strictObject({ stream: z.enum(["true", "false"]).optional() }),
-    answers: {
+    responses: {
       200: { description: "The response, or its events as `text/event-stream`.", schema: responseView },
     },
     async handle({ params: place, query, caller }, deployment) {
-      const { facts, ...options } = await responseOf(deployment, caller, place);
-      const projection = responseEvents(options);
+      const { facts, ...options } = await loadResponse(deployment, caller, place);
+      const projection = createResponseEncoder(options);
       if (query.stream !== "true") {
-        for (const fact of facts) projection.hear(fact);
-        return Response.json(projection.response());
+        for (const fact of facts) projection.encode(fact);
+        return Response.json(projection.getResponse());
       }
       let onClose: () => void = () => undefined;
-      const { events, stop } = await followLeg(deployment, options.sessionId ?? "", async () => {
-        onClose = deployment.allowance.take(caller, "streams");
+      const { events, stop } = await followSegment(deployment, options.sessionId ?? "", async () => {
+        onClose = deployment.quota.acquire(caller, "streams");
         return place;
       });
-      return streamed({ events, projection, onGone: stop }, onClose, deployment);
+      return streamResponse({ events, projection, onDisconnect: stop }, onClose, deployment);
     },
   }),
   defineRoute({
     method: "POST",
     path: "/v1/responses/{runId}/cancel",
-    summary: "Stop what makes a response. One that is over stays as it is.",
+    summary: "Cancel a response. A finished response is unchanged.",
     params,
-    answers: { 200: { description: "The response, as it ended.", schema: responseView } },
+    responses: { 200: { description: "The response after cancelling.", schema: responseView } },
     async handle({ params: place, caller }, deployment) {
-      const { sessionId = "", facts: _, ...options } = await responseOf(deployment, caller, place);
-      const projection = responseEvents({ ...options, sessionId });
-      const { events, stop } = await followLeg(deployment, sessionId, async () => {
-        await cancel(deployment, caller, place.runId);
+      const { sessionId = "", facts: _, ...options } = await loadResponse(deployment, caller, place);
+      const projection = createResponseEncoder({ ...options, sessionId });
+      const { events, stop } = await followSegment(deployment, sessionId, async () => {
+        await cancelResponseRun(deployment, caller, place.runId);
         return place;
       });
-      const timer = setTimeout(stop, patienceMs);
+      const timer = setTimeout(stop, cancelTimeoutMs);
       for await (const event of events) {
-        projection.hear(event);
+        projection.encode(event);
         if (projection.isOver()) break;
       }
       clearTimeout(timer);
-      return Response.json(projection.response());
+      return Response.json(projection.getResponse());
     },
   }),
 ];
 
-/** After so long a response that is being cancelled is shown as it stands. */
-const patienceMs = 10_000;
+/** Max time to wait for a cancelled response to end. */
+const cancelTimeoutMs = 10_000;
 
-async function cancel(deployment: Deployment, caller: Caller, runId: string): Promise<void> {
+async function cancelResponseRun(deployment: Deployment, caller: Caller, runId: string): Promise<void> {
   try {
-    await tellRun(deployment, { caller, runId }, { type: "cancel" });
+    await sendToRun(deployment, { caller, runId }, { type: "cancel" });
   } catch (thrown) {
     if (!(thrown instanceof AgentError) || thrown.code !== "run_ended") throw thrown;
   }
 }
 
-/** A response and the events that it comes about by. */
-type Telling = {
+/** An encoder and the events to feed it. */
+type ResponseInProgress = {
   readonly events: AsyncIterable<Event>;
-  readonly projection: ResponseEvents;
-  /** The client has gone: a run that is kept goes on. */
-  onGone(): void;
+  readonly projection: ResponseEncoder;
+  /** Called when the client disconnects; a stored run continues. */
+  onDisconnect(): void;
 };
 
-/** Goes on with a run that waits, or starts one that is kept; undefined for one that is not to be kept. */
-async function keptResponse(asked: ResponseAsked, deployment: Deployment): Promise<Telling | undefined> {
+/** Resumes a waiting run or starts a stored one; undefined if the response is not to be stored. */
+async function createStoredResponse(
+  asked: CreateResponse,
+  deployment: Deployment,
+): Promise<ResponseInProgress | undefined> {
   const { body, caller } = asked;
-  const previous = await previousLeg(body, deployment);
-  const answers = previous ? answersIn(body.items) : lastAnswers(body.items);
-  const answered = previous ?? (await awaitingLeg(deployment, caller, answers));
-  let followed: FollowedLeg;
+  const previous = await findPreviousSegment(body, deployment);
+  const answers = previous ? getAnswers(body.items) : getTrailingAnswers(body.items);
+  const answered = previous ?? (await findWaitingSegment(deployment, caller, answers));
+  let followed: FollowedSegment;
   if (answered && answers.length > 0)
-    followed = await followLeg(deployment, answered.sessionId, () =>
-      answerLeg(deployment, { ...answered, caller }, answers),
+    followed = await followSegment(deployment, answered.sessionId, () =>
+      answerSegment(deployment, { ...answered, caller }, answers),
     );
-  else if (body.isKept) followed = await startedLeg(asked, previous, deployment);
+  else if (body.isStored) followed = await startSegment(asked, previous, deployment);
   else return undefined;
-  const { facts: _, ...options } = await responseOf(deployment, caller, followed);
-  return { events: followed.events, projection: responseEvents(options), onGone: followed.stop };
+  const { facts: _, ...options } = await loadResponse(deployment, caller, followed);
+  return { events: followed.events, projection: createResponseEncoder(options), onDisconnect: followed.stop };
 }
 
-/** A response that nobody keeps: it ends with the connection. */
-async function passingResponse({ body, caller }: ResponseAsked, deployment: Deployment): Promise<Telling> {
+/** Creates a response that is not stored and ends with the connection. */
+async function createEphemeralResponse(
+  { body, caller }: CreateResponse,
+  deployment: Deployment,
+): Promise<ResponseInProgress> {
   if (body.isInBackground)
-    throw new AgentError("invalid_input", "A response in the background must be kept: leave `store` out.");
-  const { agent, model } = await chosenAgent(body.model, deployment);
-  const chosen = clientAgent(await deployment.agent(agent, model), wishesOf(body, caller));
-  const given = resultsIn(body);
-  if (given) await deployment.spending.within(caller, {});
-  const leg =
-    (given && deployment.passing.answer(caller, given)) ??
-    (await deployment.passing.start(caller, {
+    throw new AgentError("invalid_input", "A background response must be stored. Omit `store`.");
+  const { agent, model } = await resolveModelId(body.model, deployment);
+  const chosen = createClientAgent(
+    await deployment.resolveAgent(agent, model),
+    getAgentOverrides(body, caller),
+  );
+  const given = getFunctionResults(body);
+  if (given) await deployment.dailyBudget.clampPolicy(caller, {});
+  const segment =
+    (given && deployment.ephemeralRuns.resume(caller, given)) ??
+    (await deployment.ephemeralRuns.start(caller, {
       agent: chosen,
-      entries: [...(await historyOf(body, deployment)), ...clientHistory(messagesIn(body, caller))],
-      policy: body.demandsTool ? { requireToolFirst: true } : {},
+      entries: [...(await loadHistory(body, deployment)), ...readClientHistory(getMessages(body, caller))],
+      policy: body.requiresTool ? { requireToolFirst: true } : {},
       declared: new Set(body.tools.map(({ name }) => name)),
     }));
-  const projection = responseEvents({
+  const projection = createResponseEncoder({
     id: `resp_${crypto.randomUUID()}`,
-    place: { runId: leg.runId, leg: 1 },
+    place: { runId: segment.runId, segment: 1 },
     model: body.model,
-    functions: leg.declared,
+    functions: segment.declared,
     isFormed: chosen.output !== undefined,
-    showError: (error) => shownError(error, caller, leg.runId),
+    showError: (error) => toClientError(error, caller, segment.runId),
   });
-  return { events: leg.events, projection, onGone: leg.abandon };
+  return { events: segment.events, projection, onDisconnect: segment.cancel };
 }
 
-/** What was said before it, where that is kept. */
-async function historyOf({ runId, sessionId }: ResponsesRequest, { engine, store }: Deployment) {
+/** Loads the preceding history, if it is stored. */
+async function loadHistory({ runId, sessionId }: ResponsesRequest, { engine, store }: Deployment) {
   const last =
     runId ?? (sessionId === undefined ? undefined : (await store.listRuns(sessionId)).at(-1)?.runId);
   if (last === undefined) return [];
   const { history, status } = await engine.getResult(last);
   if (status !== "waiting") return history;
-  throw new AgentError(
-    "session_busy",
-    "The response before this one is not over: wait for it, or answer it.",
-  );
+  throw new AgentError("session_busy", "The previous response is not complete. Wait for it, or answer it.");
 }
 
-function resultsIn({ items }: ResponsesRequest): PassingResults | undefined {
-  const answers = lastAnswers(items);
+function getFunctionResults({ items }: ResponsesRequest): ClientResults | undefined {
+  const answers = getTrailingAnswers(items);
   const results = new Map<string, string>();
   let run: string | undefined;
   for (const answer of answers) {
-    const call = answer.type === "function_call_output" ? readFunctionCallId(answer.call_id) : undefined;
+    const call = answer.type === "function_call_output" ? parseFunctionCallId(answer.call_id) : undefined;
     if (answer.type !== "function_call_output" || !call || (run ?? call.runId) !== call.runId)
       return undefined;
     run = call.runId;
-    results.set(call.callId, outputOf(answer));
+    results.set(call.callId, getOutputText(answer));
   }
   return run === undefined ? undefined : { runId: run, results };
 }
 
-function streamed(
-  { events, projection, onGone }: Telling,
+function streamResponse(
+  { events, projection, onDisconnect }: ResponseInProgress,
   onClose: () => void,
   deployment: Deployment,
 ): Response {
-  return frameStream({ frames: frames(events, projection, deployment), onClose, onGone });
+  return streamFrames({ frames: frames(events, projection, deployment), onClose, onDisconnect });
 }
 
 async function* frames(
   events: AsyncIterable<Event>,
-  projection: ResponseEvents,
+  projection: ResponseEncoder,
   { report }: Deployment,
 ): AsyncGenerator<string, void, undefined> {
   try {
     for await (const event of events) {
-      for (const each of projection.hear(event)) yield formatSseEvent(each.type, each);
+      for (const each of projection.encode(event)) yield formatSseEvent(each.type, each);
       if (projection.isOver()) return;
     }
     yield formatSseEvent("error", projection.fail(cutOff));
   } catch (thrown) {
-    yield formatSseEvent("error", projection.fail(shownThrown(thrown, report)));
+    yield formatSseEvent("error", projection.fail(toAgentError(thrown, report)));
   }
 }
 
 const cutOff: AgentError = new AgentError(
   "draining",
-  "The server is about to leave: a response that is kept goes on, and can be read again.",
+  "The server is shutting down. A stored response continues and can be read again.",
 );
 
-async function whole({ events, projection }: Telling): Promise<Response> {
+async function respondWhenDone({ events, projection }: ResponseInProgress): Promise<Response> {
   for await (const event of events) {
-    projection.hear(event);
+    projection.encode(event);
     if (projection.isOver()) break;
   }
   if (!projection.isOver()) throw cutOff;
-  const { error, ...response } = projection.response();
+  const { error, ...response } = projection.getResponse();
   if (!error) return Response.json({ ...response, error });
-  return Response.json(openaiProblem(error), { status: openaiStatus(error.code) });
+  return Response.json(toOpenaiError(error), { status: getOpenaiStatus(error.code) });
 }
 
-/** Whoever wants it comes back for it. */
-async function begunOnly({ events, projection, onGone }: Telling): Promise<Response> {
+/** The client polls for the result. */
+async function respondWhenStarted({
+  events,
+  projection,
+  onDisconnect,
+}: ResponseInProgress): Promise<Response> {
   for await (const event of events) {
-    projection.hear(event);
+    projection.encode(event);
     break;
   }
-  onGone();
-  return Response.json(projection.response());
+  onDisconnect();
+  return Response.json(projection.getResponse());
 }

@@ -4,54 +4,53 @@ import type { Deployment } from "../deployment.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may ask: anyone, whoever can say who they are, or somebody who looks after the server. */
+/** Who may call a route: anyone, authenticated users, or admins. */
 export type Access = "anyone" | "user" | "admin";
 
-/** What a route answers with under a status. */
-export type Answer = {
+export type RouteResponse = {
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** Another one than `application/json`; several are parted by commas. */
+  /** Comma-separated media types other than `application/json`. */
   readonly type?: string;
 };
 
-/** What a handler is given: everything is checked, and whatever it names is the caller's. */
-export type Asked<Params, Query, Body> = {
+/** Input of a handler: validated, and all ids in it belong to the caller. */
+export type RouteRequest<Params, Query, Body> = {
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly request: Request;
-  /** Of the header `Idempotency-Key`, made the caller's own. */
+  /** Derived from the `Idempotency-Key` header; unique per user and route. */
   readonly key: string | undefined;
-  /** Of the header `Last-Event-ID`. */
+  /** From the `Last-Event-ID` header. */
   readonly lastEventId: number | undefined;
 };
 
 /**
- * One thing that can be asked of the server. The table of all routes is what requests are dispatched, checked and
- * documented by. A parameter, a query field or a body field named `sessionId`, `runId` or `otherRunId` must be the caller's: for
- * anybody else's the answer is 404, before the handler is asked.
+ * A route. Routing, validation and the OpenAPI document all derive from the table of routes. Path, query and body
+ * fields named `sessionId`, `runId` or `otherRunId` must belong to the caller; otherwise the response is 404 and the
+ * handler is not called.
  */
 export type Route = {
   readonly method: Method;
-  /** With `{name}` for each parameter. */
+  /** Contains `{name}` for each parameter. */
   readonly path: string;
   readonly summary: string;
   readonly access: Access;
   readonly params: z.ZodType;
   readonly query: z.ZodType;
-  /** Left out: it takes none. */
+  /** Undefined if the route takes no body. */
   readonly body: z.ZodType | undefined;
-  /** Of its body; 4 MiB when left out. */
-  readonly mostBytes?: number;
-  /** It begins work: refused while the server is about to leave. */
-  readonly beginsWork: boolean;
-  readonly answers: Readonly<Record<number, Answer>>;
-  handle(asked: Asked<never, never, never>, deployment: Deployment): Promise<Response>;
+  /** Limit of the body; 4 MiB by default. */
+  readonly maxBytes?: number;
+  /** Refused with `draining` during shutdown, and when the server has no capacity. */
+  readonly startsWork: boolean;
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+  handle(asked: RouteRequest<never, never, never>, deployment: Deployment): Promise<Response>;
 };
 
-type Definition<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> = {
+type RouteDefinition<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> = {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
@@ -59,23 +58,23 @@ type Definition<Params extends z.ZodType, Query extends z.ZodType, Body extends 
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  readonly mostBytes?: number;
-  readonly beginsWork?: boolean;
-  readonly answers: Route["answers"];
+  readonly maxBytes?: number;
+  readonly startsWork?: boolean;
+  readonly responses: Route["responses"];
   handle(
-    asked: Asked<z.output<Params>, z.output<Query>, z.output<Body>>,
+    asked: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
     deployment: Deployment,
   ): Promise<Response>;
 };
 
-const nothing: z.ZodType = strictObject({});
+const emptyObject: z.ZodType = strictObject({});
 
-/** Keeps the types of what is asked between the schemas and the handler. */
+/** Defines a route; infers the handler's input types from the schemas. */
 export function defineRoute<
   Params extends z.ZodType = z.ZodType<Record<string, never>>,
   Query extends z.ZodType = z.ZodType<Record<string, never>>,
   Body extends z.ZodType = z.ZodType<undefined>,
->(definition: Definition<Params, Query, Body>): Route {
-  const { access = "user", beginsWork = false, params = nothing, query = nothing, body } = definition;
-  return { ...definition, access, beginsWork, params, query, body };
+>(definition: RouteDefinition<Params, Query, Body>): Route {
+  const { access = "user", startsWork = false, params = emptyObject, query = emptyObject, body } = definition;
+  return { ...definition, access, startsWork, params, query, body };
 }

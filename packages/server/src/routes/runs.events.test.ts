@@ -6,7 +6,7 @@ import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
 import { listen } from "../listen.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -50,13 +50,13 @@ function dictated(): { readonly model: Model; say(text: string): void; end(): vo
 }
 
 function serve(model: Model, options: Partial<ServerOptions> = {}): TestServer {
-  const server = testServer({ agents: [defineAgent({ name: "helper", model })], ...options });
+  const server = createTestServer({ agents: [defineAgent({ name: "helper", model })], ...options });
   opened.push({ close: () => server.close(0) });
   return server;
 }
 
-async function start({ ask }: TestServer, body: object = {}): Promise<{ runId: string; sessionId: string }> {
-  return (await ask("POST", "/api/runs", { input: "Go", ...body })).json();
+async function start({ send }: TestServer, body: object = {}): Promise<{ runId: string; sessionId: string }> {
+  return (await send("POST", "/api/runs", { input: "Go", ...body })).json();
 }
 
 const twice: Script = [
@@ -89,11 +89,11 @@ describe("the events of a run", () => {
     const server = serve(scriptedModel(says));
     const { runId } = await start(server);
     const path = `/api/runs/${runId}/events`;
-    const all = idsIn(await (await server.ask("GET", path)).text());
+    const all = idsIn(await (await server.send("GET", path)).text());
     for (const [index, id] of all.entries()) {
-      const rest = await server.ask("GET", path, undefined, { "last-event-id": `${id}` });
+      const rest = await server.send("GET", path, undefined, { "last-event-id": `${id}` });
       expect(idsIn(await rest.text())).toEqual(all.slice(index + 1));
-      expect(idsIn(await (await server.ask("GET", `${path}?after=${id}`)).text())).toEqual(
+      expect(idsIn(await (await server.send("GET", `${path}?after=${id}`)).text())).toEqual(
         all.slice(index + 1),
       );
     }
@@ -108,7 +108,7 @@ describe("the events of a run", () => {
   ])("are refused behind an id %s, before the stream begins (F81)", async (_, id) => {
     const server = serve(scriptedModel(says));
     const { runId } = await start(server);
-    const answer = await server.ask("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": id });
+    const answer = await server.send("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": id });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.code).toBe("invalid_input");
   });
@@ -116,14 +116,16 @@ describe("the events of a run", () => {
   it("are the stored facts alone for somebody who wants JSON", async () => {
     const server = serve(scriptedModel(says));
     const { runId, sessionId } = await start(server);
-    await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+    await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     const json = { accept: "application/json" };
-    const { facts } = await (await server.ask("GET", `/api/runs/${runId}/events`, undefined, json)).json();
+    const { facts } = await (await server.send("GET", `/api/runs/${runId}/events`, undefined, json)).json();
     expect(facts.at(-1)).toMatchObject({ type: "done", text: "Hello there." });
     const path = `/api/sessions/${sessionId}/events?after=${facts.length - 1}`;
-    expect(await (await server.ask("GET", path, undefined, json)).json()).toEqual({ facts: facts.slice(-1) });
+    expect(await (await server.send("GET", path, undefined, json)).json()).toEqual({
+      facts: facts.slice(-1),
+    });
     const both = { accept: "application/json, text/event-stream" };
-    const answer = await server.ask("GET", `/api/runs/${runId}/events`, undefined, both);
+    const answer = await server.send("GET", `/api/runs/${runId}/events`, undefined, both);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     await answer.body?.cancel();
   });
@@ -132,7 +134,7 @@ describe("the events of a run", () => {
     const store = memory();
     const server = serve(scriptedModel(says), { store });
     const { sessionId, runId } = await start(server);
-    await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+    await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     const lease = await store.lease(sessionId, "more", 60_000);
     const expected = (await store.read(sessionId)).length;
     const more = Array.from({ length: 1500 }, (_, index) => ({
@@ -142,7 +144,7 @@ describe("the events of a run", () => {
     if (lease) await store.append(more, { expected, lease });
     const read: number[] = [];
     for (let after: number | undefined = 0; after !== undefined; ) {
-      const answer: Response = await server.ask(
+      const answer: Response = await server.send(
         "GET",
         `/api/runs/${runId}/events?after=${after}`,
         undefined,
@@ -175,7 +177,7 @@ describe("the events of a run", () => {
     };
     const server = serve(model);
     const { runId } = await start(server);
-    const answer = await server.ask("GET", `/api/runs/${runId}/events?stream=${mode}`);
+    const answer = await server.send("GET", `/api/runs/${runId}/events?stream=${mode}`);
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     let text = await readUntil(reader, "event: turn_start");
     held.end();
@@ -191,7 +193,7 @@ describe("the events of a run", () => {
   it("of a session go on over its runs, and begin where the client has been (F81)", async () => {
     const server = serve(scriptedModel(says));
     const { sessionId, runId } = await start(server);
-    const { body } = await server.ask("GET", `/api/sessions/${sessionId}/events`);
+    const { body } = await server.send("GET", `/api/sessions/${sessionId}/events`);
     const reader = (body as ReadableStream<Uint8Array>).getReader();
     const first = await readUntil(reader, "event: done");
     const next = await start(server, { sessionId });
@@ -211,7 +213,7 @@ describe("a reader of events", () => {
     const before = watchers();
     const readers = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const { body } = await server.ask("GET", `/api/runs/${runId}/events`);
+        const { body } = await server.send("GET", `/api/runs/${runId}/events`);
         const reader = (body as ReadableStream<Uint8Array>).getReader();
         await readUntil(reader, "event: turn_start");
         return reader;
@@ -224,7 +226,7 @@ describe("a reader of events", () => {
     await eventually(() => watchers() === before);
     say(" two");
     end();
-    const text = await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+    const text = await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     expect(text).toContain('"text":"one two"');
     await eventually(() => watchers() === 1); // the one of the server itself
   });
@@ -256,14 +258,14 @@ describe("a reader of events", () => {
     const server = serve(model, { limits: { streams: 1 } });
     const { runId } = await start(server);
     const path = `/api/runs/${runId}/events`;
-    const first = await server.ask("GET", path);
-    expect((await server.ask("GET", path)).status).toBe(429);
+    const first = await server.send("GET", path);
+    expect((await server.send("GET", path)).status).toBe(429);
     await first.body?.cancel();
-    const second = await server.ask("GET", path);
+    const second = await server.send("GET", path);
     expect(second.status).toBe(200);
     await second.body?.cancel();
-    expect((await server.ask("HEAD", path)).status).toBe(200);
-    const third = await server.ask("GET", path);
+    expect((await server.send("HEAD", path)).status).toBe(200);
+    const third = await server.send("GET", path);
     expect(third.status).toBe(200);
     await third.body?.cancel();
   });
@@ -279,7 +281,7 @@ describe("a reader of events", () => {
     opened.unshift({ close: () => idle.destroy() });
     idle.on("error", () => undefined).pause();
     idle.write(`GET /api/runs/${runId}/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
-    const { body } = await server.ask("GET", `/api/runs/${runId}/events`);
+    const { body } = await server.send("GET", `/api/runs/${runId}/events`);
     const reader = (body as ReadableStream<Uint8Array>).getReader();
     await readUntil(reader, "event: turn_start");
     // Far more than kernels and buffers take for somebody who does not read.
@@ -289,7 +291,7 @@ describe("a reader of events", () => {
     }
     end();
     expect(await readUntil(reader, "event: done")).toContain("event: done");
-    const rest = await server.ask("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": "2" });
+    const rest = await server.send("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": "2" });
     expect(idsIn(await rest.text())[0]).toBe(3);
   });
 
@@ -297,7 +299,7 @@ describe("a reader of events", () => {
     const { model } = dictated();
     const server = serve(model);
     const { runId } = await start(server);
-    const { body } = await server.ask("GET", `/api/runs/${runId}/events`);
+    const { body } = await server.send("GET", `/api/runs/${runId}/events`);
     const reader = (body as ReadableStream<Uint8Array>).getReader();
     await readUntil(reader, "event: turn_start");
     const closing = server.close(0);

@@ -6,7 +6,7 @@ import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -25,14 +25,14 @@ function calling(tool: Tool, input: Json = {}): Script {
 
 function serve(tool: Tool, { store = memory(), script = calling(tool) }: Partial<Setting> = {}): TestServer {
   const agent = defineAgent({ name: "helper", model: scriptedModel(script), tools: [tool] });
-  const server = testServer({ agents: [agent], store });
+  const server = createTestServer({ agents: [agent], store });
   opened.unshift({ close: () => server.close(0) });
   return server;
 }
 type Setting = { readonly store: Store; readonly script: Script };
 
 async function start(server: TestServer): Promise<{ runId: string; sessionId: string }> {
-  return (await server.ask("POST", "/api/runs", { input: "Go" })).json();
+  return (await server.send("POST", "/api/runs", { input: "Go" })).json();
 }
 
 type Shown = { state: string; pending: { callId: string; needs: string; digest: string; name: string }[] };
@@ -40,7 +40,7 @@ type Shown = { state: string; pending: { callId: string; needs: string; digest: 
 /** The run once it has this state. */
 async function reaches(server: TestServer, runId: string, state: string): Promise<Shown> {
   for (;;) {
-    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
     if (run.state === state) return run;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -48,12 +48,12 @@ async function reaches(server: TestServer, runId: string, state: string): Promis
 
 async function tell(server: TestServer, path: string, body: object, key?: string) {
   const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
-  const answer = await server.ask("POST", `/api/runs/${path}`, body, headers);
+  const answer = await server.send("POST", `/api/runs/${path}`, body, headers);
   return { status: answer.status, code: (await answer.json()).error?.code };
 }
 
 async function factsOf(server: TestServer, runId: string): Promise<readonly Fact[]> {
-  const answer = await server.ask("GET", `/api/runs/${runId}/events`, undefined, {
+  const answer = await server.send("GET", `/api/runs/${runId}/events`, undefined, {
     accept: "application/json",
   });
   return (await answer.json()).facts;
@@ -206,7 +206,7 @@ describe("a tool that the page runs", () => {
   it("may answer as soon as it sees the call, before the run has come to rest (S0-50)", async () => {
     const server = serve(move);
     const { runId } = await start(server);
-    const { body } = await server.ask("GET", `/api/runs/${runId}/events`);
+    const { body } = await server.send("GET", `/api/runs/${runId}/events`);
     let seen = "";
     for await (const chunk of body ?? []) {
       seen += Buffer.from(chunk).toString();

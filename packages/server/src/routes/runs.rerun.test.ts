@@ -2,7 +2,7 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const pay = defineTool({
   ...{ name: "pay", description: "Pays", input: { type: "object" }, needsApproval: true },
@@ -18,11 +18,11 @@ const model = scriptedModel(({ history, tools }) => {
 let server: TestServer;
 beforeEach(() => {
   const agents = [defineAgent({ name: "helper", model, tools: [pay] })];
-  server = testServer({ agents, store: memory(), policyLimits: { maxTurns: 10 } });
+  server = createTestServer({ agents, store: memory(), policyLimits: { maxTurns: 10 } });
 });
 afterEach(() => server.close(0));
 
-const get = async (path: string) => (await server.ask("GET", path)).json();
+const get = async (path: string) => (await server.send("GET", path)).json();
 type Run = { readonly runId: string; readonly sessionId: string };
 
 async function untilState({ runId, sessionId }: Run, state: string): Promise<Run> {
@@ -32,13 +32,13 @@ async function untilState({ runId, sessionId }: Run, state: string): Promise<Run
 }
 
 const run = async (body: object, state = "ended") =>
-  untilState(await (await server.ask("POST", "/api/runs", body)).json(), state);
+  untilState(await (await server.send("POST", "/api/runs", body)).json(), state);
 
 describe("running again", () => {
   it("begins the run anew in a fork from before it, under another policy", async () => {
     const { sessionId } = await run({ input: "First" });
     const { runId } = await run({ input: "Second", sessionId });
-    const answer = await server.ask("POST", `/api/runs/${runId}/rerun`, { policy: { maxTurns: 1 } });
+    const answer = await server.send("POST", `/api/runs/${runId}/rerun`, { policy: { maxTurns: 1 } });
     expect(answer.status).toBe(201);
     const again = await untilState(await answer.json(), "ended");
     const { result } = await get(`/api/runs/${again.runId}`);
@@ -60,25 +60,25 @@ describe("running again", () => {
   it("keeps to the limits of the server, and starts once for one key", async () => {
     const { runId } = await run({ input: "First" });
     const path = `/api/runs/${runId}/rerun`;
-    expect((await server.ask("POST", path, { policy: { maxTurns: 99 } })).status).toBe(400);
+    expect((await server.send("POST", path, { policy: { maxTurns: 99 } })).status).toBe(400);
     const key = { "idempotency-key": "once" };
-    const first = await server.ask("POST", path, {}, key);
-    const second = await server.ask("POST", path, {}, key);
+    const first = await server.send("POST", path, {}, key);
+    const second = await server.send("POST", path, {}, key);
     expect([first.status, second.status]).toEqual([201, 200]);
     expect(await second.json()).toEqual(await first.json());
-    expect((await server.ask("POST", path, { policy: { maxTurns: 2 } }, key)).status).toBe(409);
+    expect((await server.send("POST", path, { policy: { maxTurns: 2 } }, key)).status).toBe(409);
   });
 
   it("is a run like any other: it can be approved and stopped", async () => {
     const { runId } = await run({ input: "pay" }, "waiting");
-    const again = await (await server.ask("POST", `/api/runs/${runId}/rerun`, {})).json();
+    const again = await (await server.send("POST", `/api/runs/${runId}/rerun`, {})).json();
     await untilState(again, "waiting");
     const { pending } = await get(`/api/runs/${again.runId}`);
-    await server.ask("POST", `/api/runs/${again.runId}/approvals/${pending[0].callId}`, { approved: true });
+    await server.send("POST", `/api/runs/${again.runId}/approvals/${pending[0].callId}`, { approved: true });
     await untilState(again, "ended");
-    const other = await (await server.ask("POST", `/api/runs/${runId}/rerun`, {})).json();
+    const other = await (await server.send("POST", `/api/runs/${runId}/rerun`, {})).json();
     await untilState(other, "waiting");
-    await server.ask("POST", `/api/runs/${other.runId}/cancel`, {});
+    await server.send("POST", `/api/runs/${other.runId}/cancel`, {});
     await untilState(other, "ended");
     expect((await get(`/api/runs/${other.runId}`)).result.status).toBe("cancelled");
   });
@@ -88,7 +88,7 @@ describe("branches", () => {
   it("are known at both ends, and gone with the session", async () => {
     const { sessionId } = await run({ input: "First" });
     const fork = async (at: number) =>
-      (await server.ask("POST", `/api/sessions/${sessionId}/fork`, { at, title: `Fork ${at}` })).json();
+      (await server.send("POST", `/api/sessions/${sessionId}/fork`, { at, title: `Fork ${at}` })).json();
     const [two, none] = [await fork(2), await fork(0)];
     expect(none.facts).toBe(0);
     expect((await get(`/api/sessions/${two.id}`)).origin).toEqual({ sessionId, at: 2 });
@@ -96,16 +96,16 @@ describe("branches", () => {
       { sessionId: two.id, at: 2, title: "Fork 2" },
       { sessionId: none.id, at: 0, title: "Fork 0" },
     ]);
-    await server.ask("DELETE", `/api/sessions/${two.id}`);
+    await server.send("DELETE", `/api/sessions/${two.id}`);
     expect((await get(`/api/sessions/${sessionId}`)).forks).toMatchObject([{ sessionId: none.id }]);
-    await server.ask("DELETE", `/api/sessions/${sessionId}`);
+    await server.send("DELETE", `/api/sessions/${sessionId}`);
     expect(await get(`/api/sessions/${none.id}`)).not.toHaveProperty("origin");
   });
 
   it("made at the same moment are all remembered", async () => {
     const { sessionId } = await run({ input: "First" });
     const path = `/api/sessions/${sessionId}/fork`;
-    await Promise.all(Array.from({ length: 8 }, () => server.ask("POST", path, { at: 1 })));
+    await Promise.all(Array.from({ length: 8 }, () => server.send("POST", path, { at: 1 })));
     expect((await get(`/api/sessions/${sessionId}`)).forks).toHaveLength(8);
   });
 });

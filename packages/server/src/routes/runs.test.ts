@@ -7,7 +7,7 @@ import { sqlite } from "capstan/stores/sqlite";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let opened: { close(): unknown }[] = [];
 let folder = "";
@@ -30,7 +30,7 @@ const weather = defineTool({
 
 function serve(script: Script, options: Partial<ServerOptions> = {}): TestServer {
   const agents = [defineAgent({ name: "helper", model: scriptedModel(script), tools: [weather] })];
-  const server = testServer({ agents, ...options });
+  const server = createTestServer({ agents, ...options });
   opened.unshift({ close: () => server.close(0) });
   return server;
 }
@@ -46,13 +46,13 @@ const says: Script = () => ({ text: "It rains." });
 const hangs: Script = () => ({ text: "Well", hang: true });
 
 /** Reads the stream of a run to its end. */
-const streamOf = async ({ ask }: TestServer, runId: string) =>
-  (await ask("GET", `/api/runs/${runId}/events`)).text();
+const streamOf = async ({ send }: TestServer, runId: string) =>
+  (await send("GET", `/api/runs/${runId}/events`)).text();
 
 describe("a run over HTTP", () => {
   it("is started, streamed to its end, and gives its result (S1-25, S4-12)", async () => {
     const server = serve([{ calls: [{ name: "weather", input: { city: "Oslo" } }] }, { text: "It rains." }]);
-    const started = await server.ask("POST", "/api/runs", { input: "Weather in Oslo?" });
+    const started = await server.send("POST", "/api/runs", { input: "Weather in Oslo?" });
     expect(started.status).toBe(201);
     const { runId, sessionId } = await started.json();
     expect(started.headers.get("location")).toBe(`/api/runs/${runId}`);
@@ -61,25 +61,25 @@ describe("a run over HTTP", () => {
     expect(ids).toEqual(ids.map((_, index) => index + 1));
     expect(text).toContain("event: tool_call_result");
     expect(text.trimEnd().split("\n").at(-2)).toBe("event: done");
-    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
     expect(run).toMatchObject({ state: "ended", sessionId, pending: [] });
     expect(run.result).toMatchObject({ status: "done", text: "It rains.", usage: { inputTokens: 20 } });
   });
 
   it("continues a conversation that is kept here, and is listed with it (S4-55)", async () => {
     const server = serve((request) => ({ text: `You have said ${request.history.length} things.` }));
-    const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
+    const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
     await streamOf(server, runId);
-    const second = await (await server.ask("POST", "/api/runs", { input: "Two", sessionId })).json();
+    const second = await (await server.send("POST", "/api/runs", { input: "Two", sessionId })).json();
     expect(second.sessionId).toBe(sessionId);
     await streamOf(server, second.runId);
-    const { result } = await (await server.ask("GET", `/api/runs/${second.runId}`)).json();
+    const { result } = await (await server.send("GET", `/api/runs/${second.runId}`)).json();
     expect(result.text).toBe("You have said 3 things.");
-    const { runs } = await (await server.ask("GET", `/api/runs?sessionId=${sessionId}`)).json();
+    const { runs } = await (await server.send("GET", `/api/runs?sessionId=${sessionId}`)).json();
     expect(runs.map((run: { runId: string }) => run.runId).toSorted()).toEqual(
       [runId, second.runId].toSorted(),
     );
-    expect((await (await server.ask("GET", "/api/runs?most=1")).json()).runs).toHaveLength(1);
+    expect((await (await server.send("GET", "/api/runs?most=1")).json()).runs).toHaveLength(1);
   });
 
   it.each([
@@ -94,24 +94,24 @@ describe("a run over HTTP", () => {
       }),
     ];
     const server = serve(says, { agents });
-    const { runId } = await (await server.ask("POST", "/api/runs", { input: "When?", timeZone })).json();
+    const { runId } = await (await server.send("POST", "/api/runs", { input: "When?", timeZone })).json();
     await streamOf(server, runId);
-    const { result } = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    const { result } = await (await server.send("GET", `/api/runs/${runId}`)).json();
     expect(result.text).toContain(`(${told})`);
   });
 
   it("is not begun while another run of its session is not over", async () => {
     const server = serve(hangs);
-    const { sessionId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
-    const second = await server.ask("POST", "/api/runs", { input: "Two", sessionId });
+    const { sessionId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
+    const second = await server.send("POST", "/api/runs", { input: "Two", sessionId });
     expect(second.status).toBe(409);
     expect((await second.json()).error).toMatchObject({ code: "session_busy", retryable: true });
   });
 
   it("is shown as it is at this moment, however long it takes", async () => {
     const server = serve(hangs);
-    const { runId } = await (await server.ask("POST", "/api/runs", { input: "One" })).json();
-    const run = await (await server.ask("GET", `/api/runs/${runId}`)).json();
+    const { runId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
+    const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
     expect(run).toMatchObject({ state: "active", pending: [] });
     expect(run.result).toBeUndefined();
   });
@@ -124,8 +124,8 @@ describe("a run over HTTP", () => {
     ["a session that is not there", { sessionId: "ses_nowhere" }, 404, "not_found"],
   ])("is refused with %s, and nothing is stored (A87)", async (_, body, status, code) => {
     const store = memory();
-    const { ask } = serve(says, { store });
-    const answer = await ask("POST", "/api/runs", { input: "Hello", ...body });
+    const { send } = serve(says, { store });
+    const answer = await send("POST", "/api/runs", { input: "Hello", ...body });
     expect(answer.status).toBe(status);
     expect((await answer.json()).error.code).toBe(code);
     expect(await store.list()).toEqual([]);
@@ -140,34 +140,34 @@ it.each([
   ["a media type that is none", { mediaType: "\u0000", data: "iVBORw0KGgo=" }],
 ])("an image with %s is refused (A115)", async (_, image) => {
   const store = memory();
-  const { ask } = serve(says, { store });
-  const answer = await ask("POST", "/api/runs", { input: [{ type: "image", ...image }] });
+  const { send } = serve(says, { store });
+  const answer = await send("POST", "/api/runs", { input: [{ type: "image", ...image }] });
   expect([answer.status, (await answer.json()).error.code]).toEqual([400, "invalid_input"]);
   expect(await store.list()).toEqual([]);
 });
 
 it("an agent that is not there is not called a stored one", async () => {
-  const { ask } = serve(says);
-  const answer = await ask("POST", "/api/runs", { input: "Hello", agent: "helpr" });
+  const { send } = serve(says);
+  const answer = await send("POST", "/api/runs", { input: "Hello", agent: "helpr" });
   expect((await answer.json()).error.message).toBe(
-    'There is no agent "helpr". `GET /api/agents` lists them.',
+    'Unknown agent "helpr". `GET /api/agents` lists the agents.',
   );
 });
 
 describe("the same request with the same Idempotency-Key", () => {
   const key = { "idempotency-key": "order-1" };
-  const ask = async (server: TestServer, body: object, headers: Record<string, string> = key) => {
-    const answer = await server.ask("POST", "/api/runs", body, headers);
+  const send = async (server: TestServer, body: object, headers: Record<string, string> = key) => {
+    const answer = await server.send("POST", "/api/runs", body, headers);
     return { status: answer.status, body: await answer.json() };
   };
 
   it("finds its run after a restart, and also when it has ended (F84)", async () => {
     const store = onFile();
     const first = serve(says, { store });
-    const { body } = await ask(first, { input: "Buy one", policy: { budget: { tokens: 10 } } });
+    const { body } = await send(first, { input: "Buy one", policy: { budget: { tokens: 10 } } });
     await streamOf(first, body.runId);
     await first.close(0);
-    const again = await ask(serve(says, { store: onFile() }), {
+    const again = await send(serve(says, { store: onFile() }), {
       input: "Buy one",
       policy: { budget: { tokens: 10 } },
     });
@@ -182,24 +182,24 @@ describe("the same request with the same Idempotency-Key", () => {
     const model = scriptedModel(says);
     const agents = [defineAgent({ name: "helper", model }), defineAgent({ name: "other", model })];
     const server = serve(says, { agents });
-    await ask(server, { input: "Buy one" });
-    const answer = await ask(server, body);
+    await send(server, { input: "Buy one" });
+    const answer = await send(server, body);
     expect(answer).toMatchObject({ status: 409, body: { error: { code: "idempotency_conflict" } } });
   });
 
   it("is the same with a part of a policy, of which the run has stored the whole (F84)", async () => {
     const server = serve(says);
     const body = { input: "Buy one", policy: { maxTurns: 3, retry: { maxAttempts: 1 } } };
-    const first = await ask(server, body);
-    expect(await ask(server, body)).toEqual({ status: 200, body: first.body });
+    const first = await send(server, body);
+    expect(await send(server, body)).toEqual({ status: 200, body: first.body });
   });
 
   it("for another session is another request (F84)", async () => {
     const server = serve(says);
-    const { body } = await ask(server, { input: "Hello" }, {});
+    const { body } = await send(server, { input: "Hello" }, {});
     await streamOf(server, body.runId);
-    await ask(server, { input: "Buy one" });
-    const other = await ask(server, { input: "Buy one", sessionId: body.sessionId });
+    await send(server, { input: "Buy one" });
+    const other = await send(server, { input: "Buy one", sessionId: body.sessionId });
     expect(other.body.error.code).toBe("idempotency_conflict");
   });
 });

@@ -1,19 +1,20 @@
-import { AgentError, type Json, type RunInfo } from "capstan";
+import type { Json, RunInfo } from "capstan";
 import { difference, isInRun } from "capstan/sessions";
 import { z } from "zod";
+import { createMismatchError } from "../protocols/call-ids.ts";
 import { readEvents } from "../runs/read-events.ts";
 import { rerunRun } from "../runs/rerun.ts";
-import { tellRun } from "../runs/send-to-run.ts";
+import { sendToRun } from "../runs/send-to-run.ts";
 import { startRun } from "../runs/start-run.ts";
-import { listedRuns, runView } from "../views/run-view.ts";
+import { listRuns, loadRunView } from "../views/run-view.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, content, factPage, id, json, most, stream, usage } from "./schemas.ts";
+import { after, content, factPage, id, json, limit, stream, usage } from "./schemas.ts";
 
 const runFields = {
   runId: id,
   sessionId: id,
   agent: z.string(),
-  state: z.enum(["active", "waiting", "ended"]).describe("`active`: it has work to do."),
+  state: z.enum(["active", "waiting", "ended"]).describe("`active` means that the run has work to do."),
   startedAt: z.number(),
   updatedAt: z.number(),
 } as const;
@@ -43,12 +44,11 @@ const result = z.looseObject({
 
 const started = z.object({ runId: id, sessionId: id });
 
-/** Starting runs and looking at them. */
 export const runRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/runs",
-    summary: "Start a run. With an `Idempotency-Key` the same request starts it once.",
+    summary: "Start a run. Repeating the request with the same `Idempotency-Key` returns the same run.",
     body: z.strictObject({
       input: content,
       agent: z.string().min(1).max(200).optional(),
@@ -59,12 +59,12 @@ export const runRoutes: readonly Route[] = [
         .string()
         .max(100)
         .optional()
-        .describe("Of the person, such as `Europe/Oslo`. One that is not known here is passed over."),
+        .describe("The user's time zone, such as `Europe/Oslo`. Ignored if unknown."),
     }),
-    beginsWork: true,
-    answers: {
-      201: { description: "It has begun, and will end whether or not anybody listens.", schema: started },
-      200: { description: "The same request has started it before.", schema: started },
+    startsWork: true,
+    responses: {
+      201: { description: "The run has started. It continues without a reader.", schema: started },
+      200: { description: "The same request has already started this run.", schema: started },
     },
     async handle({ body, caller, key }, deployment) {
       const { runId, sessionId, isNew } = await startRun(deployment, caller, { ...body, key });
@@ -77,37 +77,36 @@ export const runRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/runs",
-    summary: "The runs of a session, or of the newest sessions.",
-    query: z.strictObject({ sessionId: id.optional(), most }),
-    answers: { 200: { description: "The newest first.", schema: z.object({ runs: z.array(runInfo) }) } },
-    handle: async ({ query, caller }, { store }) =>
-      Response.json({ runs: await listedRuns(store, { ...query, scope: caller.scope }) }),
+    summary: "List the runs of a session, or of the newest sessions.",
+    query: z.strictObject({ sessionId: id.optional(), most: limit }),
+    responses: { 200: { description: "Newest first.", schema: z.object({ runs: z.array(runInfo) }) } },
+    handle: async ({ query: { sessionId, most }, caller: { scope } }, { store }) =>
+      Response.json({ runs: await listRuns(store, { sessionId, scope, limit: most }) }),
   }),
   defineRoute({
     method: "GET",
     path: "/api/runs/{runId}",
-    summary: "A run: what it is doing, what it waits for, or its result.",
+    summary: "Get a run: its state, pending calls, or result.",
     params: z.strictObject({ runId: id }),
-    answers: {
+    responses: {
       200: {
-        description: "With its `result` when it has ended or waits.",
+        description: "Contains `result` if the run has ended or waits.",
         schema: z.object({ ...runFields, pending: z.array(pendingCall), result: result.optional() }),
       },
     },
-    handle: async ({ params: { runId } }, deployment) => Response.json(await runView(deployment, runId)),
+    handle: async ({ params: { runId } }, deployment) => Response.json(await loadRunView(deployment, runId)),
   }),
 ];
 
-/** The events of a run, from a position on. */
 export const runEventRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/runs/{runId}/events",
     summary:
-      "The events of a run: stored ones behind `Last-Event-ID` (or `after`), then live, until it ends. With `Accept: application/json` the stored facts.",
+      "Stream the events of a run: stored events after `Last-Event-ID` (or `after`), then live ones, until it ends. With `Accept: application/json`, the stored facts.",
     params: z.strictObject({ runId: id }),
     query: z.strictObject({ after, stream }),
-    answers: {
+    responses: {
       200: {
         description: "`id` is the position of a fact; deltas have none.",
         type: "text/event-stream",
@@ -125,88 +124,87 @@ export const runEventRoutes: readonly Route[] = [
 const params = z.strictObject({ runId: id });
 const call = z.strictObject({ runId: id, callId: id });
 const accepted = {
-  202: { description: "It is stored, and the run will hear it.", schema: z.strictObject({}) },
+  202: { description: "The message is stored for the run.", schema: z.strictObject({}) },
 };
-const done = (): Response => Response.json({}, { status: 202 });
+const respondAccepted = (): Response => Response.json({}, { status: 202 });
 
-/** What a run can be told while it is on. The same `Idempotency-Key` counts once. */
+/** Messages to a run. Repeating a request with the same `Idempotency-Key` has no further effect. */
 export const runAnswerRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/cancel",
-    summary: "Stop a run, wherever it is at work. What has been said is kept.",
+    summary: "Cancel a run in any process. Its history is kept.",
     params,
     body: z.strictObject({ reason: z.string().min(1).max(1000).optional() }).default({}),
-    answers: accepted,
+    responses: accepted,
     async handle({ params: { runId }, body: { reason }, caller, key }, deployment) {
       const cancel = { type: "cancel", ...(reason !== undefined && { reason }) } as const;
-      await tellRun(deployment, { caller, runId, key }, cancel);
-      return done();
+      await sendToRun(deployment, { caller, runId, key }, cancel);
+      return respondAccepted();
     },
   }),
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/steer",
-    summary: "Say something to a run before its next turn.",
+    summary: "Send a steering message, delivered before the next turn.",
     params,
     body: z.strictObject({ text: z.string().min(1).max(100_000) }),
-    answers: accepted,
+    responses: accepted,
     async handle({ params: { runId }, body: { text }, caller, key }, deployment) {
-      await tellRun(deployment, { caller, runId, key }, { type: "steer", text });
-      return done();
+      await sendToRun(deployment, { caller, runId, key }, { type: "steer", text });
+      return respondAccepted();
     },
   }),
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/approvals/{callId}",
-    summary: "Allow or refuse a call that waits for it, or answer the question of a tool with a `value`.",
+    summary: "Approve or deny a pending call, or answer a tool's question with `value`.",
     params: call,
     body: z.strictObject({
       approved: z.boolean(),
-      digest: z.string().max(200).optional().describe("What the person was shown: another one is refused."),
+      digest: z
+        .string()
+        .max(200)
+        .optional()
+        .describe("Digest of what the user was shown; a different one is refused."),
       value: json.optional(),
       reason: z.string().max(10_000).optional(),
     }),
-    answers: accepted,
+    responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const { approved, value, reason, digest } = body;
       const asked = (await deployment.engine.getResult(runId)).pending.find((one) => one.callId === callId);
-      if (asked && digest !== undefined && digest !== asked.digest) throw mismatch(callId);
-      await tellRun(
+      if (asked && digest !== undefined && digest !== asked.digest) throw createMismatchError(callId);
+      await sendToRun(
         deployment,
         { caller, runId, key },
         approved
           ? { type: "approve", callId, ...(value !== undefined && { value: value as Json }) }
           : { type: "deny", callId, ...(reason !== undefined && { reason }) },
       );
-      return done();
+      return respondAccepted();
     },
   }),
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/results/{callId}",
-    summary: "Give the result of a call that the client runs.",
+    summary: "Return the result of a client-side call.",
     params: call,
     body: z.strictObject({ value: json }),
-    answers: accepted,
+    responses: accepted,
     async handle({ params: { runId, callId }, body, caller, key }, deployment) {
       const result = { type: "result", callId, value: body.value as Json } as const;
-      await tellRun(deployment, { caller, runId, key }, result);
-      return done();
+      await sendToRun(deployment, { caller, runId, key }, result);
+      return respondAccepted();
     },
   }),
 ];
-
-function mismatch(callId: string): AgentError {
-  const message = `What you were shown of the call "${callId}" is not what it asks for: look at it again.`;
-  return new AgentError("approval_mismatch", message);
-}
 
 const lines = z.array(z.looseObject({}));
 const pair = z.object({ left: json, right: json });
 
 const comparison = z.object({
-  isSame: z.boolean().describe("Same question, turns, answer and status; what they took may differ."),
+  isSame: z.boolean().describe("Same question, turns, answer and status; usage and timing may differ."),
   question: lines.optional(),
   turns: z.array(
     z.object({
@@ -225,19 +223,17 @@ const comparison = z.object({
   ms: pair,
 });
 
-/** Running again, and looking at what came out otherwise. */
 export const runAgainRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/runs/{runId}/rerun",
-    summary:
-      "Run again what a run was asked, in a fork of its session, under another policy if one is given.",
+    summary: "Run the input of a run again, in a fork of its session, optionally with another policy.",
     params: z.strictObject({ runId: id }),
     body: z.strictObject({ policy: z.record(z.string(), json).optional() }).default({}),
-    beginsWork: true,
-    answers: {
-      201: { description: "It has begun, in a session of its own.", schema: started },
-      200: { description: "The same request has started it before.", schema: started },
+    startsWork: true,
+    responses: {
+      201: { description: "The run has started in its own session.", schema: started },
+      200: { description: "The same request has already started this run.", schema: started },
     },
     async handle({ params: { runId }, body: { policy }, caller, key }, deployment) {
       const { isNew, ...made } = await rerunRun(deployment, caller, { runId, policy, key });
@@ -250,9 +246,9 @@ export const runAgainRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/runs/{runId}/difference/{otherRunId}",
-    summary: "How two runs differ, turn by turn: the first is `left`, the other `right`.",
+    summary: "Compare two runs turn by turn: the first is `left`, the other `right`.",
     params: z.strictObject({ runId: id, otherRunId: id }),
-    answers: { 200: { description: "What is the same in both is left out.", schema: comparison } },
+    responses: { 200: { description: "Differences only.", schema: comparison } },
     async handle({ params: { runId, otherRunId } }, { store }) {
       const factsOf = async (wanted: string) =>
         (await store.read((await store.findSession(wanted)) ?? "")).filter((fact) => isInRun(fact, wanted));

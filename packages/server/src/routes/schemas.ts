@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** Ids are compared as bytes, and are never longer than this. */
+/** Ids are compared as bytes. */
 export const id: z.ZodType<string> = z.string().min(1).max(200);
 
-const mediaType = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/;
+const mediaTypePattern = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/;
 
 function isBase64(data: string): boolean {
   return data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 }
 
-/** What a person can say: a text, or parts of which some are images or files. */
+/** A user message: text, or parts with images and files. */
 export const content: z.ZodType<string | readonly ContentPart[]> = z.union([
   z.string().min(1).max(1_000_000),
   z
@@ -18,8 +18,8 @@ export const content: z.ZodType<string | readonly ContentPart[]> = z.union([
         z.strictObject({ type: z.literal("text"), text: z.string().max(1_000_000) }),
         z.strictObject({
           type: z.enum(["image", "file"]),
-          mediaType: z.string().max(200).regex(mediaType, "it must be a media type, such as `image/png`"),
-          data: z.string().refine(isBase64, "it must be base64"),
+          mediaType: z.string().max(200).regex(mediaTypePattern, "must be a media type, such as `image/png`"),
+          data: z.string().refine(isBase64, "must be base64"),
         }),
       ]),
     )
@@ -31,24 +31,24 @@ type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "file"; readonly mediaType: string; readonly data: string };
 
-/** Anything that JSON can hold: what was read from a body is nothing else. */
-export const json: z.ZodType = z.unknown().refine((value) => value !== undefined, "it is missing");
+/** Any JSON value; parsed bodies contain nothing else. */
+export const json: z.ZodType = z.unknown().refine((value) => value !== undefined, "is required");
 
-/** What a session is called; an empty one takes the old one away. */
+/** Title of a session; empty removes it. */
 export const title: z.ZodType<string> = z.string().max(200);
 
-/** How many of a list. */
-export const most: z.ZodType<number> = z.coerce.number().int().min(1).max(1000).default(100);
+/** Max number of list items. */
+export const limit: z.ZodType<number> = z.coerce.number().int().min(1).max(1000).default(100);
 
-/** Where a reader of events goes on. */
+/** Position after which a reader continues. */
 export const after: z.ZodType<number> = z.coerce.number().int().min(0).default(0);
 
-/** How much of the text a reader of events wants while it is being written. */
+/** How much streamed text a reader wants. */
 export const stream: z.ZodType<"all" | "final" | "per-turn"> = z
   .enum(["all", "final", "per-turn"])
   .default("all");
 
-/** The body of every answer that says what went wrong. */
+/** The body of every error response. */
 export const problem: z.ZodType = z.object({
   error: z.object({
     code: z.string(),
@@ -59,7 +59,7 @@ export const problem: z.ZodType = z.object({
   }),
 });
 
-/** A stored fact: what each type has beside this is in the vocabulary of events. */
+/** A stored fact; each type adds fields of its own. */
 const fact = z.looseObject({
   type: z.string(),
   seq: z.int().min(1),
@@ -71,8 +71,7 @@ const fact = z.looseObject({
   turn: z.int().min(0),
 });
 
-/** Stored facts, and where to go on when there are more. */
+/** A page of stored facts; `next` is the position to continue from. */
 export const factPage: z.ZodType = z.object({ facts: z.array(fact), next: z.int().min(1).optional() });
 
-/** What models were sent and have said, in tokens. */
 export const usage: z.ZodType = z.looseObject({ inputTokens: z.number(), outputTokens: z.number() });

@@ -3,7 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const servers: TestServer[] = [];
 afterEach(async () => {
@@ -28,7 +28,7 @@ function serve(options: Partial<ServerOptions> = {}): TestServer {
       : { calls: [{ id: `c${mile + 1}`, name: "sail", input: { mile } }], usage },
   );
   const agents = [defineAgent({ name: "ship", model, tools: [chart, sail] })];
-  const server = testServer({ agents, ...options });
+  const server = createTestServer({ agents, ...options });
   servers.push(server);
   return server;
 }
@@ -39,7 +39,7 @@ async function json(answer: Promise<Response>) {
 
 async function reaches(server: TestServer, runId: string, state: string) {
   for (;;) {
-    const run = await json(server.ask("GET", `/api/runs/${runId}`));
+    const run = await json(server.send("GET", `/api/runs/${runId}`));
     if (run.state === state) return run;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -49,9 +49,9 @@ type File = { facts: Fact[] & { policy: Record<string, unknown> }[] };
 
 /** The file of a run that waits, with another policy. */
 async function forged(server: TestServer, policy: object): Promise<string> {
-  const { runId, sessionId } = await json(server.ask("POST", "/api/runs", { input: "Sail." }));
+  const { runId, sessionId } = await json(server.send("POST", "/api/runs", { input: "Sail." }));
   await reaches(server, runId, "waiting");
-  const file: File = await json(server.ask("GET", `/api/sessions/${sessionId}/export?format=json`));
+  const file: File = await json(server.send("GET", `/api/sessions/${sessionId}/export?format=json`));
   Object.assign(file.facts[0]?.policy ?? {}, policy);
   return JSON.stringify(file);
 }
@@ -62,7 +62,7 @@ const boundless = {
 };
 
 async function startOf(server: TestServer, sessionId: string) {
-  const answer = await server.ask("GET", `/api/sessions/${sessionId}/events`, undefined, {
+  const answer = await server.send("GET", `/api/sessions/${sessionId}/events`, undefined, {
     accept: "application/json",
   });
   return (await answer.json()).facts[0];
@@ -72,9 +72,9 @@ describe("an imported run that is not over", () => {
   it("may use no more than what is left of its importer's day, whatever its file says (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
     const file = await forged(server, boundless);
-    const { id, runs } = await json(server.ask("POST", "/api/sessions", { file }));
+    const { id, runs } = await json(server.send("POST", "/api/sessions", { file }));
     expect((await startOf(server, id)).policy.budget.tokens).toBe(1000);
-    await server.ask("POST", `/api/runs/${runs[0].runId}/steer`, { text: "Go on." });
+    await server.send("POST", `/api/runs/${runs[0].runId}/steer`, { text: "Go on." });
     const { result } = await reaches(server, runs[0].runId, "ended");
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
     expect(result.usage.inputTokens + result.usage.outputTokens).toBeLessThan(1300);
@@ -83,7 +83,7 @@ describe("an imported run that is not over", () => {
   it("keeps to the loosest policy that a request may ask for, and to its own where that is stricter (A87)", async () => {
     const server = serve({ policyLimits: { maxTurns: 7, gate: "strict", budget: { cost: 2, seconds: 60 } } });
     const file = await forged(server, { ...boundless, budget: { tokens: 500, cost: 9, seconds: 30 } });
-    const { id } = await json(server.ask("POST", "/api/sessions", { file }));
+    const { id } = await json(server.send("POST", "/api/sessions", { file }));
     expect((await startOf(server, id)).policy).toMatchObject({
       maxTurns: 7,
       gate: "strict",
@@ -96,7 +96,7 @@ describe("an imported run that is not over", () => {
     const file: File = JSON.parse(await forged(server, {}));
     for (const fact of file.facts)
       if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
-    const answer = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.message).toContain("less than nothing");
   });
@@ -104,12 +104,12 @@ describe("an imported run that is not over", () => {
   it("is not run again under the policy of its file, when that is beyond the limits (A87)", async () => {
     const server = serve({ policyLimits: { maxTurns: 7 } });
     const file: File = JSON.parse(await forged(server, { ...boundless, approvals: "allow", gate: "off" }));
-    const { id, runs } = await json(server.ask("POST", "/api/sessions", { file: JSON.stringify(file) }));
-    await server.ask("POST", `/api/runs/${runs[0].runId}/cancel`, {});
+    const { id, runs } = await json(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
+    await server.send("POST", `/api/runs/${runs[0].runId}/cancel`, {});
     await reaches(server, runs[0].runId, "ended");
-    const over: File = await json(server.ask("GET", `/api/sessions/${id}/export?format=json`));
+    const over: File = await json(server.send("GET", `/api/sessions/${id}/export?format=json`));
     Object.assign(over.facts[0]?.policy ?? {}, { ...boundless, approvals: "allow", gate: "off" });
-    const again = await json(server.ask("POST", "/api/sessions", { file: JSON.stringify(over) }));
+    const again = await json(server.send("POST", "/api/sessions", { file: JSON.stringify(over) }));
     expect((await startOf(server, again.id)).policy).toMatchObject({
       ...{ maxTurns: 7, approvals: "ask", gate: "default" },
     });
@@ -121,7 +121,7 @@ describe("an imported run that is not over", () => {
     const file = await forged(server, boundless);
     const day = new Date().toISOString().slice(0, 10);
     await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 } }, 0);
-    const answer = await server.ask("POST", "/api/sessions", { file });
+    const answer = await server.send("POST", "/api/sessions", { file });
     expect([answer.status, (await answer.json()).error.code]).toEqual([429, "rate_limited"]);
   });
 });
@@ -131,20 +131,20 @@ describe("a file", () => {
     const server = serve();
     const file = JSON.parse(await forged(server, {}));
     file.facts[0].input[0].content = "x".repeat(5 * 1024 * 1024);
-    const answer = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect(answer.status).toBe(201);
     file.facts[0].input[0].content = "x".repeat(16 * 1024 * 1024);
-    const large = await server.ask("POST", "/api/sessions", { file: JSON.stringify(file) });
+    const large = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect([large.status, (await large.json()).error.code]).toEqual([413, "body_too_large"]);
-    const elsewhere = await server.ask("POST", "/api/runs", { input: "x".repeat(5 * 1024 * 1024) });
+    const elsewhere = await server.send("POST", "/api/runs", { input: "x".repeat(5 * 1024 * 1024) });
     expect(elsewhere.status).toBe(413);
   });
 
   it("of an empty session makes an empty session of the same title (S4-60)", async () => {
     const server = serve();
-    const { id } = await json(server.ask("POST", "/api/sessions", { title: "Plans" }));
-    const file = await (await server.ask("GET", `/api/sessions/${id}/export?format=json`)).text();
-    const made = await server.ask("POST", "/api/sessions", { file });
+    const { id } = await json(server.send("POST", "/api/sessions", { title: "Plans" }));
+    const file = await (await server.send("GET", `/api/sessions/${id}/export?format=json`)).text();
+    const made = await server.send("POST", "/api/sessions", { file });
     expect(made.status).toBe(201);
     const summary = await made.json();
     expect(summary).toMatchObject({ title: "Plans", facts: 0, runs: [] });

@@ -3,7 +3,7 @@ import { session } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -20,21 +20,21 @@ const pay = defineTool({
 
 function serve(script: Script = () => ({ text: "It rains." }), store: Store = memory()): TestServer {
   const agent = defineAgent({ name: "helper", model: scriptedModel(script), tools: [pay] });
-  const server = testServer({ agents: [agent], store });
+  const server = createTestServer({ agents: [agent], store });
   opened.push({ close: () => server.close(0) });
   return server;
 }
 
 /** A session in which this was asked and answered. */
 async function talked(server: TestServer, input = "Weather in Oslo?"): Promise<string> {
-  const { runId, sessionId } = await (await server.ask("POST", "/api/runs", { input })).json();
-  await (await server.ask("GET", `/api/runs/${runId}/events`)).text();
+  const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input })).json();
+  await (await server.send("GET", `/api/runs/${runId}/events`)).text();
   return sessionId;
 }
 
 const json = async (answer: Response | Promise<Response>) => (await answer).json();
-const list = async ({ ask }: TestServer, query = "") =>
-  (await json(ask("GET", `/api/sessions${query}`))).sessions;
+const list = async ({ send }: TestServer, query = "") =>
+  (await json(send("GET", `/api/sessions${query}`))).sessions;
 
 describe("sessions over HTTP", () => {
   it("are listed with the newest first, as many as are asked for", async () => {
@@ -61,23 +61,25 @@ describe("sessions over HTTP", () => {
   it("are made empty, once for one key, and then used (F84)", async () => {
     const server = serve();
     const key = { "idempotency-key": "k" };
-    const made = await server.ask("POST", "/api/sessions", { title: "Plans" }, key);
+    const made = await server.send("POST", "/api/sessions", { title: "Plans" }, key);
     expect(made.status).toBe(201);
     const summary = await made.json();
     expect(summary).toMatchObject({ title: "Plans", facts: 0, runs: [], cost: 0 });
-    const again = await server.ask("POST", "/api/sessions", { title: "Plans" }, key);
+    const again = await server.send("POST", "/api/sessions", { title: "Plans" }, key);
     expect(again.status).toBe(200);
     expect(await again.json()).toEqual(summary);
-    expect((await server.ask("POST", "/api/sessions", { title: "Other" }, key)).status).toBe(409);
+    expect((await server.send("POST", "/api/sessions", { title: "Other" }, key)).status).toBe(409);
     expect(await list(server)).toMatchObject([{ id: summary.id, title: "Plans" }]);
-    const { sessionId } = await json(server.ask("POST", "/api/runs", { input: "Hi", sessionId: summary.id }));
+    const { sessionId } = await json(
+      server.send("POST", "/api/runs", { input: "Hi", sessionId: summary.id }),
+    );
     expect(sessionId).toBe(summary.id);
   });
 
   it("are shown with their runs and what these have used", async () => {
     const server = serve();
     const id = await talked(server);
-    const summary = await json(server.ask("GET", `/api/sessions/${id}`));
+    const summary = await json(server.send("GET", `/api/sessions/${id}`));
     expect(summary).toMatchObject({
       id,
       title: "Weather in Oslo?",
@@ -89,7 +91,7 @@ describe("sessions over HTTP", () => {
   it("are renamed, and get their own title back with an empty one", async () => {
     const server = serve();
     const id = await talked(server);
-    const rename = (title: string) => json(server.ask("PATCH", `/api/sessions/${id}`, { title }));
+    const rename = (title: string) => json(server.send("PATCH", `/api/sessions/${id}`, { title }));
     expect((await rename("Holidays")).title).toBe("Holidays");
     expect((await rename("")).title).toBe("Weather in Oslo?");
   });
@@ -99,9 +101,9 @@ describe("a session that is removed", () => {
   it("is gone with all that was in it", async () => {
     const server = serve();
     const id = await talked(server);
-    expect((await server.ask("DELETE", `/api/sessions/${id}`)).status).toBe(204);
-    expect((await server.ask("GET", `/api/sessions/${id}`)).status).toBe(404);
-    expect((await server.ask("DELETE", `/api/sessions/${id}`)).status).toBe(404);
+    expect((await server.send("DELETE", `/api/sessions/${id}`)).status).toBe(204);
+    expect((await server.send("GET", `/api/sessions/${id}`)).status).toBe(404);
+    expect((await server.send("DELETE", `/api/sessions/${id}`)).status).toBe(404);
     expect(await list(server)).toEqual([]);
   });
 
@@ -123,21 +125,21 @@ describe("a session that is removed", () => {
         },
       },
     });
-    const server = testServer({ agents: [agent], store });
+    const server = createTestServer({ agents: [agent], store });
     opened.push({ close: () => server.close(0) });
-    const { sessionId } = await json(server.ask("POST", "/api/runs", { input: "Go" }));
-    expect((await server.ask("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
+    const { sessionId } = await json(server.send("POST", "/api/runs", { input: "Go" }));
+    expect((await server.send("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
     expect(aborted).toBe(1);
     expect(await store.list()).toEqual([]);
   });
 
   it("may have a run that waits", async () => {
     const server = serve(() => ({ calls: [{ name: "pay", input: {} }] }));
-    const { runId, sessionId } = await json(server.ask("POST", "/api/runs", { input: "Go" }));
-    while ((await json(server.ask("GET", `/api/runs/${runId}`))).state !== "waiting")
+    const { runId, sessionId } = await json(server.send("POST", "/api/runs", { input: "Go" }));
+    while ((await json(server.send("GET", `/api/runs/${runId}`))).state !== "waiting")
       await new Promise((resolve) => setTimeout(resolve, 5));
-    expect((await server.ask("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
-    expect((await server.ask("GET", `/api/runs/${runId}`)).status).toBe(404);
+    expect((await server.send("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
+    expect((await server.send("GET", `/api/runs/${runId}`)).status).toBe(404);
   });
 });
 
@@ -145,9 +147,9 @@ describe("a fork", () => {
   it("has the facts up to a place, and is made once for one key (F84)", async () => {
     const server = serve();
     const id = await talked(server);
-    const { facts } = await json(server.ask("GET", `/api/sessions/${id}`));
+    const { facts } = await json(server.send("GET", `/api/sessions/${id}`));
     const fork = (at: number, title?: string) =>
-      server.ask(
+      server.send(
         "POST",
         `/api/sessions/${id}/fork`,
         { at, ...(title && { title }) },
@@ -169,7 +171,7 @@ describe("a fork", () => {
   it("is refused at a place that is not there", async () => {
     const server = serve();
     const id = await talked(server);
-    const answer = await server.ask("POST", `/api/sessions/${id}/fork`, { at: 99 });
+    const answer = await server.send("POST", `/api/sessions/${id}/fork`, { at: 99 });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.message).toContain("no fact at 99");
   });
@@ -183,8 +185,8 @@ describe("an exported session", () => {
   ])("as %s is a file to be saved, with a name that breaks no header", async (format, type, ending) => {
     const server = serve();
     const id = await talked(server);
-    await server.ask("PATCH", `/api/sessions/${id}`, { title: 'Öl "x";\r\nset-cookie: a=b/../../☃' });
-    const answer = await server.ask("GET", `/api/sessions/${id}/export?format=${format}`);
+    await server.send("PATCH", `/api/sessions/${id}`, { title: 'Öl "x";\r\nset-cookie: a=b/../../☃' });
+    const answer = await server.send("GET", `/api/sessions/${id}/export?format=${format}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe(type);
     expect(answer.headers.get("content-disposition")).toBe(
@@ -198,21 +200,21 @@ describe("an exported session", () => {
   it("is imported as a new session, once for one key (F84)", async () => {
     const server = serve();
     const id = await talked(server);
-    const file = await (await server.ask("GET", `/api/sessions/${id}/export?format=json`)).text();
+    const file = await (await server.send("GET", `/api/sessions/${id}/export?format=json`)).text();
     const key = { "idempotency-key": "k" };
-    const made = await server.ask("POST", "/api/sessions", { file }, key);
+    const made = await server.send("POST", "/api/sessions", { file }, key);
     expect(made.status).toBe(201);
     const summary = await made.json();
     expect(summary).toMatchObject({ title: "Weather in Oslo?", runs: [{ status: "done" }] });
     expect(summary.id).not.toBe(id);
-    expect((await server.ask("POST", "/api/sessions", { file }, key)).status).toBe(200);
-    expect((await server.ask("POST", "/api/sessions", {}, key)).status).toBe(409);
+    expect((await server.send("POST", "/api/sessions", { file }, key)).status).toBe(200);
+    expect((await server.send("POST", "/api/sessions", {}, key)).status).toBe(409);
     expect(await list(server)).toHaveLength(2);
   });
 
   it("that is none is refused, and leaves nothing behind", async () => {
     const server = serve();
-    const answer = await server.ask("POST", "/api/sessions", { file: '{"format":"something"}' });
+    const answer = await server.send("POST", "/api/sessions", { file: '{"format":"something"}' });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.code).toBe("invalid_input");
     expect(await list(server)).toEqual([]);
@@ -226,15 +228,15 @@ describe("a large result", () => {
     const id = await talked(server);
     const html = await store.putBlob(id, { mediaType: "text/html", data: "<script>alert(1)</script>" });
     const odd = await store.putBlob(id, { mediaType: "a\r\nset-cookie: b", data: new Uint8Array([1, 2]) });
-    const answer = await server.ask("GET", `/api/sessions/${id}/blobs/${html}`);
+    const answer = await server.send("GET", `/api/sessions/${id}/blobs/${html}`);
     expect(await answer.text()).toBe("<script>alert(1)</script>");
     expect(answer.headers.get("content-disposition")).toContain("attachment");
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
-    const bytes = await server.ask("GET", `/api/sessions/${id}/blobs/${odd}`);
+    const bytes = await server.send("GET", `/api/sessions/${id}/blobs/${odd}`);
     expect(bytes.headers.get("content-type")).toBe("application/octet-stream");
     expect([...(await bytes.bytes())]).toEqual([1, 2]);
-    expect((await server.ask("GET", `/api/sessions/${id}/blobs/blob_99`)).status).toBe(404);
+    expect((await server.send("GET", `/api/sessions/${id}/blobs/blob_99`)).status).toBe(404);
   });
 });
 
@@ -245,7 +247,7 @@ it("a session that was imported is its importer's, with new ids for all that is 
   const { runs } = await session(store, id).info();
   const { secret } = await server.keys.create({ user: "ada" });
   const file = (await session(store, id).export("json")).replaceAll(id, "bob~ses_stolen");
-  const answer = await server.ask("POST", "/api/sessions", { file }, { authorization: `Bearer ${secret}` });
+  const answer = await server.send("POST", "/api/sessions", { file }, { authorization: `Bearer ${secret}` });
   const summary = await answer.json();
   expect(summary.id).toMatch(/^ada~ses_/);
   expect(summary.runs[0].runId).not.toBe(runs[0]?.runId);

@@ -2,12 +2,12 @@ import { AgentError } from "capstan";
 import { session, sessions } from "capstan/sessions";
 import { z } from "zod";
 import { readEvents } from "../runs/read-events.ts";
-import { branchesOf } from "../sessions/branches.ts";
-import { forkSession, makeSession } from "../sessions/create-session.ts";
+import { loadBranches } from "../sessions/branches.ts";
+import { createSession, forkSession } from "../sessions/create-session.ts";
 import { removeSession } from "../sessions/remove-session.ts";
-import { blobFile, exported } from "../views/session-file.ts";
+import { createBlobResponse, createExportResponse } from "../views/session-file.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { after, factPage, id, most, stream, title, usage } from "./schemas.ts";
+import { after, factPage, id, limit, stream, title, usage } from "./schemas.ts";
 
 const params = z.strictObject({ sessionId: id });
 
@@ -31,14 +31,13 @@ const run = z.object({
   cost: z.number(),
 });
 
-/** A session at a glance. */
 const summaryFields = { ...infoFields, runs: z.array(run), usage, cost: z.number() } as const;
 export const summary: z.ZodType = z.object(summaryFields);
 
-const branch = { sessionId: id, at: z.int().min(0).describe("How many facts they have in common.") };
+const branch = { sessionId: id, at: z.int().min(0).describe("Number of facts in common.") };
 const branched = z.object({
   ...summaryFields,
-  origin: z.object(branch).optional().describe("What it was forked from."),
+  origin: z.object(branch).optional().describe("The session it was forked from."),
   forks: z.array(z.object({ ...branch, title: z.string() })),
 });
 
@@ -48,19 +47,18 @@ const found = z.object({
   places: z.array(z.object({ seq: z.int().min(1), excerpt: z.string() })),
 });
 
-/** Of a body with a file: as many characters as that can have, so that one limit speaks for both. */
-const mostBytes = 16 * 1024 * 1024;
+/** A file may have as many characters as the body has bytes, so one limit covers both. */
+const maxBytes = 16 * 1024 * 1024;
 
-/** The conversations of whoever asks. */
 export const sessionRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/sessions",
-    summary: "Your sessions, the newest first; with `search` those in which all these words were said.",
-    query: z.strictObject({ search: z.string().min(1).max(1000).optional(), most }),
-    answers: {
+    summary: "List your sessions, newest first; with `search`, those that contain all words.",
+    query: z.strictObject({ search: z.string().min(1).max(1000).optional(), most: limit }),
+    responses: {
       200: {
-        description: "With `search` the places, the best first; `most` counts those.",
+        description: "With `search`, the matches, best first; `most` limits their number.",
         schema: z.object({ sessions: z.array(z.union([z.object(infoFields), found])) }),
       },
     },
@@ -74,39 +72,39 @@ export const sessionRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/sessions",
-    summary: "Make a session: an empty one, or with `file` one that was exported as JSON. Starts nothing.",
+    summary: "Create a session: empty, or from a JSON export in `file`. Starts no run.",
     body: z
-      .strictObject({ title: title.optional(), file: z.string().min(1).max(mostBytes).optional() })
+      .strictObject({ title: title.optional(), file: z.string().min(1).max(maxBytes).optional() })
       .default({}),
-    mostBytes,
-    answers: {
-      201: { description: "It has a new id, and is yours.", schema: summary },
-      200: { description: "The same request has made it before.", schema: summary },
+    maxBytes,
+    responses: {
+      201: { description: "The session, with a new id.", schema: summary },
+      200: { description: "The same request has already created this session.", schema: summary },
     },
     async handle({ body, caller, key }, deployment) {
-      const { made, isNew } = await makeSession(deployment, { caller, key }, body);
+      const { value: made, isNew } = await createSession(deployment, { caller, key }, body);
       return Response.json(await session(deployment.store, made).info(), { status: isNew ? 201 : 200 });
     },
   }),
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}",
-    summary: "A session with its runs, what they have used, and its forks.",
+    summary: "Get a session with its runs, usage and forks.",
     params,
-    answers: { 200: { description: "The session.", schema: branched } },
+    responses: { 200: { description: "The session.", schema: branched } },
     handle: async ({ params: { sessionId } }, { store }) =>
       Response.json({
         ...(await session(store, sessionId).info()),
-        ...(await branchesOf(store, sessionId)),
+        ...(await loadBranches(store, sessionId)),
       }),
   }),
   defineRoute({
     method: "PATCH",
     path: "/api/sessions/{sessionId}",
-    summary: "Rename a session. An empty title takes the old one away.",
+    summary: "Rename a session. An empty title removes it.",
     params,
     body: z.strictObject({ title }),
-    answers: { 200: { description: "The session.", schema: summary } },
+    responses: { 200: { description: "The session.", schema: summary } },
     async handle({ params: { sessionId }, body }, { store }) {
       const known = session(store, sessionId);
       await known.rename(body.title);
@@ -116,10 +114,9 @@ export const sessionRoutes: readonly Route[] = [
   defineRoute({
     method: "DELETE",
     path: "/api/sessions/{sessionId}",
-    summary:
-      "Remove a session for good. A run that is at work is cancelled first; 409 when it does not end in time.",
+    summary: "Remove a session. Cancels an active run first; 409 if that does not end in time.",
     params,
-    answers: { 204: { description: "It is gone." } },
+    responses: { 204: { description: "Removed." } },
     async handle({ params: { sessionId } }, deployment) {
       await removeSession(deployment, sessionId);
       return new Response(null, { status: 204 });
@@ -127,60 +124,58 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-/** What can be taken out of a session: a copy of its beginning, a file, a large result. */
 export const sessionCopyRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/sessions/{sessionId}/fork",
-    summary: "Make a new session of the first `at` facts; of none with 0. Starts nothing.",
+    summary: "Fork a session from its first `at` facts; 0 creates an empty one. Starts no run.",
     params,
     body: z.strictObject({ at: z.int().min(0), title: title.optional() }),
-    answers: {
+    responses: {
       201: { description: "The new session.", schema: summary },
-      200: { description: "The same request has made it before.", schema: summary },
+      200: { description: "The same request has already created this session.", schema: summary },
     },
     async handle({ params: { sessionId }, body, caller, key }, deployment) {
-      const { made, isNew } = await forkSession(deployment, { caller, key }, { sessionId, ...body });
+      const { value: made, isNew } = await forkSession(deployment, { caller, key }, { sessionId, ...body });
       return Response.json(await session(deployment.store, made).info(), { status: isNew ? 201 : 200 });
     },
   }),
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/export",
-    summary: "A session as a file: to read (`markdown`, `html`), or to import elsewhere (`json`).",
+    summary: "Export a session for reading (`markdown`, `html`) or for import (`json`).",
     params,
     query: z.strictObject({ format: z.enum(["markdown", "json", "html"]).default("markdown") }),
-    answers: { 200: { description: "The file.", type: "text/markdown, text/html, application/json" } },
+    responses: { 200: { description: "The file.", type: "text/markdown, text/html, application/json" } },
     async handle({ params: { sessionId }, query: { format } }, { store }) {
       const known = session(store, sessionId);
       const { title } = await known.info();
-      return exported(await known.export(format), format, title);
+      return createExportResponse(await known.export(format), format, title);
     },
   }),
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/blobs/{handle}",
-    summary: "What was too large for a result, whole.",
+    summary: "Download a result that was too large for the log.",
     params: z.strictObject({ sessionId: id, handle: id }),
-    answers: { 200: { description: "The file.", type: "*/*" } },
+    responses: { 200: { description: "The file.", type: "*/*" } },
     async handle({ params: { sessionId, handle } }, { store }) {
       const blob = await store.getBlob(sessionId, handle);
-      if (!blob) throw new AgentError("not_found", `There is no blob "${handle}".`);
-      return blobFile(blob, handle);
+      if (!blob) throw new AgentError("not_found", `Blob not found: "${handle}".`);
+      return createBlobResponse(blob, handle);
     },
   }),
 ];
 
-/** The events of a session, from a position on. */
 export const sessionEventRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/sessions/{sessionId}/events",
     summary:
-      "The events of all runs of a session: stored ones behind `Last-Event-ID` (or `after`), then live, without end. With `Accept: application/json` the stored facts.",
+      "Stream the events of all runs of a session: stored events after `Last-Event-ID` (or `after`), then live ones, without end. With `Accept: application/json`, the stored facts.",
     params: z.strictObject({ sessionId: id }),
     query: z.strictObject({ after, stream }),
-    answers: {
+    responses: {
       200: {
         description: "`id` is the position of a fact; deltas have none.",
         type: "text/event-stream",

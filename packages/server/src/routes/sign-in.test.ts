@@ -1,9 +1,9 @@
 import { memory } from "capstan/stores/memory";
 import { afterEach, expect, it } from "vitest";
 import { apiKeys } from "../access/api-keys.ts";
-import { signedInSeconds, signIns } from "../access/sign-ins.ts";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createSignIns, signInSeconds } from "../access/sign-ins.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const own = "the-own-key-of-this-server";
 const open: TestServer[] = [];
@@ -11,8 +11,8 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close(0);
 });
 
-function serve(options: Partial<Parameters<typeof testServer>[0]> = {}): TestServer {
-  const server = testServer({ agents: [helloAgent()], apiKey: own, ...options });
+function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): TestServer {
+  const server = createTestServer({ agents: [createHelloAgent()], apiKey: own, ...options });
   open.push(server);
   return server;
 }
@@ -22,33 +22,33 @@ function cookieIn(answer: Response): string {
 }
 
 const reads = (server: TestServer, cookie: string) =>
-  server.ask("GET", "/api/runs", undefined, { cookie }).then(({ status }) => status);
+  server.send("GET", "/api/runs", undefined, { cookie }).then(({ status }) => status);
 
 it("a code is exchanged once for a cookie that no script can read (A82)", async () => {
   const server = serve();
   const code = server.oneTimeCode();
-  const answer = await server.ask("POST", "/api/sign-in", { code });
+  const answer = await server.send("POST", "/api/sign-in", { code });
   expect(answer.status).toBe(204);
   expect(answer.headers.get("set-cookie")).toMatch(
     /^capstan-80=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200$/,
   );
   expect(await reads(server, cookieIn(answer))).toBe(200);
-  expect((await server.ask("POST", "/api/sign-in", { code })).status).toBe(401);
+  expect((await server.send("POST", "/api/sign-in", { code })).status).toBe(401);
 });
 
 it("of many who come with the same code at once, one gets in (A82)", async () => {
   const server = serve();
   const code = server.oneTimeCode();
   const answers = await Promise.all(
-    Array.from({ length: 10 }, () => server.ask("POST", "/api/sign-in", { code })),
+    Array.from({ length: 10 }, () => server.send("POST", "/api/sign-in", { code })),
   );
   expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
 });
 
 it("signing out takes the cookie away with the same attributes, and it is good for nothing (A82)", async () => {
   const server = serve();
-  const cookie = cookieIn(await server.ask("POST", "/api/sign-in", { key: own }));
-  const out = await server.ask("POST", "/api/sign-out", undefined, { cookie });
+  const cookie = cookieIn(await server.send("POST", "/api/sign-in", { key: own }));
+  const out = await server.send("POST", "/api/sign-out", undefined, { cookie });
   expect(out.headers.get("set-cookie")).toBe("capstan-80=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
   expect(await reads(server, cookie)).toBe(401);
 });
@@ -88,7 +88,7 @@ it("behind a proxy that speaks https the cookie is bound to https too (A82)", as
 
 it("the cookie of a server on another port is another one, and two of a name are none (A82)", async () => {
   const server = serve();
-  const token = cookieIn(await server.ask("POST", "/api/sign-in", { key: own })).split("=")[1];
+  const token = cookieIn(await server.send("POST", "/api/sign-in", { key: own })).split("=")[1];
   expect(await reads(server, `capstan-80=${token}`)).toBe(200);
   expect(await reads(server, `other=1; capstan-80=${token}`)).toBe(200);
   expect(await reads(server, `capstan-4680=${token}`)).toBe(401);
@@ -100,8 +100,8 @@ it("the cookie of a server on another port is another one, and two of a name are
 it("whoever signs in with a key is its user, until the key is revoked (A82)", async () => {
   const server = serve();
   const { id, secret } = await server.keys.create({ user: "ada" });
-  const cookie = cookieIn(await server.ask("POST", "/api/sign-in", { key: secret }));
-  const started = await server.ask("POST", "/api/runs", { input: "Hello" }, { cookie });
+  const cookie = cookieIn(await server.send("POST", "/api/sign-in", { key: secret }));
+  const started = await server.send("POST", "/api/runs", { input: "Hello" }, { cookie });
   expect((await started.json()).sessionId).toMatch(/^ada~/);
   await server.keys.revoke(id);
   expect(await reads(server, cookie)).toBe(401);
@@ -109,7 +109,7 @@ it("whoever signs in with a key is its user, until the key is revoked (A82)", as
 
 it("a server with another key of its own does not know the cookies of the one before (A82)", async () => {
   const store = memory();
-  const cookie = cookieIn(await serve({ store }).ask("POST", "/api/sign-in", { key: own }));
+  const cookie = cookieIn(await serve({ store }).send("POST", "/api/sign-in", { key: own }));
   expect(await reads(serve({ store }), cookie)).toBe(200);
   expect(await reads(serve({ store, apiKey: "another-key-of-this-server" }), cookie)).toBe(401);
 });
@@ -117,7 +117,7 @@ it("a server with another key of its own does not know the cookies of the one be
 it("a token is kept as a hash, and nowhere else (A82)", async () => {
   const store = memory();
   const server = serve({ store });
-  const token = cookieIn(await server.ask("POST", "/api/sign-in", { code: server.oneTimeCode() })).split(
+  const token = cookieIn(await server.send("POST", "/api/sign-in", { code: server.oneTimeCode() })).split(
     "=",
   )[1];
   expect(JSON.stringify(await store.listRecords("sign-in"))).not.toContain(token);
@@ -126,25 +126,25 @@ it("a token is kept as a hash, and nowhere else (A82)", async () => {
 it("wrong codes and keys are refused, and more in the body too (A82, A85)", async () => {
   const server = serve();
   for (const body of [{ code: "x" }, { key: "x" }, { code: own }, { key: server.oneTimeCode() }])
-    expect((await server.ask("POST", "/api/sign-in", body)).status).toBe(401);
+    expect((await server.send("POST", "/api/sign-in", body)).status).toBe(401);
   for (const body of [{}, { key: own, user: "bob" }, { code: "x", key: own }, { key: "" }, undefined])
-    expect((await server.ask("POST", "/api/sign-in", body)).status).toBe(400);
+    expect((await server.send("POST", "/api/sign-in", body)).status).toBe(400);
 });
 
 it("codes and cookies end, and a clock that is set back does not bring them back (A120)", async () => {
   const store = memory();
   let now = 1_000_000_000;
   const keys = apiKeys(store, { own, now: () => now });
-  const here = signIns(store, { keys, now: () => now });
-  const late = here.oneTimeCode();
+  const here = createSignIns(store, { keys, now: () => now });
+  const late = here.createCode();
   now += 120_000;
   expect(await here.open({ code: late })).toBeUndefined();
   now -= 120_000;
   expect(await here.open({ code: late })).toBeUndefined();
   const token = (await here.open({ key: own })) ?? "";
   expect(await here.check(token)).toMatchObject({ user: "" });
-  now += signedInSeconds * 1000;
+  now += signInSeconds * 1000;
   expect(await here.check(token)).toBeUndefined();
-  now -= signedInSeconds * 1000;
+  now -= signInSeconds * 1000;
   expect(await here.check(token)).toBeUndefined();
 });

@@ -1,12 +1,12 @@
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { signedInSeconds } from "../access/sign-ins.ts";
-import { cookieOf, setCookie } from "../http/cookie.ts";
+import { signInSeconds } from "../access/sign-ins.ts";
+import { readCookie, serializeCookie } from "../http/cookie.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 const secret = z.string().min(1).max(256);
 
-/** For pages: a key would be in reach of every script there, a cookie is not. */
+/** Browsers use a cookie, which scripts cannot read, instead of a key. */
 export const signInRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
@@ -14,27 +14,26 @@ export const signInRoutes: readonly Route[] = [
     summary: "Exchange a one-time code or a key for a cookie.",
     access: "anyone",
     body: z.union([z.strictObject({ code: secret }), z.strictObject({ key: secret })]),
-    answers: { 204: { description: "With the cookie." } },
+    responses: { 204: { description: "Sets the cookie." } },
     async handle({ body, request }, { signIns }) {
       const token = await signIns.open(body);
-      if (token === undefined)
-        throw new AgentError("unauthorized", "This code or key is not good, or was used before.");
+      if (token === undefined) throw new AgentError("unauthorized", "Invalid or already used code or key.");
       return new Response(null, {
         status: 204,
-        headers: { "set-cookie": setCookie(request, token, signedInSeconds) },
+        headers: { "set-cookie": serializeCookie(request, token, signInSeconds) },
       });
     },
   }),
   defineRoute({
     method: "POST",
     path: "/api/sign-out",
-    summary: "Forget that this browser has signed in.",
+    summary: "Sign this browser out.",
     access: "anyone",
-    answers: { 204: { description: "The cookie is taken away, and good for nothing." } },
+    responses: { 204: { description: "Removes the cookie and invalidates its token." } },
     async handle({ request }, { signIns }) {
-      const token = cookieOf(request);
+      const token = readCookie(request);
       if (token !== undefined) await signIns.close(token);
-      return new Response(null, { status: 204, headers: { "set-cookie": setCookie(request, "", 0) } });
+      return new Response(null, { status: 204, headers: { "set-cookie": serializeCookie(request, "", 0) } });
     },
   }),
 ];

@@ -1,8 +1,8 @@
 import { defineAgent } from "capstan";
 import { offline } from "capstan/models/offline";
 import { afterEach, expect, it, vi } from "vitest";
-import { helloAgent } from "../testing/hello-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createHelloAgent } from "../testing/hello-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer | undefined;
 afterEach(async () => {
@@ -12,14 +12,14 @@ afterEach(async () => {
 
 it("a server says what it is, who asks, and which agents there are", async () => {
   const about = { helper: { title: "Helper", suggestions: ["Say hello"] } };
-  server = testServer({
-    agents: [helloAgent(), helloAgent("other")],
+  server = createTestServer({
+    agents: [createHelloAgent(), createHelloAgent("other")],
     about,
     storedAgents: { models: ["a/b"] },
   });
   const data = { format: 1, name: "note", description: "Takes notes" };
-  await server.ask("PUT", "/api/agents/note", { data, expectedVersion: 0 });
-  const told = await (await server.ask("GET", "/api/about")).json();
+  await server.send("PUT", "/api/agents/note", { data, expectedVersion: 0 });
+  const told = await (await server.send("GET", "/api/about")).json();
   expect(told).toMatchObject({
     name: "Capstan",
     model: "scripted",
@@ -36,20 +36,20 @@ it("a server says what it is, who asks, and which agents there are", async () =>
 });
 
 it("a user who is no admin is told so, and nobody without a key is told anything (A83)", async () => {
-  server = testServer({ agents: [helloAgent()], apiKey: "canary-local-key-0123456789" });
+  server = createTestServer({ agents: [createHelloAgent()], apiKey: "canary-local-key-0123456789" });
   const { secret } = await server.keys.create({ user: "ada" });
-  const answer = await server.ask("GET", "/api/about", undefined, { authorization: `Bearer ${secret}` });
+  const answer = await server.send("GET", "/api/about", undefined, { authorization: `Bearer ${secret}` });
   expect(await answer.json()).toMatchObject({ user: "ada", isAdmin: false });
   for (const path of ["/api/about", "/api/models", "/api/mcp-servers", "/api/agent-parts"])
-    expect((await server.ask("GET", path)).status, path).toBe(401);
+    expect((await server.send("GET", path)).status, path).toBe(401);
 });
 
 it("the models say which key is set and which one is missing, and never the key (A98)", async () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "canary-provider-key");
   vi.stubEnv("GROQ_API_KEY", "");
   const agents = [defineAgent({ name: "rules", model: offline() })];
-  server = testServer({ agents, models: ["anthropic/claude-haiku-4-5"] });
-  const answer = await server.ask("GET", "/api/models");
+  server = createTestServer({ agents, models: ["anthropic/claude-haiku-4-5"] });
+  const answer = await server.send("GET", "/api/models");
   const text = await answer.text();
   expect(text).not.toContain("canary");
   const { models } = JSON.parse(text);
@@ -64,17 +64,17 @@ it("the models say which key is set and which one is missing, and never the key 
   });
   const key = { type: "missing", variables: ["GROQ_API_KEY"] };
   expect(models).toContainEqual({ provider: "groq", inUse: false, isOffered: false, key });
-  expect(await (await server.ask("GET", "/api/about")).json()).toMatchObject({ isOffline: true });
+  expect(await (await server.send("GET", "/api/about")).json()).toMatchObject({ isOffline: true });
 });
 
 it("says what stored agents can be made of", async () => {
   const search = { name: "search", description: "Searches" };
   const tools = { search: () => expect.unreachable(), [search.name]: () => expect.unreachable() };
-  server = testServer({
-    agents: [helloAgent()],
+  server = createTestServer({
+    agents: [createHelloAgent()],
     storedAgents: { tools, sources: ["docs"], models: ["a/b"], policyLimits: { maxTurns: 5 } },
   });
-  expect(await (await server.ask("GET", "/api/agent-parts")).json()).toEqual({
+  expect(await (await server.send("GET", "/api/agent-parts")).json()).toEqual({
     tools: [{ name: "search" }],
     sources: ["docs"],
     models: ["a/b"],

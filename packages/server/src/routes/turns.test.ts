@@ -1,7 +1,7 @@
 import { defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const look = defineTool({
   ...{ name: "look", description: "Looks", input: { at: { type: "string" } }, effects: "none" },
@@ -15,7 +15,7 @@ const model = scriptedModel(({ history, tools }) =>
 
 let server: TestServer;
 beforeEach(() => {
-  server = testServer({
+  server = createTestServer({
     secrets: ["canary-of-the-company"],
     agents: [
       defineAgent({ name: "helper", model, tools: [look], instructions: "Be brief." }),
@@ -28,10 +28,10 @@ beforeEach(() => {
 });
 afterEach(() => server.close(0));
 
-const get = async (path: string) => (await server.ask("GET", path)).json();
+const get = async (path: string) => (await server.send("GET", path)).json();
 
 async function ended(body: object): Promise<{ runId: string; sessionId: string }> {
-  const started = await (await server.ask("POST", "/api/runs", body)).json();
+  const started = await (await server.send("POST", "/api/runs", body)).json();
   for (;;) {
     if ((await get(`/api/runs/${started.runId}`)).state === "ended") return started;
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -88,8 +88,8 @@ describe("what was sent in a turn", () => {
 
   it("is not found for a turn that there was not, and refused for a format that nobody speaks", async () => {
     const { runId } = await ended({ input: "Where is it?" });
-    expect((await server.ask("GET", `/api/runs/${runId}/turns/9`)).status).toBe(404);
-    expect((await server.ask("GET", `/api/runs/${runId}/turns/1?wire=morse`)).status).toBe(400);
+    expect((await server.send("GET", `/api/runs/${runId}/turns/9`)).status).toBe(404);
+    expect((await server.send("GET", `/api/runs/${runId}/turns/1?wire=morse`)).status).toBe(400);
   });
 
   it("of an earlier run of a session knows nothing of later ones", async () => {

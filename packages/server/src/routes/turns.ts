@@ -6,40 +6,38 @@ import { id, json } from "./schemas.ts";
 const wire: z.ZodType<WireName | undefined> = z.enum(wireNames as [WireName, ...WireName[]]).optional();
 const entries = z.array(z.looseObject({ type: z.string() }));
 
-/** What models were sent. */
 export const turnRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/runs/{runId}/turns/{turn}",
-    summary:
-      "What the model was sent in a turn, made again; with `wire` also as that provider is written to.",
+    summary: "Rebuild the model request of a turn; with `wire`, also the provider's request body.",
     params: z.strictObject({ runId: id, turn: z.coerce.number().int().min(1).max(1_000_000) }),
     query: z.strictObject({ wire }),
-    answers: {
+    responses: {
       200: {
-        description: "No model is asked.",
+        description: "The model is not called.",
         schema: z.object({
           turn: z.int(),
           agent: z.string(),
           model: z.string(),
-          instructions: z.string().describe("Without the notes, which come at their end."),
-          notes: z.array(z.string()).describe("Added for this turn alone, such as that few turns are left."),
+          instructions: z.string().describe("Without `notes`, which are appended to them."),
+          notes: z
+            .array(z.string())
+            .describe("Added for this turn only, such as the number of remaining turns."),
           tools: z.array(z.object({ name: z.string(), description: z.string(), input: json })),
           toolChoice: z.enum(["auto", "required", "none"]),
           history: entries,
           instructionsAreRebuilt: z
             .boolean()
-            .describe(
-              "They are made by a function, which was asked again and may say something else by now.",
-            ),
-          toolsAreRebuilt: z.boolean().describe("The tools come and go: these are those of now."),
-          body: json.optional().describe("Of the request, as the client of `wire` writes it."),
+            .describe("A function computes them; it was called again and may return something else."),
+          toolsAreRebuilt: z.boolean().describe("The agent has dynamic tools; these are the current ones."),
+          body: json.optional().describe("The request body in the format of `wire`."),
         }),
       },
     },
-    async handle({ params: { runId, turn }, query, caller: { scope } }, { engine, store, optionsFor }) {
+    async handle({ params: { runId, turn }, query, caller: { scope } }, { engine, store, getRunOptions }) {
       const sessionId = (await store.findSession(runId)) ?? "";
-      const { context, secrets = [] } = await optionsFor({ scope, sessionId });
+      const { context, secrets = [] } = await getRunOptions({ scope, sessionId });
       const { request, notes, ...sent } = await engine.getTurnRequest(runId, turn, { context, secrets });
       const { tools, toolChoice, history } = request;
       const settings = { model: sent.model.slice(sent.model.indexOf("/") + 1), stream: true };
@@ -54,12 +52,12 @@ export const turnRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/runs/{runId}/messages",
-    summary: "The history at the end of a run; with `wire` in the format of that provider.",
+    summary: "The history at the end of a run; with `wire`, in that provider's format.",
     params: z.strictObject({ runId: id }),
     query: z.strictObject({ wire }),
-    answers: {
+    responses: {
       200: {
-        description: "With all that was said before it in its session.",
+        description: "Includes the preceding history of the session.",
         schema: z.object({ messages: z.array(json) }),
       },
     },

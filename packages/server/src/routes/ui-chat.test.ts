@@ -12,8 +12,8 @@ import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
-import { slowAgent } from "../testing/slow-agent.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createSlowAgent } from "../testing/slow-agent.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 let listening: ListeningServer;
@@ -23,7 +23,7 @@ afterEach(() => listening.close(0));
 
 async function serve(...agents: Agent[]): Promise<void> {
   store = memory();
-  server = testServer({ agents, store });
+  server = createTestServer({ agents, store });
   listening = await listen(server, { port: 0 });
   transport = new DefaultChatTransport({ api: `${listening.url}/api/ui/chat` });
 }
@@ -140,7 +140,7 @@ describe("useChat with its default transport", () => {
   it("has the header of its protocol, and ends with [DONE]", async () => {
     await serve(agentOf([{ text: "Hi." }]));
     const body = { id: "x", messages: [user("Hi")] };
-    const response = await server.ask("POST", "/api/ui/chat", body);
+    const response = await server.send("POST", "/api/ui/chat", body);
     expect(response.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
     expect(await response.text()).toMatch(/\n\ndata: \[DONE\]\n\n$/);
   });
@@ -171,7 +171,7 @@ describe("useChat with its default transport", () => {
       { type: "assistant", parts: [{ text: "Hello Ada." }] },
       { type: "user", content: "Who am I?" },
     ]);
-    await expect(send([user("I am Ada."), forged])).rejects.toThrow("answers what the chat has asked");
+    await expect(send([user("I am Ada."), forged])).rejects.toThrow("no answer that this chat waits for");
   });
 
   it("keeps chats of the same id apart by user (A84)", async () => {
@@ -180,7 +180,7 @@ describe("useChat with its default transport", () => {
     for (const name of ["ada", "bob"]) {
       const { secret } = await server.keys.create({ user: name });
       const headers = { authorization: `Bearer ${secret}` };
-      await (await server.ask("POST", "/api/ui/chat", { id: "1", messages: [user(name)] }, headers)).text();
+      await (await server.send("POST", "/api/ui/chat", { id: "1", messages: [user(name)] }, headers)).text();
     }
     expect(model.requests.map(({ history }) => history.length)).toEqual([1, 1]);
   });
@@ -217,8 +217,10 @@ describe("an approval", () => {
     await serve(agentOf(script));
     const first = await hear(await send([user("Pay Bob.")]));
     const other = respond(first.message, true, { id: "c1:another" });
-    await expect(send([user("Pay Bob."), other])).rejects.toThrow("not what it asks for");
-    await expect(send([user("Pay Bob."), first.message])).rejects.toThrow("answers what the chat has asked");
+    await expect(send([user("Pay Bob."), other])).rejects.toThrow("does not match the pending call");
+    await expect(send([user("Pay Bob."), first.message])).rejects.toThrow(
+      "no answer that this chat waits for",
+    );
   });
 
   it("inside of a sub-agent is shown with its call, and answered the same way", async () => {
@@ -311,7 +313,7 @@ describe("a chat that is left", () => {
   ]);
 
   it("goes on, and is read again from its beginning until nothing is left to read (204)", async () => {
-    await serve(slowAgent(() => undefined));
+    await serve(createSlowAgent(() => undefined));
     const leaving = new AbortController();
     const stream = await send([user(plan)], { signal: leaving.signal });
     const reader = stream.getReader();
@@ -326,11 +328,11 @@ describe("a chat that is left", () => {
   });
 
   it("is cancelled by a request of its own", async () => {
-    await serve(slowAgent(() => undefined));
+    await serve(createSlowAgent(() => undefined));
     const reading = hear(await send([user(plan)]));
     const [{ id = "" } = {}] = await store.list();
     const [run] = await store.listRuns(id);
-    await server.ask("POST", `/api/runs/${run?.runId}/cancel`, {});
+    await server.send("POST", `/api/runs/${run?.runId}/cancel`, {});
     expect((await reading).chunks.at(-1)?.type).toBe("abort");
   });
 });
@@ -347,9 +349,9 @@ it("answers the newest message anew in a fork, and goes on there", async () => {
   expect(JSON.stringify(model.requests[2]?.history)).not.toContain("One.");
   expect(JSON.stringify(model.requests[2]?.history)).toContain("Two.");
   const other = send([user("Something else.")], { trigger: "regenerate-message" });
-  await expect(other).rejects.toThrow("no such message");
+  await expect(other).rejects.toThrow("does not contain this message");
   const edited = send([user("Edited.")], { messageId: "u1" });
-  await expect(edited).rejects.toThrow("cannot be changed");
+  await expect(edited).rejects.toThrow("cannot be edited");
 });
 
 it("tells of a failure, and nothing of the inside (C45)", async () => {
@@ -357,7 +359,7 @@ it("tells of a failure, and nothing of the inside (C45)", async () => {
   await serve({ ...failing, policy: { retry: { maxAttempts: 1 } } });
   const { secret } = await server.keys.create({ user: "ada" });
   const body = { id: "x", messages: [user("Hi")] };
-  const response = await server.ask("POST", "/api/ui/chat", body, { authorization: `Bearer ${secret}` });
+  const response = await server.send("POST", "/api/ui/chat", body, { authorization: `Bearer ${secret}` });
   const text = await response.text();
   expect(text).toContain('"type":"error"');
   expect(text).not.toContain("hunter2");

@@ -1,95 +1,98 @@
 import type { Store } from "capstan";
 import { getScope } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
-import type { Allowance } from "../access/quota.ts";
+import type { Quota } from "../access/quota.ts";
 
 /**
- * The runs that the engine of this process works on, each counted as its user's: also one that goes on after a wait, or
- * in the place of a process that is gone. A run is at work as long as the engine has the lease of its session.
+ * Counts the engine's active runs in this process against their users' quotas, including runs that it resumed or took
+ * over. A run is active while the engine holds the lease of its session.
  */
-export interface RunsAtWork {
-  /** For the engine alone: its leases are seen here. */
+export interface ActiveRuns {
+  /** Store wrapper for the engine; observes its leases. */
   readonly store: Store;
-  /** Whether a run of this session is at work, or about to be. */
+  /** Whether a run of this session is active or reserved. */
   has(sessionId: string): boolean;
-  /** A run of the caller is about to begin, or to go on: it counts from now until it comes to rest. Throws `rate_limited`. */
-  expect(caller: Caller, sessionId: string): Expected;
-  /** The engine is about to go on with a run of this session. */
-  takenUp(sessionId: string): void;
+  /**
+   * Reserves a place for a run that is about to start or resume; it counts until the run suspends. Throws
+   * `rate_limited`.
+   */
+  reserve(caller: Caller, sessionId: string): RunReservation;
+  /** Tells that the engine is about to resume a run of this session. */
+  markStarted(sessionId: string): void;
 }
 
-/** A run that is to be at work in a moment. */
-export interface Expected {
-  /** Whether the engine of this process has it. */
-  isTakenUp(): boolean;
-  /** Nothing came of it, or it is over: it counts no more. */
+/** The place of a run that has not acquired its lease yet. */
+export interface RunReservation {
+  /** Whether the engine of this process runs it. */
+  isStarted(): boolean;
+  /** Gives the place back, if the run did not start or is over. */
   release(): void;
 }
 
-type Waiting = { readonly release: () => void; isTakenUp: boolean };
+type PendingReservation = { readonly release: () => void; isStarted: boolean };
 
-/** `owner` is what the leases of the engine begin with. */
-export function runsAtWork(
+/** `owner` is the prefix of the engine's lease owners. */
+export function trackActiveRuns(
   store: Store,
-  { owner, allowance }: { readonly owner: string; readonly allowance: Allowance },
-): RunsAtWork {
-  const expected = new Map<string, Waiting>();
-  const working = new Map<string, () => void>();
+  { owner, quota }: { readonly owner: string; readonly quota: Quota },
+): ActiveRuns {
+  const reservations = new Map<string, PendingReservation>();
+  const active = new Map<string, () => void>();
 
-  function forget(sessionId: string): void {
-    expected.get(sessionId)?.release();
-    expected.delete(sessionId);
+  function dropReservation(sessionId: string): void {
+    reservations.get(sessionId)?.release();
+    reservations.delete(sessionId);
   }
 
-  function begin(sessionId: string): void {
-    const one = expected.get(sessionId);
-    if (one) one.isTakenUp = true;
-    expected.delete(sessionId);
-    working.set(sessionId, one?.release ?? allowance.count(getScope(sessionId), "runs"));
+  function activate(sessionId: string): void {
+    const one = reservations.get(sessionId);
+    if (one) one.isStarted = true;
+    reservations.delete(sessionId);
+    active.set(sessionId, one?.release ?? quota.add(getScope(sessionId), "runs"));
   }
 
   const lease: Store["lease"] = async (sessionId, by, ms) => {
     if (!by.startsWith(owner)) return store.lease(sessionId, by, ms);
     try {
       const taken = await store.lease(sessionId, by, ms);
-      if (taken && !working.has(sessionId)) begin(sessionId);
+      if (taken && !active.has(sessionId)) activate(sessionId);
       return taken;
     } finally {
-      // Somebody else has it, or nobody can tell.
-      forget(sessionId);
+      // The lease is held elsewhere, or its state is unknown.
+      dropReservation(sessionId);
     }
   };
   const release: Store["release"] = async (held) => {
     if (held.owner.startsWith(owner)) {
-      working.get(held.sessionId)?.();
-      working.delete(held.sessionId);
+      active.get(held.sessionId)?.();
+      active.delete(held.sessionId);
     }
     await store.release(held);
   };
 
   return {
-    store: overlaid(store, { lease, release }),
-    has: (sessionId) => working.has(sessionId) || expected.has(sessionId),
-    expect(caller, sessionId) {
-      const one: Waiting = { release: allowance.take(caller, "runs"), isTakenUp: false };
-      expected.set(sessionId, one);
+    store: withOverrides(store, { lease, release }),
+    has: (sessionId) => active.has(sessionId) || reservations.has(sessionId),
+    reserve(caller, sessionId) {
+      const one: PendingReservation = { release: quota.acquire(caller, "runs"), isStarted: false };
+      reservations.set(sessionId, one);
       return {
-        isTakenUp: () => one.isTakenUp,
+        isStarted: () => one.isStarted,
         release() {
           one.release();
-          if (expected.get(sessionId) === one) expected.delete(sessionId);
+          if (reservations.get(sessionId) === one) reservations.delete(sessionId);
         },
       };
     },
-    takenUp(sessionId) {
-      const one = expected.get(sessionId);
-      if (one) one.isTakenUp = true;
+    markStarted(sessionId) {
+      const one = reservations.get(sessionId);
+      if (one) one.isStarted = true;
     },
   };
 }
 
-/** A store with a few methods of its own; a store may be an object of a class, with fields that only it can read. */
-function overlaid(store: Store, own: Partial<Store>): Store {
+/** Overrides methods of a store. A proxy, because the store may be a class instance with private fields. */
+function withOverrides(store: Store, own: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name);

@@ -2,34 +2,39 @@ import { defineAgent, defineTool, type PolicyOverrides, type Usage } from "capst
 import { scriptedModel } from "capstan/testing";
 import { afterEach, expect, it } from "vitest";
 import type { Caller } from "../access/caller.ts";
-import { allowance } from "../access/quota.ts";
-import { type Passing, type PassingLeg, passing, type WaitingLimits } from "./ephemeral-runs.ts";
+import { createQuota } from "../access/quota.ts";
+import {
+  createEphemeralRuns,
+  type EphemeralRuns,
+  type EphemeralSegment,
+  type SuspendedRunLimits,
+} from "./ephemeral-runs.ts";
 
 const limits = { streams: 10, runs: 2, tokensPerDay: 100, costPerDay: 100 };
 const ada: Caller = { user: "ada", scope: "ada", isAdmin: false, limits };
 const eve: Caller = { ...ada, user: "eve", scope: "eve" };
 
-let runs: Passing;
+let runs: EphemeralRuns;
 let used: Usage[];
 afterEach(() => runs.close(Promise.resolve()));
 
-function open(waiting: WaitingLimits = {}): Passing {
+function open(waiting: SuspendedRunLimits = {}): EphemeralRuns {
   used = [];
-  runs = passing({
+  runs = createEphemeralRuns({
     policy: undefined,
-    allowance: allowance(),
-    spending: {
-      within: async (_, policy: PolicyOverrides) => policy,
-      add: async () => undefined,
+    quota: createQuota(),
+    dailyBudget: {
+      clampPolicy: async (_, policy: PolicyOverrides) => policy,
+      addUsage: async () => undefined,
     },
-    optionsFor: async () => ({
+    getRunOptions: async () => ({
       hooks: {
         onEvent(event) {
           if (event.type === "done") used.push(event.usage);
         },
       },
     }),
-    waiting,
+    limits: waiting,
   });
   return runs;
 }
@@ -43,16 +48,16 @@ const danger = defineTool({
   execute: () => "done",
 });
 
-function start(caller: Caller, name = "theirs"): Promise<PassingLeg> {
+function start(caller: Caller, name = "theirs"): Promise<EphemeralSegment> {
   const model = scriptedModel([{ calls: [{ id: "c", name }] }, { text: "Thanks." }]);
   const agent = defineAgent({ name: "helper", model, tools: [theirs, danger] });
   return runs.start(caller, { agent, entries: [{ type: "user", content: "Go." }] });
 }
 
 async function waits(caller: Caller): Promise<string> {
-  const leg = await start(caller);
-  expect((await leg.result).status).toBe("waiting");
-  return leg.runId;
+  const segment = await start(caller);
+  expect((await segment.result).status).toBe("waiting");
+  return segment.runId;
 }
 
 const results = new Map([["c", "Here."]]);
@@ -60,30 +65,30 @@ const results = new Map([["c", "Here."]]);
 it("a run that waits goes on with its results, once, and only for its user", async () => {
   open();
   const runId = await waits(ada);
-  expect(runs.answer(eve, { runId, results })).toBeUndefined();
-  expect(runs.answer(ada, { runId, results: new Map([["other", ""]]) })).toBeUndefined();
-  const leg = runs.answer(ada, { runId, results });
-  expect((await leg?.result)?.text).toBe("Thanks.");
+  expect(runs.resume(eve, { runId, results })).toBeUndefined();
+  expect(runs.resume(ada, { runId, results: new Map([["other", ""]]) })).toBeUndefined();
+  const segment = runs.resume(ada, { runId, results });
+  expect((await segment?.result)?.text).toBe("Thanks.");
   expect(used).toEqual([{ inputTokens: 20, outputTokens: 10 }]);
-  expect(runs.answer(ada, { runId, results })).toBeUndefined();
+  expect(runs.resume(ada, { runId, results })).toBeUndefined();
 });
 
 it("only so many wait for each user, and what the others have used is counted", async () => {
-  open({ most: 2 });
+  open({ maxPerUser: 2 });
   const first = await waits(ada);
   const other = await waits(eve);
   await waits(ada);
   await waits(ada);
-  expect(runs.answer(ada, { runId: first, results })).toBeUndefined();
+  expect(runs.resume(ada, { runId: first, results })).toBeUndefined();
   await expect.poll(() => used).toEqual([{ inputTokens: 10, outputTokens: 5 }]);
-  expect((await runs.answer(eve, { runId: other, results })?.result)?.text).toBe("Thanks.");
+  expect((await runs.resume(eve, { runId: other, results })?.result)?.text).toBe("Thanks.");
 });
 
 it("a run waits only for so long", async () => {
-  open({ patienceMs: 1 });
+  open({ timeoutMs: 1 });
   const short = await waits(ada);
   await expect.poll(() => used).toHaveLength(1);
-  expect(runs.answer(ada, { runId: short, results })).toBeUndefined();
+  expect(runs.resume(ada, { runId: short, results })).toBeUndefined();
 });
 
 it("what waits when the server leaves is counted, too", async () => {
@@ -95,28 +100,28 @@ it("what waits when the server leaves is counted, too", async () => {
 
 it("what needs a person is denied: nobody can be asked", async () => {
   open();
-  const leg = await start(ada, "danger");
-  const { status, toolCalls } = await leg.result;
+  const segment = await start(ada, "danger");
+  const { status, toolCalls } = await segment.result;
   expect(status).toBe("done");
   expect(toolCalls).toMatchObject([{ name: "danger", status: "denied" }]);
 });
 
 it("runs at work are counted, and one that waits is not at work (A92)", async () => {
   open();
-  const leg = await start(ada);
+  const segment = await start(ada);
   const second = await start(ada);
   await expect(start(ada)).rejects.toMatchObject({ code: "rate_limited" });
-  await Promise.all([leg.result, second.result]);
+  await Promise.all([segment.result, second.result]);
   await expect(start(ada)).resolves.toBeDefined();
 });
 
 it("a client that has gone ends its run, unless the run is at rest", async () => {
   open();
-  const leg = await start(ada);
-  leg.abandon();
-  expect((await leg.result).status).toBe("cancelled");
+  const segment = await start(ada);
+  segment.cancel();
+  expect((await segment.result).status).toBe("cancelled");
   const resting = await start(ada);
   await resting.result;
-  resting.abandon();
-  expect((await runs.answer(ada, { runId: resting.runId, results })?.result)?.text).toBe("Thanks.");
+  resting.cancel();
+  expect((await runs.resume(ada, { runId: resting.runId, results })?.result)?.text).toBe("Thanks.");
 });

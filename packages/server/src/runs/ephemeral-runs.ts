@@ -10,84 +10,89 @@ import {
 import { memory } from "capstan/stores/memory";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { newSessionId } from "./start-run.ts";
+import { createSessionId } from "./start-run.ts";
 
-/** What a run is asked for whose history the client keeps. */
-export type PassingRequest = {
+export type EphemeralRunRequest = {
   readonly agent: Agent;
   readonly entries: readonly Entry[];
   readonly policy?: PolicyOverrides;
-  /** The tools that the client runs. */
+  /** Tools that the client runs. */
   readonly declared?: ReadonlySet<string>;
 };
 
-/** A run at work: from its start, or from results that it was given, to its end or to the next wait. */
-export type PassingLeg = {
+/** Part of a run: from its start, or from client results, to its end or its next suspension. */
+export type EphemeralSegment = {
   readonly runId: string;
-  /** The tools that the client runs. */
+  /** Tools that the client runs. */
   readonly declared: ReadonlySet<string>;
   readonly events: AsyncIterableIterator<Event>;
   readonly result: Promise<Result>;
-  /** The client has gone: ends the run with its model call and its tools, unless it is at rest already. */
-  abandon(): void;
+  /** Cancels the run when the client disconnects, unless it is suspended or has ended. */
+  cancel(): void;
 };
 
 /**
- * Runs whose history the client keeps. Each has a store of its own, in memory, that is gone with it: when it ends, or
- * when its client has gone. One that waits for results of the client stays for an hour, and of one user only so many. Nobody can
- * approve anything in them, so what needs it is denied; what they use counts like in runs that are kept.
+ * Runs whose history the client keeps. Each has its own memory store, dropped when the run ends or its client
+ * disconnects. A run waiting for client results is kept for an hour, up to a limit per user. Nothing in them can be
+ * approved, so calls that need approval are denied. Their usage counts like that of stored runs.
  */
-export interface Passing {
-  start(caller: Caller, request: PassingRequest): Promise<PassingLeg>;
-  /** Gives results to a run of the caller that waits for them; undefined when there is none that does. */
-  answer(caller: Caller, given: PassingResults): PassingLeg | undefined;
-  /** Lets those at work come to their end until `patience` is over. */
+export interface EphemeralRuns {
+  start(caller: Caller, request: EphemeralRunRequest): Promise<EphemeralSegment>;
+  /** Passes results to the caller's run that waits for them; undefined if there is none. */
+  resume(caller: Caller, given: ClientResults): EphemeralSegment | undefined;
+  /** Waits for active runs until `timeout` resolves, then cancels them. */
   close(patience: Promise<unknown>): Promise<void>;
 }
 
-export type PassingResults = { readonly runId: string; readonly results: ReadonlyMap<string, string> };
+export type ClientResults = { readonly runId: string; readonly results: ReadonlyMap<string, string> };
 
-export type PassingOptions = Pick<Deployment, "policy" | "spending" | "allowance" | "optionsFor"> & {
-  readonly waiting?: WaitingLimits;
+export type EphemeralRunsOptions = Pick<Deployment, "policy" | "dailyBudget" | "quota" | "getRunOptions"> & {
+  readonly limits?: SuspendedRunLimits;
 };
 
-type Going = Pick<WaitingRun, "handle" | "scope" | "declared"> & { release(): void };
+type ActiveSegment = Pick<SuspendedRun, "handle" | "scope" | "declared"> & { release(): void };
 
-/** Keeps what waits in this process. */
-export function passing({ policy, spending, allowance, optionsFor, ...options }: PassingOptions): Passing {
-  const atWork = new Set<Run>();
-  const waiting = waitingRuns(options.waiting ?? {});
+/** Keeps suspended runs in this process. */
+export function createEphemeralRuns({
+  policy,
+  dailyBudget,
+  quota,
+  getRunOptions,
+  ...options
+}: EphemeralRunsOptions): EphemeralRuns {
+  const activeRuns = new Set<Run>();
+  const suspendedRuns = createSuspendedRuns(options.limits ?? {});
 
-  /** Until it ends, waits or fails; what waits is kept. */
-  async function rest({ release, ...going }: Going): Promise<Result> {
+  /** Resolves when the run ends or suspends; a suspended run is kept. */
+  async function waitUntilSuspended({ release, ...going }: ActiveSegment): Promise<Result> {
     const { handle } = going;
-    atWork.add(handle);
+    activeRuns.add(handle);
     try {
       const result = await handle;
       if (result.status === "waiting")
-        waiting.keep({ ...going, callIds: result.pending.map(({ callId }) => callId) });
+        suspendedRuns.add({ ...going, callIds: result.pending.map(({ callId }) => callId) });
       return result;
     } finally {
-      atWork.delete(handle);
+      activeRuns.delete(handle);
       release();
     }
   }
 
-  function follow(going: Going): PassingLeg {
+  function followSegment(going: ActiveSegment): EphemeralSegment {
     const { handle, declared } = going;
     const events = handle[Symbol.asyncIterator]() as AsyncIterableIterator<Event>;
     let isAtRest = false;
-    const result = rest(going).finally(() => {
+    const result = waitUntilSuspended(going).finally(() => {
       isAtRest = true;
     });
-    result.catch(() => undefined); // told to whoever reads the events or awaits the result
+    result.catch(() => undefined); // reported to the reader of the events or of the result
     return {
       runId: handle.id,
       declared,
       events,
       result,
-      abandon() {
-        if (!isAtRest) handle.cancel("The client has gone.");
+      cancel() {
+        if (!isAtRest) handle.cancel("The client disconnected.");
         void events.return?.();
       },
     };
@@ -96,87 +101,91 @@ export function passing({ policy, spending, allowance, optionsFor, ...options }:
   return {
     async start(caller, { agent, entries, policy: asked, declared = new Set() }) {
       const { scope } = caller;
-      const session = newSessionId(scope);
-      const within = await spending.within(caller, { ...policy, ...asked, approvals: "deny" });
-      const given = await optionsFor({ scope, sessionId: session });
-      const release = allowance.take(caller, "runs");
+      const session = createSessionId(scope);
+      const within = await dailyBudget.clampPolicy(caller, { ...policy, ...asked, approvals: "deny" });
+      const given = await getRunOptions({ scope, sessionId: session });
+      const release = quota.acquire(caller, "runs");
       const runId = `run_${crypto.randomUUID()}`;
       const handle = run(agent, entries, { ...given, store: memory(), session, runId, policy: within });
-      return follow({ handle, scope, declared, release });
+      return followSegment({ handle, scope, declared, release });
     },
-    answer(caller, { runId, results }) {
+    resume(caller, { runId, results }) {
       const { scope } = caller;
-      const release = allowance.take(caller, "runs");
-      const found = waiting.take({ runId, scope, callIds: [...results.keys()] });
+      const release = quota.acquire(caller, "runs");
+      const found = suspendedRuns.take({ runId, scope, callIds: [...results.keys()] });
       if (!found) {
         release();
         return undefined;
       }
       for (const [callId, text] of results) found.handle.answer(callId, text);
-      return follow({ ...found, release });
+      return followSegment({ ...found, release });
     },
     async close(patience) {
-      const ending = [...waiting.clear(), ...atWork].map(async (handle) => handle);
+      const ending = [...suspendedRuns.clear(), ...activeRuns].map(async (handle) => handle);
       await Promise.race([Promise.allSettled(ending), patience]);
-      for (const handle of atWork) handle.cancel("The server is about to leave.");
+      for (const handle of activeRuns) handle.cancel("The server is shutting down.");
     },
   };
 }
 
-/** A run that waits for results of its client. */
-export type WaitingRun = {
+/** A run that waits for client results. */
+export type SuspendedRun = {
   readonly handle: Run;
   readonly scope: string;
-  /** The tools that the client runs. */
+  /** Tools that the client runs. */
   readonly declared: ReadonlySet<string>;
   readonly callIds: readonly string[];
 };
 
-export type WaitingLimits = {
-  /** By default an hour. */
-  readonly patienceMs?: number | undefined;
-  /** Of one user; 100 by default. */
-  readonly most?: number | undefined;
+export type SuspendedRunLimits = {
+  /** One hour by default. */
+  readonly timeoutMs?: number | undefined;
+  /** 100 by default. */
+  readonly maxPerUser?: number | undefined;
 };
 
-/** Runs that wait for their clients: for a while, and only so many of each user. The oldest one makes room. */
-export interface WaitingRuns {
-  keep(run: WaitingRun): void;
-  /** The run of this scope that waits for all of these calls: it waits no more. */
-  take(wanted: Omit<WaitingRun, "handle" | "declared"> & { readonly runId: string }): WaitingRun | undefined;
-  /** Gives up all of them; they come to their ends. */
+/** Suspended runs, limited in time and per user. Adding one beyond the limit expires the oldest. */
+export interface SuspendedRuns {
+  add(run: SuspendedRun): void;
+  /** Removes and returns the run of this scope that waits for all of these calls. */
+  take(
+    wanted: Omit<SuspendedRun, "handle" | "declared"> & { readonly runId: string },
+  ): SuspendedRun | undefined;
+  /** Cancels all runs and returns them. */
   clear(): readonly Run[];
 }
 
-/** In the memory of this process. */
-export function waitingRuns({ patienceMs = 3_600_000, most = 100 }: WaitingLimits): WaitingRuns {
-  const waiting = new Map<string, WaitingRun & { readonly timer: NodeJS.Timeout }>();
+export function createSuspendedRuns({
+  timeoutMs: patienceMs = 3_600_000,
+  maxPerUser: most = 100,
+}: SuspendedRunLimits): SuspendedRuns {
+  const runs = new Map<string, SuspendedRun & { readonly timer: NodeJS.Timeout }>();
 
-  function remove(runId: string): WaitingRun | undefined {
-    const found = waiting.get(runId);
+  function remove(runId: string): SuspendedRun | undefined {
+    const found = runs.get(runId);
     clearTimeout(found?.timer);
-    waiting.delete(runId);
+    runs.delete(runId);
     return found;
   }
-  /** It comes to its end, so that what it has used is counted. */
-  function giveUp(runId: string): readonly Run[] {
+  /** Cancels the run, so that its usage is counted. */
+  function expire(runId: string): readonly Run[] {
     const handle = remove(runId)?.handle;
-    return handle ? [handle.cancel("Nobody came back with the results that it waited for.")] : [];
+    return handle ? [handle.cancel("The client did not return the results in time.")] : [];
   }
 
   return {
-    keep(run) {
+    add(run) {
       const { id } = run.handle;
-      const own = [...waiting].filter(([, { scope }]) => scope === run.scope);
+      const own = [...runs].filter(([, { scope }]) => scope === run.scope);
       const [oldest] = own;
-      if (oldest && own.length >= most) giveUp(oldest[0]);
-      waiting.set(id, { ...run, timer: setTimeout(() => giveUp(id), patienceMs).unref() });
+      if (oldest && own.length >= most) expire(oldest[0]);
+      runs.set(id, { ...run, timer: setTimeout(() => expire(id), patienceMs).unref() });
     },
     take({ runId, scope, callIds }) {
-      const found = waiting.get(runId);
+      const found = runs.get(runId);
       if (!found || found.scope !== scope || callIds.length === 0) return undefined;
       return callIds.every((callId) => found.callIds.includes(callId)) ? remove(runId) : undefined;
     },
-    clear: () => [...waiting.keys()].flatMap(giveUp),
+    clear: () => [...runs.keys()].flatMap(expire),
   };
 }

@@ -2,7 +2,7 @@ import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let server: TestServer;
 afterEach(() => server.close(0));
@@ -23,19 +23,19 @@ function serve(): ReturnType<typeof memory> {
       ? { text: "Done." }
       : { calls: [{ id: "c1", name: "pay", input: {} }] },
   );
-  server = testServer({ agents: [defineAgent({ name: "helper", model, tools: [pay] })], store });
+  server = createTestServer({ agents: [defineAgent({ name: "helper", model, tools: [pay] })], store });
   return store;
 }
 
 async function send(path: string, body: object) {
-  const answer = await server.ask("POST", path, body, { "idempotency-key": "k" });
+  const answer = await server.send("POST", path, body, { "idempotency-key": "k" });
   const { error, ...made } = await answer.json();
   return { status: answer.status, code: error?.code, made };
 }
 const conflict = { status: 409, code: "idempotency_conflict" };
 
 async function reaches(runId: string, state: string): Promise<void> {
-  while ((await (await server.ask("GET", `/api/runs/${runId}`)).json()).state !== state)
+  while ((await (await server.send("GET", `/api/runs/${runId}`)).json()).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
@@ -76,7 +76,7 @@ describe("the same Idempotency-Key with another body", () => {
     serve();
     const { made } = await send("/api/sessions", { title: "Plans" });
     expect(await send("/api/sessions", {})).toMatchObject(conflict);
-    const run = await (await server.ask("POST", "/api/runs", { input: "Pay", sessionId: made.id })).json();
+    const run = await (await server.send("POST", "/api/runs", { input: "Pay", sessionId: made.id })).json();
     await reaches(run.runId, "waiting");
     expect(await send("/api/sessions", { title: "Plans" })).toMatchObject({
       ...{ status: 200, made: { id: made.id } },
@@ -98,7 +98,7 @@ describe("the same Idempotency-Key with another body", () => {
     await reaches(made.runId, "waiting");
     const kind = `asked ${made.sessionId}`;
     expect(await store.listRecords(kind)).toHaveLength(1);
-    await server.ask("DELETE", `/api/sessions/${made.sessionId}`);
+    await server.send("DELETE", `/api/sessions/${made.sessionId}`);
     expect(await store.listRecords(kind)).toEqual([]);
   });
 });

@@ -3,40 +3,44 @@ import { filterEvent, type StreamMode } from "capstan/client";
 import { isInRun, subscribe } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { eventFrame, eventStream, mostUnread } from "../http/event-stream.ts";
+import { formatEventFrame, maxUnread, streamEvents } from "../http/event-stream.ts";
 
-/** Which events somebody wants to read, and from where. */
-export type Reading = {
+export type ReadEventsOptions = {
   readonly request: Request;
   readonly caller: Caller;
   readonly sessionId: string;
-  /** Left out: those of the whole session. */
+  /** Omit for all runs of the session. */
   readonly runId?: string;
   readonly after: number;
   readonly stream: StreamMode;
 };
 
-const mostFacts = 1000;
+const maxFacts = 1000;
 
-/** The events as a stream; the stored facts as JSON for somebody who wants nothing else. */
-export async function readEvents(reading: Reading, deployment: Deployment): Promise<Response> {
-  const { request, caller, sessionId, runId, after, stream } = reading;
-  const { store, allowance, leaving } = deployment;
+/** Streams events, or returns stored facts as JSON if the client accepts only JSON. */
+export async function readEvents(options: ReadEventsOptions, deployment: Deployment): Promise<Response> {
+  const { request, caller, sessionId, runId, after, stream } = options;
+  const { store, quota, shutdownSignal } = deployment;
   await assertPosition(store, sessionId, after);
-  if (wantsJson(request)) return Response.json(await page(store, reading));
-  const onClose = allowance.take(caller, "streams");
-  const of = runId === undefined ? { sessionId } : { runId };
-  const events = subscribe(store, { ...of, after }, { maxBuffered: mostUnread });
-  const frame = (event: Event) => filterEvent(event, stream).map(eventFrame).join("");
-  return eventStream({ events, leaving, onClose, frame: stream === "all" ? eventFrame : frame });
+  if (wantsJson(request)) return Response.json(await readPage(store, options));
+  const onClose = quota.acquire(caller, "streams");
+  const source = runId === undefined ? { sessionId } : { runId };
+  const events = subscribe(store, { ...source, after }, { maxBuffered: maxUnread });
+  const formatFiltered = (event: Event) => filterEvent(event, stream).map(formatEventFrame).join("");
+  return streamEvents({
+    events,
+    shutdownSignal,
+    onClose,
+    formatFrame: stream === "all" ? formatEventFrame : formatFiltered,
+  });
 }
 
-/** A stream that has begun could not say with a status that there is no such place. */
+/** Checked first, because a stream that has started can no longer fail with a status. */
 async function assertPosition(store: Store, sessionId: string, after: number): Promise<void> {
   if (after === 0) return;
   const { facts = 0 } = (await store.getSession(sessionId)) ?? {};
   if (after <= facts) return;
-  const message = `There is no event ${after}: the last one is ${facts}. Give the id of one that was read from here.`;
+  const message = `Event ${after} does not exist; the last one is ${facts}. Pass the id of an event of this stream.`;
   throw new AgentError("invalid_input", message);
 }
 
@@ -45,12 +49,12 @@ function wantsJson(request: Request): boolean {
   return types.every((type) => type === "application/json");
 }
 
-type Page = { readonly facts: readonly Fact[]; readonly next?: number };
+type FactPage = { readonly facts: readonly Fact[]; readonly next?: number };
 
-async function page(store: Store, { sessionId, runId, after }: Reading): Promise<Page> {
+async function readPage(store: Store, { sessionId, runId, after }: ReadEventsOptions): Promise<FactPage> {
   const stored = await store.read(sessionId, after);
   const wanted = runId === undefined ? stored : stored.filter((fact) => isInRun(fact, runId));
-  const facts = wanted.slice(0, mostFacts);
+  const facts = wanted.slice(0, maxFacts);
   const last = facts.at(-1);
   return { facts, ...(facts.length < wanted.length && last && { next: last.seq }) };
 }

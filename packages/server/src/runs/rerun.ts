@@ -2,60 +2,68 @@ import { type Agent, AgentError, type Fact } from "capstan";
 import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { rememberFork } from "../sessions/branches.ts";
-import { type Keyed, once, otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
-import { newSessionId, type Started, says } from "./start-run.ts";
+import { storeFork } from "../sessions/branches.ts";
+import {
+  createKeyConflictError,
+  type KeyedRequest,
+  matchesStoredRequest,
+  runOnce,
+  storeRequest,
+} from "./idempotency.ts";
+import { createSessionId, includesFields, type StartedRun } from "./start-run.ts";
 
-/** What to run again, and under which other policy. */
 export type RerunRequest = {
   readonly runId: string;
   readonly policy?: unknown;
   readonly key?: string | undefined;
 };
 
-type Start = Extract<Fact, { readonly type: "run_start" }>;
+type RunStart = Extract<Fact, { readonly type: "run_start" }>;
 
-/** Runs again what a run was asked, in a fork of its session from before it. The old session stays as it is. */
+/**
+ * Runs the input of a run again, in a fork of its session from before that run. The original session is unchanged.
+ */
 export async function rerunRun(
   deployment: Deployment,
   caller: Caller,
   { runId, policy, key }: RerunRequest,
-): Promise<Started> {
+): Promise<StartedRun> {
   const { store } = deployment;
-  const start = await startOf(deployment, runId);
-  const sessionId = newSessionId(caller.scope, key);
-  const keyed: Keyed = { sessionId, id: "session", request: { runId, policy } };
-  const { made, isNew } = await once(deployment, {
+  const start = await loadRunStart(deployment, runId);
+  const sessionId = createSessionId(caller.scope, key);
+  const keyed: KeyedRequest = { sessionId, id: "session", request: { runId, policy } };
+  const { value: made, isNew } = await runOnce(deployment, {
     id: sessionId,
     async find() {
       const last = (await store.listRuns(sessionId)).at(-1);
       if (!last) return undefined;
-      if (await wasAsked(store, keyed)) return last.runId;
-      if (!says((await startOf(deployment, last.runId)).policy, policy ?? {})) throw otherRequest();
+      if (await matchesStoredRequest(store, keyed)) return last.runId;
+      if (!includesFields((await loadRunStart(deployment, last.runId)).policy, policy ?? {}))
+        throw createKeyConflictError();
       return last.runId;
     },
-    async make() {
-      const made = await begin(deployment, caller, { start, sessionId, policy });
-      if (key !== undefined) await rememberAsked(store, keyed);
+    async create() {
+      const made = await startRerun(deployment, caller, { start, sessionId, policy });
+      if (key !== undefined) await storeRequest(store, keyed);
       return made;
     },
   });
   return { runId: made, sessionId, isNew };
 }
 
-type Beginning = { readonly start: Start; readonly sessionId: string; readonly policy: unknown };
+type RerunPlan = { readonly start: RunStart; readonly sessionId: string; readonly policy: unknown };
 
-async function begin(
+async function startRerun(
   deployment: Deployment,
   caller: Caller,
-  { start, sessionId: id, policy }: Beginning,
+  { start, sessionId: id, policy }: RerunPlan,
 ): Promise<string> {
-  const { store, engine, policyLimits, spending, atWork } = deployment;
-  const agent = await agentOf(deployment, start.agent);
+  const { store, engine, policyLimits, dailyBudget, activeRuns } = deployment;
+  const agent = await loadAgent(deployment, start.agent);
   const asked = policy === undefined ? {} : clampPolicy(policy, policyLimits);
-  const within = await spending.within(caller, { budget: start.policy.budget, ...asked });
-  const options = await deployment.optionsFor({ scope: caller.scope, sessionId: id });
-  const { release } = atWork.expect(caller, id);
+  const within = await dailyBudget.clampPolicy(caller, { budget: start.policy.budget, ...asked });
+  const options = await deployment.getRunOptions({ scope: caller.scope, sessionId: id });
+  const { release } = activeRuns.reserve(caller, id);
   try {
     const session = start.sessionId;
     const { run, from } = await engine.rerun({
@@ -63,7 +71,7 @@ async function begin(
       ...{ session, agent, id, at: start.seq, policy: within },
     });
     run.then(release, release);
-    await rememberFork(store, { sessionId: session, at: from.seq }, id);
+    await storeFork(store, { sessionId: session, at: from.seq }, id);
     return run.id;
   } catch (thrown) {
     release();
@@ -71,15 +79,15 @@ async function begin(
   }
 }
 
-async function startOf({ store }: Deployment, runId: string): Promise<Start> {
+async function loadRunStart({ store }: Deployment, runId: string): Promise<RunStart> {
   const facts = await store.read((await store.findSession(runId)) ?? "");
-  const start = facts.find((fact): fact is Start => fact.type === "run_start" && fact.runId === runId);
-  if (!start) throw new AgentError("unknown_run", `There is no run "${runId}".`);
+  const start = facts.find((fact): fact is RunStart => fact.type === "run_start" && fact.runId === runId);
+  if (!start) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
   return start;
 }
 
-async function agentOf({ findAgent }: Deployment, name: string): Promise<Agent> {
+async function loadAgent({ findAgent }: Deployment, name: string): Promise<Agent> {
   const agent = await findAgent(name);
-  if (!agent) throw new AgentError("unknown_agent", `The agent ${JSON.stringify(name)} is gone.`);
+  if (!agent) throw new AgentError("unknown_agent", `Agent ${JSON.stringify(name)} no longer exists.`);
   return agent;
 }

@@ -3,7 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerOptions } from "../create-server.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 const servers: TestServer[] = [];
 afterEach(async () => {
@@ -18,7 +18,7 @@ const ask: Script = ({ history }) =>
 
 function serve(options: Partial<ServerOptions> = {}, script: Script = ask): TestServer {
   const model = scriptedModel(script);
-  const server = testServer({
+  const server = createTestServer({
     agents: [defineAgent({ name: "ship", model, tools: [chart] })],
     ...options,
   });
@@ -26,10 +26,10 @@ function serve(options: Partial<ServerOptions> = {}, script: Script = ask): Test
   return server;
 }
 
-const start = (server: TestServer) => server.ask("POST", "/api/runs", { input: "Go" });
+const start = (server: TestServer) => server.send("POST", "/api/runs", { input: "Go" });
 
 async function reaches(server: TestServer, runId: string, state: string): Promise<void> {
-  while ((await (await server.ask("GET", `/api/runs/${runId}`)).json()).state !== state)
+  while ((await (await server.send("GET", `/api/runs/${runId}`)).json()).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
@@ -40,10 +40,10 @@ async function waitingRun(server: TestServer): Promise<string> {
 }
 
 const answer = (server: TestServer, runId: string) =>
-  server.ask("POST", `/api/runs/${runId}/results/c1`, { value: "Seen." });
+  server.send("POST", `/api/runs/${runId}/results/c1`, { value: "Seen." });
 
 async function atWork(server: TestServer): Promise<number> {
-  const text = await (await server.ask("GET", "/metrics")).text();
+  const text = await (await server.send("GET", "/metrics")).text();
   return Number(/^capstan_runs_at_work (\d+)$/m.exec(text)?.[1]);
 }
 
@@ -64,7 +64,7 @@ describe("a run that goes on after a wait", () => {
     expect((await refused.json()).error.code).toBe("rate_limited");
     expect(await store.listMessages(second)).toEqual([]);
     expect((await start(server)).status).toBe(429);
-    await server.ask("POST", `/api/runs/${first}/cancel`, {});
+    await server.send("POST", `/api/runs/${first}/cancel`, {});
     await untilAtWork(server, 0);
     expect((await answer(server, second)).status).toBe(202);
   });
@@ -74,7 +74,7 @@ describe("a run that goes on after a wait", () => {
     const server = serve({ limits: { runs: 1 } }, again);
     const runId = await waitingRun(server);
     const tell = (callId: string) =>
-      server.ask("POST", `/api/runs/${runId}/results/${callId}`, { value: "Seen." });
+      server.send("POST", `/api/runs/${runId}/results/${callId}`, { value: "Seen." });
     for (const callId of ["c1", "c2"]) {
       expect((await tell(callId)).status).toBe(202);
       expect((await tell(callId)).status).toBe(202);
@@ -88,7 +88,7 @@ describe("a run that goes on after a wait", () => {
     const server = serve({ limits: { runs: 1 } });
     const [first, second] = [await waitingRun(server), await waitingRun(server)];
     await answer(server, first);
-    expect((await server.ask("POST", `/api/runs/${second}/cancel`, {})).status).toBe(202);
+    expect((await server.send("POST", `/api/runs/${second}/cancel`, {})).status).toBe(202);
     await reaches(server, second, "ended");
     await untilAtWork(server, 1);
   });
@@ -103,7 +103,7 @@ describe("a run that goes on after a wait", () => {
     await first.close(0);
     const second = serve({ store, leaseMs: 100 });
     await untilAtWork(second, 1);
-    await second.ask("POST", `/api/runs/${runId}/cancel`, {});
+    await second.send("POST", `/api/runs/${runId}/cancel`, {});
     await untilAtWork(second, 0);
   });
 
@@ -121,11 +121,11 @@ describe("a run that goes on after a wait", () => {
       ["results/c1", { value: "Seen." }],
       ["steer", { text: "Go on." }],
     ] as const) {
-      const refused = await server.ask("POST", `/api/runs/${runId}/${path}`, body);
+      const refused = await server.send("POST", `/api/runs/${runId}/${path}`, body);
       expect([refused.status, (await refused.json()).error.code]).toEqual([429, "rate_limited"]);
     }
     expect(await store.listMessages(runId)).toEqual([]);
-    expect((await server.ask("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);
+    expect((await server.send("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);
     await reaches(server, runId, "ended");
   });
 });

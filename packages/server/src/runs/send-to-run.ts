@@ -3,116 +3,123 @@ import { AgentError, type Fact, type RunMessage } from "capstan";
 import { isInRun } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
+import { createKeyConflictError, matchesStoredRequest, storeRequest } from "./idempotency.ts";
 
-/** What can be said to a run. */
-export type Message = RunMessage extends infer Each
+/** A message without its key. */
+export type MessageBody = RunMessage extends infer Each
   ? Each extends RunMessage
     ? Omit<Each, "key">
     : never
   : never;
 
-/** Who tells which run, and under which `Idempotency-Key`, if any. */
-export type Telling = {
+export type MessageTarget = {
   readonly caller: Caller;
   readonly runId: string;
   readonly key?: string | undefined;
 };
 
 /**
- * Tells a run something once. What the run would not heed is refused here, where somebody can still be told: an answer
- * that the question does not allow, a call that waits for something else, a second answer that contradicts the first.
- * Throws `rate_limited` when it would go on and the caller has no place for another run, or has used up the day.
+ * Sends a message to a run, once. Refuses here, where the caller gets an error, any message that the run would
+ * ignore: an answer that the question does not allow, a call that waits for something else, or an answer that
+ * contradicts an earlier one. Throws `rate_limited` if the message would resume the run and the caller's quota or
+ * daily budget is used up.
  */
-export async function tellRun(
+export async function sendToRun(
   deployment: Deployment,
-  { caller, runId, key }: Telling,
-  said: Message,
+  { caller, runId, key }: MessageTarget,
+  said: MessageBody,
 ): Promise<void> {
   const { store, engine } = deployment;
   const message = { ...said, key: key ?? crypto.randomUUID() } as RunMessage;
   const sessionId = (await store.findSession(runId)) ?? "";
   const place = { caller, runId, sessionId };
   const asked = { sessionId, id: message.key, request: { ...said, runId } };
-  const isKnown = await isSaid(deployment, place, message);
-  if (key !== undefined && (await wasAsked(store, asked))) return;
+  const isKnown = await wasSent(deployment, place, message);
+  if (key !== undefined && (await matchesStoredRequest(store, asked))) return;
   if (!isKnown) {
     await engine.checkMessage(runId, message);
     const { facts: position = 0 } = (await store.getSession(sessionId)) ?? {};
     const tell = () => engine.send(runId, message);
-    await (message.type === "cancel" ? tell() : goingOn(deployment, place, tell));
-    // The key was heard before, with other words.
-    if (message.type === "steer" && !(await isHeard(deployment, { ...place, position }, message)))
-      throw otherRequest();
+    await (message.type === "cancel" ? tell() : resumeWithinQuota(deployment, place, tell));
+    // The key was already used with another text.
+    if (message.type === "steer" && !(await wasDelivered(deployment, { ...place, position }, message)))
+      throw createKeyConflictError();
   }
-  if (key !== undefined) await rememberAsked(store, asked);
+  if (key !== undefined) await storeRequest(store, asked);
 }
 
-type Place = { readonly runId: string; readonly sessionId: string };
+type RunLocation = { readonly runId: string; readonly sessionId: string };
 
-/** Whether the run was told this already. Throws when it was told something else under the key, or about the call. */
-async function isSaid(
+/** Whether the message was sent before. Throws if a different one was sent with the same key or for the same call. */
+async function wasSent(
   { store }: Deployment,
-  { runId, sessionId }: Place,
+  { runId, sessionId }: RunLocation,
   message: RunMessage,
 ): Promise<boolean> {
   const { key, ...said } = message;
   for (const { key: earlier, ...unheard } of await store.listMessages(runId)) {
     const isSame = isDeepStrictEqual(unheard, said);
-    if (earlier === key && !isSame) throw otherRequest();
+    if (earlier === key && !isSame) throw createKeyConflictError();
     if (earlier === key) return true;
     if (!("callId" in said) || !("callId" in unheard) || said.callId !== unheard.callId) continue;
     if (isSame) return true;
-    throw answered(said.callId);
+    throw createConflictError(said.callId);
   }
   const facts = (await store.read(sessionId)).filter((fact) => isInRun(fact, runId));
   if (message.type === "cancel") return facts.some((fact) => fact.type === "cancel_requested");
-  return "callId" in message && isSettled(facts, message);
+  return "callId" in message && wasAnswered(facts, message);
 }
 
 type Answer = Extract<RunMessage, { readonly callId: string }>;
 
-/** Whether the log has this answer to the call. Throws when it has another one. */
-function isSettled(facts: readonly Fact[], message: Answer): boolean {
+/** Whether the log contains this answer to the call. Throws if it contains another one. */
+function wasAnswered(facts: readonly Fact[], message: Answer): boolean {
   const { callId } = message;
   if (message.type === "result") {
     const result = facts.find((fact) => fact.type === "tool_call_result" && fact.id === callId);
     if (result?.type !== "tool_call_result") return false;
-    if (isOtherResult(result, message.value)) throw answered(callId);
+    if (differsFromResult(result, message.value)) throw createConflictError(callId);
     return true;
   }
-  // Of a call that asks again, the last question counts.
-  const last = facts.findLast((fact) => isOfApproval(fact) && fact.callId === callId);
+  // If a call asked more than once, the last question counts.
+  const last = facts.findLast((fact) => isApprovalFact(fact) && fact.callId === callId);
   if (last?.type !== "approval_resolved") return false;
-  if (isOtherDecision(last, message)) throw answered(callId);
+  if (differsFromDecision(last, message)) throw createConflictError(callId);
   return true;
 }
 
-function isOfApproval(fact: Fact): fact is Resolved | Extract<Fact, { readonly type: "approval_required" }> {
+function isApprovalFact(
+  fact: Fact,
+): fact is Resolved | Extract<Fact, { readonly type: "approval_required" }> {
   return fact.type === "approval_required" || fact.type === "approval_resolved";
 }
 
 type Resolved = Extract<Fact, { readonly type: "approval_resolved" }>;
 
-function isOtherDecision(fact: Resolved, message: Exclude<Answer, { readonly type: "result" }>): boolean {
+function differsFromDecision(fact: Resolved, message: Exclude<Answer, { readonly type: "result" }>): boolean {
   if (fact.approved !== (message.type === "approve")) return true;
   return message.type === "approve" && !isDeepStrictEqual(fact.value ?? null, message.value ?? null);
 }
 
-/** As far as the log can tell: it has a text as the content, another value as the data, and cuts what is too large. */
-function isOtherResult(fact: Extract<Fact, { readonly type: "tool_call_result" }>, value: unknown): boolean {
+/**
+ * Compares as far as the log allows: it keeps text as content and other values as data, and truncates large results.
+ */
+function differsFromResult(
+  fact: Extract<Fact, { readonly type: "tool_call_result" }>,
+  value: unknown,
+): boolean {
   if (fact.handle !== undefined) return false;
   if (typeof value === "string") return fact.result !== value.toWellFormed();
   const inside: unknown = Reflect.get(Object(value), "data");
   return fact.data !== undefined && ![value, inside].some((one) => isDeepStrictEqual(fact.data, one));
 }
 
-type Steered = Extract<RunMessage, { readonly type: "steer" }>;
+type SteerMessage = Extract<RunMessage, { readonly type: "steer" }>;
 
-async function isHeard(
+async function wasDelivered(
   { store }: Deployment,
-  { runId, sessionId, position }: Place & { readonly position: number },
-  { key, text }: Steered,
+  { runId, sessionId, position }: RunLocation & { readonly position: number },
+  { key, text }: SteerMessage,
 ): Promise<boolean> {
   if ((await store.listMessages(runId)).some((unheard) => unheard.key === key)) return true;
   const isSteered = (fact: Fact) => fact.runId === runId && fact.type === "steered";
@@ -123,31 +130,31 @@ async function isHeard(
   );
 }
 
-function answered(callId: string): AgentError {
-  return new AgentError("approval_conflict", `The call "${callId}" was answered already, and otherwise.`);
+function createConflictError(callId: string): AgentError {
+  return new AgentError("approval_conflict", `Call "${callId}" was already answered with a different value.`);
 }
 
-type Rested = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };
+type ResumeTarget = { readonly caller: Caller; readonly runId: string; readonly sessionId: string };
 
 /**
- * Tells something to a run, as `tell` does. One that is at rest goes on then, so it needs what a new run needs: something
- * that is left of the caller's day, and a place among the caller's runs. Throws `rate_limited`, and nothing is told.
+ * Calls `send`, which resumes a suspended run. Like a new run, that needs remaining daily budget and a place in the
+ * caller's quota. Throws `rate_limited` without sending.
  */
-export async function goingOn<Told>(
-  { store, atWork, spending }: Deployment,
-  { caller, runId, sessionId }: Rested,
+export async function resumeWithinQuota<Told>(
+  { store, activeRuns, dailyBudget }: Deployment,
+  { caller, runId, sessionId }: ResumeTarget,
   tell: () => Promise<Told>,
 ): Promise<Told> {
   const run = (await store.listRuns(sessionId)).find((one) => one.runId === runId);
   const isTold = (await store.listMessages(runId)).length > 0;
   if (run?.state !== "waiting" || isTold) return tell();
-  await spending.within(caller, {});
-  if (atWork.has(sessionId)) return tell();
-  const expected = atWork.expect(caller, sessionId);
+  await dailyBudget.clampPolicy(caller, {});
+  if (activeRuns.has(sessionId)) return tell();
+  const expected = activeRuns.reserve(caller, sessionId);
   try {
     const told = await tell();
-    // Another process goes on with it, or nobody does.
-    if (!expected.isTakenUp()) expected.release();
+    // Another process resumes the run, or none does.
+    if (!expected.isStarted()) expected.release();
     return told;
   } catch (thrown) {
     expected.release();

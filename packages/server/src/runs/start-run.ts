@@ -11,77 +11,83 @@ import {
 import { clampPolicy } from "capstan/agents";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
-import { type Keyed, once, otherRequest, rememberAsked, wasAsked } from "./idempotency.ts";
+import {
+  createKeyConflictError,
+  type KeyedRequest,
+  matchesStoredRequest,
+  runOnce,
+  storeRequest,
+} from "./idempotency.ts";
 
-/** What somebody asks a run for. */
 export type RunRequest = {
-  /** What a person says; or a history that the client has kept, as its word. */
+  /** The user's message, or a history kept by the client, which is not trusted. */
   readonly input: UserEntry["content"] | { readonly history: readonly Entry[] };
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
-  /** The conversation it belongs to; a new one when left out. */
+  /** Omit for a new session. */
   readonly sessionId?: string | undefined;
   readonly policy?: unknown;
-  /** Of the person who asks; the server's own when left out or not known. */
+  /** The user's time zone. Falls back to the server's if omitted or unknown. */
   readonly timeZone?: string | undefined;
 };
 
-export type Started = {
+export type StartedRun = {
   readonly runId: string;
   readonly sessionId: string;
-  /** False when the same request has started it before. */
+  /** False if the same request started it before. */
   readonly isNew: boolean;
 };
 
-type Planned = Omit<RunRequest, "agent"> & {
+type RunPlan = Omit<RunRequest, "agent"> & {
   readonly agent: Agent;
   readonly runId: string;
   readonly sessionId: string;
 };
 
 /**
- * Starts a run that is kept, and resolves when its beginning is stored. With a key, the ids are made from it: so the same
- * request, sent twice, finds the run of the first, on every process and after every restart. Rejects with `session_busy` while the session has a run that is not over.
+ * Starts a stored run and resolves when its start is stored. With a key, the ids derive from it, so a repeated
+ * request finds the first run in any process and after a restart. Rejects with `session_busy` while the session has
+ * an unfinished run.
  */
 export async function startRun(
   deployment: Deployment,
   caller: Caller,
   { key, ...request }: RunRequest & { readonly key?: string | undefined },
-): Promise<Started> {
-  const agent = await deployment.agent(request.agent, request.model);
+): Promise<StartedRun> {
+  const agent = await deployment.resolveAgent(request.agent, request.model);
   const runId = `run_${key ?? crypto.randomUUID()}`;
-  const sessionId = request.sessionId ?? newSessionId(caller.scope, key);
-  const planned: Planned = { ...request, agent, runId, sessionId };
-  const keyed: Keyed = { sessionId, id: runId, request: { ...request, sessionId } };
+  const sessionId = request.sessionId ?? createSessionId(caller.scope, key);
+  const planned: RunPlan = { ...request, agent, runId, sessionId };
+  const keyed: KeyedRequest = { sessionId, id: runId, request: { ...request, sessionId } };
   if (key === undefined) {
-    await assertFree(deployment, planned);
-    await begin(deployment, caller, planned);
+    await assertSessionIdle(deployment, planned);
+    await launchRun(deployment, caller, planned);
     return { runId, sessionId, isNew: true };
   }
-  const { isNew } = await once(deployment, {
+  const { isNew } = await runOnce(deployment, {
     id: runId,
-    find: () => alreadyStarted(deployment, planned, keyed),
-    async make() {
-      await assertFree(deployment, planned);
-      await begin(deployment, caller, planned);
-      // Not waited for: what the model says meanwhile is heard by nobody yet.
-      rememberAsked(deployment.store, keyed).catch(deployment.report);
+    find: () => findStartedRun(deployment, planned, keyed),
+    async create() {
+      await assertSessionIdle(deployment, planned);
+      await launchRun(deployment, caller, planned);
+      // Not awaited: the caller subscribes only after this returns and would miss deltas.
+      storeRequest(deployment.store, keyed).catch(deployment.report);
       return true;
     },
   });
   return { runId, sessionId, isNew };
 }
 
-async function begin(deployment: Deployment, caller: Caller, planned: Planned): Promise<void> {
+async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<void> {
   const { agent, input, runId, sessionId, timeZone } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
-  const policy = await deployment.spending.within(caller, { ...deployment.policy, ...asked });
-  const options = await deployment.optionsFor({ scope: caller.scope, sessionId });
-  const { release } = deployment.atWork.expect(caller, sessionId);
-  const place = timeZone !== undefined && isKnown(timeZone) ? { timeZone } : {};
-  await whenStored({ ...options, session: sessionId, runId, policy, ...place }, (given) => {
+  const policy = await deployment.dailyBudget.clampPolicy(caller, { ...deployment.policy, ...asked });
+  const options = await deployment.getRunOptions({ scope: caller.scope, sessionId });
+  const { release } = deployment.activeRuns.reserve(caller, sessionId);
+  const place = timeZone !== undefined && isKnownTimeZone(timeZone) ? { timeZone } : {};
+  await waitUntilStored({ ...options, session: sessionId, runId, policy, ...place }, (given) => {
     try {
-      const handle = deployment.engine.run(agent, entriesOf(input), given);
+      const handle = deployment.engine.run(agent, toEntries(input), given);
       handle.then(release, release);
       return handle;
     } catch (thrown) {
@@ -91,22 +97,22 @@ async function begin(deployment: Deployment, caller: Caller, planned: Planned): 
   });
 }
 
-/** A browser may be newer than this process, and know zones that it does not. */
-function isKnown(timeZone: string): boolean {
+/** A browser may know time zones that this process does not. */
+function isKnownTimeZone(timeZone: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone }) !== undefined;
   } catch {
-    return false; // no such zone
+    return false; // unknown zone
   }
 }
 
-function entriesOf(input: RunRequest["input"]): readonly Entry[] {
+function toEntries(input: RunRequest["input"]): readonly Entry[] {
   if (typeof input === "object" && "history" in input) return input.history;
   return [{ type: "user", content: input }];
 }
 
-/** Resolves at the first event of a run: what an event says is stored. */
-function whenStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<void> {
+/** Resolves at the first event, which is emitted after it is stored. */
+function waitUntilStored(options: RunOptions, start: (options: RunOptions) => Run): Promise<void> {
   return new Promise((resolve, reject) => {
     const { hooks } = options;
     const onEvent: NonNullable<typeof hooks>["onEvent"] = (event) => {
@@ -117,24 +123,24 @@ function whenStored(options: RunOptions, start: (options: RunOptions) => Run): P
   });
 }
 
-async function assertFree({ store }: Deployment, { sessionId, runId }: Planned): Promise<void> {
+async function assertSessionIdle({ store }: Deployment, { sessionId, runId }: RunPlan): Promise<void> {
   const runs = await store.listRuns(sessionId);
   const open = runs.find((run) => run.state !== "ended" && run.runId !== runId);
   if (!open) return;
-  const message = `The session "${sessionId}" has a run that is not over, "${open.runId}": answer it, wait for its end, or cancel it.`;
+  const message = `Session "${sessionId}" has an unfinished run, "${open.runId}". Answer it, wait for it, or cancel it.`;
   throw new AgentError("session_busy", message);
 }
 
-/** The run that the same request has started; throws when it was another request. */
-async function alreadyStarted(
+/** Returns true if the same request started the run; throws if a different one did. */
+async function findStartedRun(
   { store }: Deployment,
-  planned: Planned,
-  keyed: Keyed,
+  planned: RunPlan,
+  keyed: KeyedRequest,
 ): Promise<true | undefined> {
   const { runId, agent, input } = planned;
   const sessionId = await store.findSession(runId);
   if (sessionId === undefined) return undefined;
-  if (sessionId === planned.sessionId && (await wasAsked(store, keyed))) return true;
+  if (sessionId === planned.sessionId && (await matchesStoredRequest(store, keyed))) return true;
   const start = (await store.read(sessionId)).find(
     (fact): fact is Extract<Fact, { readonly type: "run_start" }> =>
       fact.type === "run_start" && fact.runId === runId,
@@ -143,27 +149,27 @@ async function alreadyStarted(
     start !== undefined &&
     sessionId === planned.sessionId &&
     start.agent === agent.name &&
-    isDeepStrictEqual(start.input, entriesOf(input)) &&
-    says(start.policy, withoutBudget(planned.policy));
-  if (!isSame) throw otherRequest();
+    isDeepStrictEqual(start.input, toEntries(input)) &&
+    includesFields(start.policy, withoutBudget(planned.policy));
+  if (!isSame) throw createKeyConflictError();
   return true;
 }
 
-/** What is left of the day may have made it smaller than what was asked for. */
+/** The stored budget may have been lowered to the remaining daily budget. */
 function withoutBudget(policy: unknown): unknown {
   const { budget: _, ...rest } = (policy ?? {}) as Record<string, unknown>;
   return rest;
 }
 
-/** Whether a value has all that was asked for: a policy is stored with what nobody asked for too. */
-export function says(value: unknown, asked: unknown): boolean {
+/** Whether a value contains all requested fields. A stored policy also contains defaults. */
+export function includesFields(value: unknown, asked: unknown): boolean {
   if (typeof asked !== "object" || asked === null || Array.isArray(asked))
     return isDeepStrictEqual(value, asked);
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(asked).every(([field, one]) => says(Reflect.get(value, field), one));
+  return Object.entries(asked).every(([field, one]) => includesFields(Reflect.get(value, field), one));
 }
 
-/** A new session of a user, see `scopeOf`; always the same one for the same seed. */
-export function newSessionId(scope: string, seed: string = crypto.randomUUID()): string {
+/** Creates a session id in the user's scope (see `getScope`), deterministic for a seed. */
+export function createSessionId(scope: string, seed: string = crypto.randomUUID()): string {
   return scope ? `${scope}~ses_${seed}` : `ses_${seed}`;
 }

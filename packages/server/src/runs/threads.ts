@@ -2,33 +2,33 @@ import { createHash } from "node:crypto";
 import type { Event, RunInfo, Store } from "capstan";
 import { getScope, subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { newSessionId } from "./start-run.ts";
+import { createSessionId } from "./start-run.ts";
 
-/** A conversation that a client of another protocol names by an id of its own. */
+/** A conversation that another protocol's client identifies by its own id. */
 export type Thread = { readonly protocol: string; readonly scope: string; readonly id: string };
 
-const kind = "threads";
+const threadKind = "threads";
 
 /**
- * The session of a thread. Its id is made from the thread's, so it is the caller's by construction, and the same one on
- * every process and after every restart. Once an answer was made anew, it is the fork that has the new one.
+ * Returns the session of a thread. Its id derives from the thread's id, so it belongs to the caller and is the same
+ * in every process. After an answer was regenerated, it is the fork with the new answer.
  */
-export async function sessionOfThread(store: Store, thread: Thread): Promise<string> {
-  const first = firstSession(thread);
-  const other = (await store.getRecord(kind, first))?.body;
+export async function findThreadSession(store: Store, thread: Thread): Promise<string> {
+  const first = buildThreadSessionId(thread);
+  const other = (await store.getRecord(threadKind, first))?.body;
   const isTheirs = typeof other === "string" && getScope(other) === thread.scope;
   return isTheirs && (await store.getSession(other)) !== undefined ? other : first;
 }
 
-/** From here on the thread goes on in this session. */
+/** Continues the thread in another session. */
 export async function moveThread(store: Store, thread: Thread, sessionId: string): Promise<void> {
-  const id = firstSession(thread);
-  const { version = 0 } = (await store.getRecord(kind, id)) ?? {};
-  await store.putRecord({ kind, id, body: sessionId, replaces: true }, version);
+  const id = buildThreadSessionId(thread);
+  const { version = 0 } = (await store.getRecord(threadKind, id)) ?? {};
+  await store.putRecord({ kind: threadKind, id, body: sessionId, replaces: true }, version);
 }
 
-function firstSession({ protocol, scope, id }: Thread): string {
-  return newSessionId(
+function buildThreadSessionId({ protocol, scope, id }: Thread): string {
+  return createSessionId(
     scope,
     createHash("sha256")
       .update(JSON.stringify([protocol, id]))
@@ -36,26 +36,25 @@ function firstSession({ protocol, scope, id }: Thread): string {
   );
 }
 
-/** The newest run of a session. */
-export async function lastRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
+export async function findLastRun(store: Store, sessionId: string): Promise<RunInfo | undefined> {
   return (await store.listRuns(sessionId)).at(-1);
 }
 
-/** Where a run has last come to rest; 0 when it has not. */
-export async function lastRest(store: Store, { sessionId, runId }: RunInfo): Promise<number> {
+/** Returns the position of the run's last `waiting` fact, 0 if there is none. */
+export async function findLastWait(store: Store, { sessionId, runId }: RunInfo): Promise<number> {
   const facts = await store.read(sessionId);
   return facts.findLast((fact) => fact.type === "waiting" && fact.runId === runId)?.seq ?? 0;
 }
 
 /**
- * The events of a run behind a position until it ends, or waits for somebody: not when it only waits for a time, nor when it
- * was told something already. Ends early when the server leaves.
+ * Yields the events of a run after a position until it ends or waits for input. Continues if the run only waits for a
+ * point in time or has queued messages. Ends early on shutdown.
  */
-export async function* untilRest(
-  { store, leaving }: Pick<Deployment, "store" | "leaving">,
+export async function* readUntilSuspended(
+  { store, shutdownSignal }: Pick<Deployment, "store" | "shutdownSignal">,
   { runId, after = 0 }: { readonly runId: string; readonly after?: number },
 ): AsyncGenerator<Event, void, undefined> {
-  for await (const event of subscribe(store, { runId, after }, { signal: leaving })) {
+  for await (const event of subscribe(store, { runId, after }, { signal: shutdownSignal })) {
     yield event;
     if (event.type !== "waiting" || event.runId !== runId || event.until !== undefined) continue;
     const isTold = (await store.listMessages(runId)).length > 0;

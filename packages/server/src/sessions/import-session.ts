@@ -7,70 +7,68 @@ import type { Deployment } from "../deployment.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Writes the session of a file under an id. Whoever imports it may go on with its runs, or run them again: so none of them
- * keeps a policy that the caller could not ask for now, nor a budget beyond what is left of the day. Throws `rate_limited`
- * when nothing is.
+ * Imports a session file under an id. The caller may resume its runs or run them again, so their policies are lowered
+ * to the policy limits and to the remaining daily budget. Throws `rate_limited` when that is used up.
  */
-export async function importFile(
-  { store, policyLimits, spending }: Deployment,
+export async function importSession(
+  { store, policyLimits, dailyBudget }: Deployment,
   caller: Caller,
   { id, file }: { readonly id: string; readonly file: string },
 ): Promise<void> {
-  const read = parsed(file);
-  if (read && isEmpty(read)) return store.create(id, read.title);
-  const limits = await spending.within(caller, policyLimits);
-  // What is no policy at all is refused by whoever reads the file.
+  const read = parseSessionFile(file);
+  if (read && isEmptySession(read)) return store.create(id, read.title);
+  const limits = await dailyBudget.clampPolicy(caller, policyLimits);
+  // Invalid policies are refused by `import`.
   for (const fact of read?.facts ?? [])
-    if (isFields(fact) && fact.type === "run_start" && isFields(fact.policy))
-      fact.policy = lowered(fact.policy, limits);
+    if (isFieldRecord(fact) && fact.type === "run_start" && isFieldRecord(fact.policy))
+      fact.policy = lowerPolicy(fact.policy, limits);
   await sessions(store).import(read ? JSON.stringify(read) : file, id);
 }
 
-/** The policy, with the limit in the place of all that goes beyond one. */
-function lowered(policy: Fields, { budget: limit = {}, ...others }: PolicyLimits): Fields {
+/** Replaces every policy value beyond its limit by the limit. */
+function lowerPolicy(policy: Fields, { budget: limit = {}, ...others }: PolicyLimits): Fields {
   const { budget = {} } = policy;
-  if (!isFields(budget)) return policy;
+  if (!isFieldRecord(budget)) return policy;
   const outer = Object.entries(others).map(([name, most]) =>
-    within(picked(policy, name), { [name]: most } as PolicyLimits),
+    clampOrLimit(pickField(policy, name), { [name]: most } as PolicyLimits),
   );
   const inner = Object.entries(limit).map(
-    ([name, most]) => within({ budget: picked(budget, name) }, { budget: { [name]: most } }).budget,
+    ([name, most]) => clampOrLimit({ budget: pickField(budget, name) }, { budget: { [name]: most } }).budget,
   );
   return Object.assign({}, policy, ...outer, { budget: Object.assign({}, budget, ...inner) });
 }
 
-function within(asked: Fields, limits: PolicyLimits): PolicyOverrides {
+function clampOrLimit(asked: Fields, limits: PolicyLimits): PolicyOverrides {
   try {
     return clampPolicy(asked, limits);
   } catch {
-    return limits; // it asks for more
+    return limits; // beyond the limit
   }
 }
 
-function picked(fields: Fields, name: string): Fields {
+function pickField(fields: Fields, name: string): Fields {
   return fields[name] === undefined ? {} : { [name]: fields[name] };
 }
 
-type Read = Fields & { readonly facts: readonly unknown[]; readonly title?: string };
+type SessionFile = Fields & { readonly facts: readonly unknown[]; readonly title?: string };
 
-/** What looks like a session; anything else is refused by whoever reads it. */
-function parsed(file: string): Read | undefined {
+/** Returns undefined for anything but a session file, which `import` then refuses. */
+function parseSessionFile(file: string): SessionFile | undefined {
   try {
     const read: unknown = JSON.parse(file);
-    return isFields(read) && Array.isArray(read.facts) ? (read as Read) : undefined;
+    return isFieldRecord(read) && Array.isArray(read.facts) ? (read as SessionFile) : undefined;
   } catch {
     return undefined; // not JSON
   }
 }
 
-const longestTitle = 1000;
+const maxTitleLength = 1000;
 
-/** A session that nothing was said in. */
-function isEmpty({ format, version, facts, title = "" }: Read): boolean {
+function isEmptySession({ format, version, facts, title = "" }: SessionFile): boolean {
   const isFile = format === "capstan-session" && version === 1;
-  return isFile && facts.length === 0 && typeof title === "string" && title.length <= longestTitle;
+  return isFile && facts.length === 0 && typeof title === "string" && title.length <= maxTitleLength;
 }
 
-function isFields(value: unknown): value is Fields {
+function isFieldRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,35 +1,39 @@
 import { AgentError } from "capstan";
 import { subscribe } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
-import { forgetAsked } from "../runs/idempotency.ts";
-import { forgetBranches } from "./branches.ts";
+import { deleteRequests } from "../runs/idempotency.ts";
+import { deleteBranches } from "./branches.ts";
 
-const patienceMs = 5000;
+const cancelTimeoutMs = 5000;
 
 /**
- * Removes a session for good. A run that is at work is cancelled first, as whoever removes it expects; when it does not
- * end within five seconds, nothing is removed yet: `session_busy`.
+ * Removes a session. Cancels an active run first; throws `session_busy` and removes nothing if that run does not end
+ * within five seconds.
  */
 export async function removeSession(deployment: Deployment, sessionId: string): Promise<void> {
   const { store } = deployment;
   const runs = await store.listRuns(sessionId);
-  for (const { runId, state } of runs) if (state === "active") await endRun(deployment, runId);
+  for (const { runId, state } of runs) if (state === "active") await cancelRun(deployment, runId);
   await store.remove(sessionId);
-  await forgetBranches(store, sessionId);
-  await forgetAsked(store, sessionId);
+  await deleteBranches(store, sessionId);
+  await deleteRequests(store, sessionId);
 }
 
-async function endRun({ store, engine }: Deployment, runId: string): Promise<void> {
+async function cancelRun({ store, engine }: Deployment, runId: string): Promise<void> {
   try {
-    await engine.send(runId, { key: crypto.randomUUID(), type: "cancel", reason: "Its session is removed." });
+    await engine.send(runId, {
+      key: crypto.randomUUID(),
+      type: "cancel",
+      reason: "The session is being removed.",
+    });
   } catch (thrown) {
     if (thrown instanceof AgentError && thrown.code === "run_ended") return;
     throw thrown;
   }
   let isOver = false;
-  for await (const event of subscribe(store, { runId }, { signal: AbortSignal.timeout(patienceMs) }))
+  for await (const event of subscribe(store, { runId }, { signal: AbortSignal.timeout(cancelTimeoutMs) }))
     isOver = event.type === "done" && event.runId === runId;
   if (isOver) return;
-  const message = `The run "${runId}" is being cancelled and has not ended yet: remove its session in a moment.`;
-  throw new AgentError("session_busy", message, { retryAfterMs: patienceMs });
+  const message = `Run "${runId}" is being cancelled and has not ended yet. Remove its session in a moment.`;
+  throw new AgentError("session_busy", message, { retryAfterMs: cancelTimeoutMs });
 }

@@ -1,8 +1,8 @@
 import { type Agent, defineAgent, defineTool, type Event } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestServer, testServer } from "../testing/test-server.ts";
-import { metrics } from "./metrics.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
+import { createMetrics } from "./metrics.ts";
 
 let server: TestServer | undefined;
 afterEach(() => server?.close(0));
@@ -56,12 +56,12 @@ const localKey = "canary-local-key-0123456789";
 
 describe("GET /metrics", () => {
   it("counts runs, tokens, calls and times in the text format of Prometheus, and no content or names (S4-62) (A113)", async () => {
-    server = testServer({ agents: [agent()], apiKey: localKey });
+    server = createTestServer({ agents: [agent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "canary-user" });
     const headers = { authorization: `Bearer ${secret}` };
     const asking = { messages: [{ role: "user", content: "canary-question" }], model: "talker" };
-    expect((await server.ask("POST", "/v1/chat/completions", asking, headers)).status).toBe(200);
-    const answer = await server.ask("GET", "/metrics", undefined, { authorization: `Bearer ${localKey}` });
+    expect((await server.send("POST", "/v1/chat/completions", asking, headers)).status).toBe(200);
+    const answer = await server.send("GET", "/metrics", undefined, { authorization: `Bearer ${localKey}` });
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const text = await answer.text();
     expect(text).not.toContain("canary");
@@ -93,28 +93,28 @@ describe("GET /metrics", () => {
         ? { text: "Done." }
         : { calls: [{ id: "c1", name: tools.at(-1)?.name ?? "" }] },
     );
-    server = testServer({ agents: [defineAgent({ name: "talker", model })] });
+    server = createTestServer({ agents: [defineAgent({ name: "talker", model })] });
     for (const name of ["canary-one", "canary-two"]) {
       const tools = [{ type: "function", function: { name, parameters: { type: "object" } } }];
       const asked = { role: "user", content: "Go" };
       const first = { model: "talker", messages: [asked], tools };
-      const answer = await (await server.ask("POST", "/v1/chat/completions", first)).json();
+      const answer = await (await server.send("POST", "/v1/chat/completions", first)).json();
       const { message } = answer.choices[0];
       const result = { role: "tool", tool_call_id: message.tool_calls[0].id, content: "Seen." };
       const messages = [asked, message, result];
-      expect((await server.ask("POST", "/v1/chat/completions", { ...first, messages })).status).toBe(200);
+      expect((await server.send("POST", "/v1/chat/completions", { ...first, messages })).status).toBe(200);
     }
-    const text = await (await server.ask("GET", "/metrics")).text();
+    const text = await (await server.send("GET", "/metrics")).text();
     expect(text).not.toContain("canary");
     const calls = parse(text).filter(({ name }) => name === "capstan_tool_calls_total");
     expect(calls).toMatchObject([{ labels: { gen_ai_tool_name: "client", status: "ok" }, value: 2 }]);
   });
 
   it("is for admins alone (A84)", async () => {
-    server = testServer({ agents: [agent()], apiKey: localKey });
+    server = createTestServer({ agents: [agent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "ada" });
-    expect((await server.ask("GET", "/metrics")).status).toBe(401);
-    const answer = await server.ask("GET", "/metrics", undefined, { authorization: `Bearer ${secret}` });
+    expect((await server.send("GET", "/metrics")).status).toBe(401);
+    const answer = await server.send("GET", "/metrics", undefined, { authorization: `Bearer ${secret}` });
     expect(answer.status).toBe(403);
   });
 });
@@ -124,23 +124,23 @@ describe("the figures", () => {
     ({ runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0, id: "i", ...event }) as Event;
 
   it("have buckets that grow, up to all that was seen", () => {
-    const counts = metrics({ openStreams: () => 3, runsAtWork: () => 2 });
+    const counts = createMetrics({ countStreams: () => 3, countRuns: () => 2 });
     const usage = { inputTokens: 1, outputTokens: 1 };
     for (const ms of [5, 50, 500, 5000, 500_000])
-      counts.hear(told({ type: "message", model: "m", usage, ms }));
-    const samples = parse(counts.text());
+      counts.record(told({ type: "message", model: "m", usage, ms }));
+    const samples = parse(counts.format());
     const buckets = samples.filter(({ name }) => name.endsWith("_bucket")).map(({ value }) => value);
     expect(buckets).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 5]);
     expect(samples.find(({ name }) => name === "capstan_open_streams")?.value).toBe(3);
   });
 
   it("stay few and readable, whatever names are made up (A113)", () => {
-    const counts = metrics({ openStreams: () => 0, runsAtWork: () => 0 });
+    const counts = createMetrics({ countStreams: () => 0, countRuns: () => 0 });
     for (let index = 0; index < 2000; index++) {
       const name = `tool "${index}"\n\\ ${"x".repeat(500)}`;
-      counts.hear(told({ type: "tool_call_result", name, status: "ok" }));
+      counts.record(told({ type: "tool_call_result", name, status: "ok" }));
     }
-    const calls = parse(counts.text()).filter(({ name }) => name === "capstan_tool_calls_total");
+    const calls = parse(counts.format()).filter(({ name }) => name === "capstan_tool_calls_total");
     expect(calls.length).toBeLessThan(310);
     expect(calls.reduce((sum, { value }) => sum + value, 0)).toBe(2000);
     for (const { labels } of calls) expect(labels.gen_ai_tool_name?.length).toBeLessThan(150);

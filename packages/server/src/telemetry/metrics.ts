@@ -1,40 +1,44 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { type Agent, type Event, isFact } from "capstan";
-import { counter, gauge, histogram, type Metric } from "./prometheus.ts";
+import { createCounter, createGauge, createHistogram, type Metric } from "./prometheus.ts";
 
-/** What a server counts, without a word of what was said or by whom. */
+/** Metrics of a server. Contains no content and no user names. */
 export interface Metrics {
-  hear(event: Event): void;
-  /** All of it, in the text format of Prometheus. */
-  text(): string;
+  record(event: Event): void;
+  /** Formats all metrics as Prometheus text. */
+  format(): string;
 }
 
-/** What is so at this moment. */
-export type Gauges = { openStreams(): number; runsAtWork(): number };
+export type Gauges = { countStreams(): number; countRuns(): number };
 
-/** Upper bounds in seconds, those of the convention for `gen_ai.client.operation.duration`. */
-const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/** Upper bounds in seconds, from the convention for `gen_ai.client.operation.duration`. */
+const durationBuckets = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
 
-type Called = Extract<Event, { readonly type: "tool_call_result" }>;
+type ToolResultEvent = Extract<Event, { readonly type: "tool_call_result" }>;
 
-/** Counts from nothing. `isOwn` says which tools are the server's: all of them when left out. */
-export function metrics(gauges: Gauges, isOwn: (call: Called) => boolean = () => true): Metrics {
-  const runs = counter("capstan_runs_total", "Runs that came to an end, by how they ended.");
-  const tokens = counter(
+/** Creates the metrics. `isOwn` tells the server's tools from those of clients; by default all are the server's. */
+export function createMetrics(
+  gauges: Gauges,
+  isOwn: (call: ToolResultEvent) => boolean = () => true,
+): Metrics {
+  const runs = createCounter("capstan_runs_total", "Finished runs by status.");
+  const tokens = createCounter(
     "gen_ai_client_token_usage_total",
-    "Tokens used. Those of cache_read are part of input, those of reasoning part of output.",
+    "Tokens used. cache_read is part of input, reasoning is part of output.",
   );
-  const calls = counter("capstan_tool_calls_total", "Tool calls with a result, by tool and status.");
-  const failures = counter("capstan_model_failures_total", "Model calls given up, by error.");
-  const retries = counter("capstan_retries_total", "Attempts that were made again.");
-  const durations = histogram(
+  const calls = createCounter("capstan_tool_calls_total", "Tool calls with a result, by tool and status.");
+  const failures = createCounter("capstan_model_failures_total", "Failed model calls by error.");
+  const retries = createCounter("capstan_retries_total", "Repeated attempts.");
+  const durations = createHistogram(
     "gen_ai_client_operation_duration_seconds",
-    "How long models took to answer.",
-    seconds,
+    "Duration of model calls.",
+    durationBuckets,
   );
 
-  function used(model: string, ms: number | undefined, usage: Usage): void {
+  function recordUsage(model: string, ms: number | undefined, usage: Usage): void {
     const gen_ai_request_model = model;
     const add = (gen_ai_token_type: string, count = 0) =>
       count > 0 && tokens.add({ gen_ai_request_model, gen_ai_token_type }, count);
@@ -45,7 +49,7 @@ export function metrics(gauges: Gauges, isOwn: (call: Called) => boolean = () =>
     if (ms !== undefined) durations.observe({ gen_ai_request_model }, ms / 1000);
   }
   return {
-    hear(event) {
+    record(event) {
       if (!isFact(event)) {
         if (event.type === "retry") retries.add({});
         return;
@@ -53,55 +57,60 @@ export function metrics(gauges: Gauges, isOwn: (call: Called) => boolean = () =>
       if (event.type === "done" && event.parentRunId === undefined) runs.add({ status: event.status });
       if (event.type === "message" || event.type === "compacted" || event.type === "turn_summary") {
         const { model, ms, usage } = event;
-        if (model !== undefined && usage !== undefined) used(model, ms, usage);
+        if (model !== undefined && usage !== undefined) recordUsage(model, ms, usage);
       }
       if (event.type === "model_failed") failures.add({ error_type: event.error.code });
       if (event.type === "tool_call_result") {
-        // Models and clients can make up any number of names.
+        // Models and clients can invent any number of names.
         const isKnown = event.error?.code !== "unknown_tool";
         const gen_ai_tool_name = !isKnown ? "unknown" : isOwn(event) ? event.name : "client";
         calls.add({ gen_ai_tool_name, status: event.status });
       }
     },
-    text: () =>
-      [runs, tokens, calls, failures, retries, durations, ...present(gauges)]
-        .map((metric) => metric.text())
+    format: () =>
+      [runs, tokens, calls, failures, retries, durations, ...buildGauges(gauges)]
+        .map((metric) => metric.format())
         .join(""),
   };
 }
 
 type Usage = Extract<Event, { type: "message" }>["usage"];
 
-function present({ openStreams, runsAtWork }: Gauges): Metric[] {
+function buildGauges({ countStreams: openStreams, countRuns: runsAtWork }: Gauges): Metric[] {
   const { used_heap_size, heap_size_limit } = getHeapStatistics();
   const { active, idle } = performance.eventLoopUtilization();
   return [
-    gauge("capstan_open_streams", "Event streams that are open.", openStreams()),
-    gauge("capstan_runs_at_work", "Runs at work in this process.", runsAtWork()),
-    gauge("nodejs_heap_size_used_bytes", "Memory for objects that is in use.", used_heap_size),
-    gauge("nodejs_heap_size_limit_bytes", "The most memory for objects.", heap_size_limit),
-    gauge("process_resident_memory_bytes", "Memory of the process.", process.memoryUsage.rss()),
-    gauge("nodejs_eventloop_time_seconds_total", "Time of the event loop, by what it did.", [
+    createGauge("capstan_open_streams", "Open event streams.", openStreams()),
+    createGauge("capstan_runs_at_work", "Active runs in this process.", runsAtWork()),
+    createGauge("nodejs_heap_size_used_bytes", "Heap in use.", used_heap_size),
+    createGauge("nodejs_heap_size_limit_bytes", "Heap limit.", heap_size_limit),
+    createGauge(
+      "process_resident_memory_bytes",
+      "Resident memory of the process.",
+      process.memoryUsage.rss(),
+    ),
+    createGauge("nodejs_eventloop_time_seconds_total", "Time of the event loop by state.", [
       [{ nodejs_eventloop_state: "active" }, active / 1000],
       [{ nodejs_eventloop_state: "idle" }, idle / 1000],
     ]),
   ];
 }
 
-/** Of every agent. */
-const everywhere: readonly string[] = ["handoff", "read_result"];
+/** Tools that every agent has. */
+const builtinTools: readonly string[] = ["handoff", "read_result"];
 
 /**
- * Whether a tool is the server's: one of its agents, of those they hand over to, or of those that stored agents may have. Any
- * other was declared by a client. Agents that are tools, and so have runs inside of runs, are never changed by clients.
+ * Returns whether a tool belongs to the server: to its agents, their handoff targets, or the tools for stored agents.
+ * All others were declared by a client. Clients cannot change agents used as tools, so tools in nested runs always
+ * belong to the server.
  */
-export function ownTools(
+export function createToolMatcher(
   agents: readonly Agent[],
   named: readonly string[],
 ): (event: Event & { readonly name: string }) => boolean {
   const team = new Set(agents);
   for (const { handoffs } of team) for (const other of handoffs?.() ?? []) team.add(other);
-  const names = new Set([...everywhere, ...named, ...[...team].flatMap(({ tools }) => [...tools.keys()])]);
+  const names = new Set([...builtinTools, ...named, ...[...team].flatMap(({ tools }) => [...tools.keys()])]);
   const sources = [...team].flatMap(({ toolSource }) => toolSource ?? []);
   return ({ name, parentRunId }) =>
     parentRunId !== undefined ||

@@ -1,62 +1,66 @@
-/** What a figure is of: names and values. */
+// Hand-written instead of `prom-client`, which does not bound the number of label sets per metric.
+
 export type LabelSet = Readonly<Record<string, string>>;
 
-/** A metric in the text format of Prometheus. */
+/** A metric in the Prometheus text format. */
 export interface Metric {
-  text(): string;
+  format(): string;
 }
 
-/** Of one metric: what comes after so many kinds of figures is counted together. */
-const mostSeries = 300;
-const longestValue = 100;
+/** Max number of label sets per metric; further ones are counted as `other`. */
+const maxSeries = 300;
+const maxLabelLength = 100;
 
-/** A figure that only grows, for each set of labels. */
-export function counter(name: string, help: string): Metric & { add(labels: LabelSet, by?: number): void } {
-  const series = bounded(() => ({ value: 0 }));
+/** Creates a counter per label set. */
+export function createCounter(
+  name: string,
+  help: string,
+): Metric & { add(labels: LabelSet, by?: number): void } {
+  const series = createSeries(() => ({ value: 0 }));
   return {
     add(labels, by = 1) {
-      series.of(labels).value += by;
+      series.get(labels).value += by;
     },
-    text: () =>
-      page(name, help, "counter") +
-      [...series.all()].map(([key, { value }]) => line(name, key, value)).join(""),
+    format: () =>
+      formatHeader(name, help, "counter") +
+      [...series.all()].map(([key, { value }]) => formatLine(name, key, value)).join(""),
   };
 }
 
-type Observed = { readonly counts: number[]; sum: number; count: number };
+type Observations = { readonly counts: number[]; sum: number; count: number };
 
-/** How often something took how long; `bounds` are the upper bounds, in rising order. */
-export function histogram(
+/** Creates a histogram; `bounds` are upper bounds in ascending order. */
+export function createHistogram(
   name: string,
   help: string,
   bounds: readonly number[],
 ): Metric & { observe(labels: LabelSet, value: number): void } {
-  const series = bounded((): Observed => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
-  const linesOf = ([key, { counts, sum, count }]: [string, Observed]) => {
-    const bucket = (bound: string, value: number) =>
-      line(`${name}_bucket`, joined(key, `le="${bound}"`), value);
-    const buckets = bounds.map((bound, index) => bucket(String(bound), counts[index] ?? 0));
+  const series = createSeries((): Observations => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
+  const formatSeries = ([key, { counts, sum, count }]: [string, Observations]) => {
+    const formatBucket = (bound: string, value: number) =>
+      formatLine(`${name}_bucket`, appendLabel(key, `le="${bound}"`), value);
+    const buckets = bounds.map((bound, index) => formatBucket(String(bound), counts[index] ?? 0));
     return [
       ...buckets,
-      bucket("+Inf", count),
-      line(`${name}_sum`, key, sum),
-      line(`${name}_count`, key, count),
+      formatBucket("+Inf", count),
+      formatLine(`${name}_sum`, key, sum),
+      formatLine(`${name}_count`, key, count),
     ].join("");
   };
   return {
     observe(labels, value) {
-      const observed = series.of(labels);
+      const observed = series.get(labels);
       observed.sum += value;
       observed.count += 1;
       for (const [index, bound] of bounds.entries())
         if (value <= bound) observed.counts[index] = (observed.counts[index] ?? 0) + 1;
     },
-    text: () => page(name, help, "histogram") + [...series.all()].map(linesOf).join(""),
+    format: () => formatHeader(name, help, "histogram") + [...series.all()].map(formatSeries).join(""),
   };
 }
 
-/** What is so at the moment: one figure, or one for each set of labels. */
-export function gauge(
+/** Creates a gauge with one value, or one per label set. */
+export function createGauge(
   name: string,
   help: string,
   value: number | readonly (readonly [LabelSet, number])[],
@@ -64,22 +68,24 @@ export function gauge(
   const figures = typeof value === "number" ? ([[{}, value]] as const) : value;
   const type = name.endsWith("_total") ? "counter" : "gauge";
   return {
-    text: () =>
-      page(name, help, type) + figures.map(([labels, each]) => line(name, keyOf(labels), each)).join(""),
+    format: () =>
+      formatHeader(name, help, type) +
+      figures.map(([labels, each]) => formatLine(name, serializeLabels(labels), each)).join(""),
   };
 }
 
-/** Models and clients can make up any number of names: a set of labels too many becomes `other`. */
-function bounded<Value>(fresh: () => Value): {
-  of(labels: LabelSet): Value;
+/** Models and clients can invent any number of names, so label sets beyond the limit become `other`. */
+function createSeries<Value>(fresh: () => Value): {
+  get(labels: LabelSet): Value;
   all(): Iterable<[string, Value]>;
 } {
   const series = new Map<string, Value>();
   return {
     all: () => series,
-    of(labels) {
-      const known = keyOf(labels);
-      const key = series.has(known) || series.size < mostSeries ? known : keyOf(others(labels));
+    get(labels) {
+      const known = serializeLabels(labels);
+      const key =
+        series.has(known) || series.size < maxSeries ? known : serializeLabels(collapseLabels(labels));
       const value = series.get(key) ?? fresh();
       series.set(key, value);
       return value;
@@ -87,26 +93,26 @@ function bounded<Value>(fresh: () => Value): {
   };
 }
 
-function others(labels: LabelSet): LabelSet {
+function collapseLabels(labels: LabelSet): LabelSet {
   return Object.fromEntries(Object.keys(labels).map((label) => [label, "other"]));
 }
 
-function keyOf(labels: LabelSet): string {
+function serializeLabels(labels: LabelSet): string {
   return Object.entries(labels)
-    .map(([label, value]) => `${label}="${escaped(value.slice(0, longestValue).toWellFormed())}"`)
+    .map(([label, value]) => `${label}="${escapeLabel(value.slice(0, maxLabelLength).toWellFormed())}"`)
     .join(",");
 }
 
-const joined = (key: string, label: string): string => (key ? `${key},${label}` : label);
+const appendLabel = (key: string, label: string): string => (key ? `${key},${label}` : label);
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 
-function page(name: string, help: string, type: string): string {
+function formatHeader(name: string, help: string, type: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-function line(name: string, key: string, value: number): string {
+function formatLine(name: string, key: string, value: number): string {
   return `${name}${key && `{${key}}`} ${value}\n`;
 }

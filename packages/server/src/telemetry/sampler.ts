@@ -4,13 +4,13 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
-import type { Export } from "./telemetry-variables.ts";
+import type { TraceExport } from "./telemetry-variables.ts";
 
 /**
- * The sampler of a name. What goes by the parent goes by the trace id: every span of a run is in one trace, whose id
- * follows from the run, so that all of them, also those of a run that is resumed elsewhere, are kept or none is.
+ * Creates the sampler of a name. "parentbased" samplers decide by trace id: all spans of a run share one trace, whose
+ * id derives from the run, so they are sampled together, even if another process resumes the run.
  */
-export function samplerOf({ name, ratio }: Export["sampler"]): Sampler {
+export function createSampler({ name, ratio }: TraceExport["sampler"]): Sampler {
   if (name.endsWith("always_off")) return new AlwaysOffSampler();
   return name.endsWith("traceidratio") ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler();
 }

@@ -5,8 +5,8 @@ import { type Agent, defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { traceIdOf } from "capstan/trace";
 import { afterEach, describe, expect, it } from "vitest";
-import { type SpanReceiver, spanReceiver } from "../testing/span-receiver.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
+import { type SpanReceiver, startSpanReceiver } from "../testing/span-receiver.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { type TelemetryOptions, telemetry } from "./telemetry.ts";
 import type { TelemetryVariables } from "./telemetry-variables.ts";
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function receiving(status?: number): Promise<SpanReceiver> {
-  const receiver = await spanReceiver(status);
+  const receiver = await startSpanReceiver(status);
   open.push(receiver);
   return receiver;
 }
@@ -41,14 +41,14 @@ async function traced(
   options: TelemetryOptions = {},
 ): Promise<{ runId: string; metrics: string }> {
   const { onEvent, close } = await telemetry(env, options);
-  const server: TestServer = testServer({ agents: [agent()], secrets: [secret], onEvent });
-  const started = await server.ask("POST", "/api/runs", { input: `canary-question ${secret}` });
+  const server: TestServer = createTestServer({ agents: [agent()], secrets: [secret], onEvent });
+  const started = await server.send("POST", "/api/runs", { input: `canary-question ${secret}` });
   const { runId } = await started.json();
   for (let state = ""; state !== "ended"; ) {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    state = (await (await server.ask("GET", `/api/runs/${runId}`)).json()).state;
+    state = (await (await server.send("GET", `/api/runs/${runId}`)).json()).state;
   }
-  const metrics = await (await server.ask("GET", "/metrics")).text();
+  const metrics = await (await server.send("GET", "/metrics")).text();
   await server.close(0);
   await close();
   return { runId, metrics };
@@ -115,15 +115,15 @@ describe("tracing by the standard variables", () => {
       { onError: ({ message }) => problems.push(message) },
     );
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain(`Spans could not be sent to ${receiver.url}`);
+    expect(problems[0]).toContain(`Failed to export spans to ${receiver.url}`);
     expect(problems[0]).not.toContain("canary");
   });
 
   it.each([
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, /OTEL_EXPORTER_OTLP_ENDPOINT is not an address/],
-    [{ OTEL_EXPORTER_OTLP_HEADERS: "canary-key" }, /OTEL_EXPORTER_OTLP_HEADERS cannot be read/],
-    [{ OTEL_EXPORTER_OTLP_HEADERS: "a=%zz-canary" }, /OTEL_EXPORTER_OTLP_HEADERS cannot be read/],
-    [{ OTEL_TRACES_SAMPLER: "sometimes" }, /OTEL_TRACES_SAMPLER cannot be "sometimes"/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, /Invalid OTEL_EXPORTER_OTLP_ENDPOINT/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: "canary-key" }, /Invalid OTEL_EXPORTER_OTLP_HEADERS/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: "a=%zz-canary" }, /Invalid OTEL_EXPORTER_OTLP_HEADERS/],
+    [{ OTEL_TRACES_SAMPLER: "sometimes" }, /Unknown OTEL_TRACES_SAMPLER "sometimes"/],
     [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" }, /from 0 to 1/],
   ])("refuses %j, and shows no value of a header", async (variables, message) => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", ...variables };

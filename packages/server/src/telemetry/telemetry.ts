@@ -1,49 +1,49 @@
 import type { SpanExporter, TracerProviderOptions } from "@opentelemetry/sdk-trace";
 import type { Event } from "capstan";
 import { maskSecrets } from "capstan/logs";
-import { type Export, exportOf, type TelemetryVariables } from "./telemetry-variables.ts";
+import { parseVariables, type TelemetryVariables, type TraceExport } from "./telemetry-variables.ts";
 
-/** Sends spans of runs to where the standard variables say. */
+/** Exports spans of runs to an OTLP endpoint. */
 export interface Telemetry {
-  /** For `onEvent` of a server. */
+  /** Pass to `onEvent` of a server. */
   onEvent(event: Event): void;
-  /** Sends what is left, and ends. */
+  /** Flushes pending spans and stops. */
   close(): Promise<void>;
 }
 
 export type TelemetryOptions = {
-  /** Masked in all that is sent. */
+  /** Masked in all exported data. */
   readonly secrets?: readonly string[];
-  /** Told when spans cannot be sent, and not again until some were. */
+  /** Called when an export fails, and not again until one has succeeded. */
   readonly onError?: (error: Error) => void;
 };
 
-/** A process that leaves does not wait longer for whoever takes its spans. */
-const patienceMs = 5000;
+/** Max time to flush spans on shutdown. */
+const shutdownTimeoutMs = 5000;
 
-const none: Telemetry = { onEvent: () => undefined, close: async () => undefined };
+const noTelemetry: Telemetry = { onEvent: () => undefined, close: async () => undefined };
 
 /**
- * Tracing by the variables of OpenTelemetry: over OTLP (HTTP, protobuf) to `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or
- * `OTEL_EXPORTER_OTLP_ENDPOINT` and nowhere else. Without either nothing is loaded. Throws `invalid_definition` for a
- * variable that cannot be used.
+ * Starts tracing as configured by OpenTelemetry's variables, over OTLP (HTTP, protobuf) to
+ * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`. Without an endpoint nothing is loaded.
+ * Throws `invalid_definition` for an invalid variable.
  */
 export async function telemetry(env: TelemetryVariables, options: TelemetryOptions = {}): Promise<Telemetry> {
-  const target = exportOf(env);
-  if (!target) return none;
+  const target = parseVariables(env);
+  if (!target) return noTelemetry;
   const { BatchSpanProcessor, RandomIdGenerator, TracerProvider } = await import("@opentelemetry/sdk-trace");
   const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-proto");
   const { runIds, traces } = await import("capstan/trace");
-  const { samplerOf } = await import("./sampler.ts");
+  const { createSampler: samplerOf } = await import("./sampler.ts");
   const secrets = [...(options.secrets ?? []), ...target.secrets];
   const { url, headers } = target;
-  const tell = lossReport(target, options);
-  const exporter = watched(new OTLPTraceExporter({ url, headers: { ...headers } }), tell);
+  const tell = createLossReporter(target, options);
+  const exporter = withLossReport(new OTLPTraceExporter({ url, headers: { ...headers } }), tell);
   const ids = runIds(new RandomIdGenerator());
   const provider = new TracerProvider({
     idGenerator: ids,
     sampler: samplerOf(target.sampler),
-    resource: resourceOf(target.resource),
+    resource: createResource(target.resource),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   const { content, extraKeys } = target;
@@ -53,27 +53,30 @@ export async function telemetry(env: TelemetryVariables, options: TelemetryOptio
     async close() {
       sink.close();
       const sent = provider.shutdown().catch((thrown: unknown) => tell(String(thrown)));
-      await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+      await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, shutdownTimeoutMs).unref())]);
     },
   };
 }
 
-/** Says when spans begin to be lost: the SDK keeps it to itself. */
-function lossReport({ url, secrets }: Export, { onError }: TelemetryOptions): (lost?: string) => void {
+/** Reports the first failed export; the SDK does not. */
+function createLossReporter(
+  { url, secrets }: TraceExport,
+  { onError }: TelemetryOptions,
+): (lost?: string) => void {
   const mask = maskSecrets(secrets);
   let isTold = false;
   return (lost) => {
     if (lost !== undefined && !isTold)
-      onError?.(new Error(`Spans could not be sent to ${new URL(url).origin}: ${mask(lost)}`));
+      onError?.(new Error(`Failed to export spans to ${new URL(url).origin}: ${mask(lost)}`));
     isTold = lost !== undefined;
   };
 }
 
-function watched(exporter: SpanExporter, tell: (lost?: string) => void): SpanExporter {
+function withLossReport(exporter: SpanExporter, tell: (lost?: string) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        tell(result.code === 0 ? undefined : (result.error?.message ?? "they were refused"));
+        tell(result.code === 0 ? undefined : (result.error?.message ?? "the receiver refused them"));
         done(result);
       }),
     shutdown: () => exporter.shutdown(),
@@ -83,18 +86,17 @@ function watched(exporter: SpanExporter, tell: (lost?: string) => void): SpanExp
 
 type Resource = NonNullable<TracerProviderOptions["resource"]>;
 
-/** What the spans are of, in the form that the SDK takes. */
-function resourceOf(attributes: Export["resource"]): Resource {
+function createResource(attributes: TraceExport["resource"]): Resource {
   const resource: Resource = {
     attributes,
     asyncAttributesPending: false,
     waitForAsyncAttributes: async () => undefined,
     getRawAttributes: () => Object.entries(attributes),
-    merge: (other) => (other ? resourceOf({ ...attributes, ...texts(other.attributes) }) : resource),
+    merge: (other) => (other ? createResource({ ...attributes, ...toStrings(other.attributes) }) : resource),
   };
   return resource;
 }
 
-function texts(attributes: Resource["attributes"]): Record<string, string> {
+function toStrings(attributes: Resource["attributes"]): Record<string, string> {
   return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, String(value)]));
 }

@@ -1,4 +1,4 @@
-// An MCP server over stdio, for tests: `changing-mcp-server.ts <file with its tools as JSON>`, which is read anew each time.
+// Test MCP server over stdio: `changing-mcp-server.ts <JSON file with its tools>`. Reads the file on every request.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

@@ -1,4 +1,4 @@
-// A server in a process of its own, for tests: `drain-worker.ts <order as JSON>`. Says its address as its first line.
+// Test server in a child process: `drain-worker.ts <order as JSON>`. Prints its URL as the first line.
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getHeapSpaceStatistics } from "node:v8";
@@ -6,14 +6,14 @@ import { defineAgent, defineTool } from "capstan";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { createServer, drainOnSignals, listen } from "../index.ts";
-import type { ServeOrder } from "./start-drain-worker.ts";
+import type { DrainOrder } from "./start-drain-worker.ts";
 
-const { file, patienceMs, stepMs, waitFor }: ServeOrder = JSON.parse(process.argv[2] ?? "{}");
+const { file, patienceMs, stepMs, waitFor }: DrainOrder = JSON.parse(process.argv[2] ?? "{}");
 const ballast: number[][] = [];
-/** As the flag `--max-old-space-size` of the test says. */
+/** Equals the test's `--max-old-space-size`. */
 const oldSpace = 320 * 1024 * 1024;
 
-function oldBytes(): number {
+function measureOldSpace(): number {
   const old = getHeapSpaceStatistics().filter(({ space_name }) => !space_name.startsWith("new_"));
   return old.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 }
@@ -35,7 +35,7 @@ const fill = defineTool({
   input: {},
   effects: "none",
   async execute() {
-    while (oldBytes() < 0.92 * oldSpace) {
+    while (measureOldSpace() < 0.92 * oldSpace) {
       ballast.push(new Array<number>(262_144).fill(Math.random()));
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

@@ -1,7 +1,7 @@
 import { type Agent, defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 
-/** An agent that says hello, however often it is asked. */
-export function helloAgent(name = "helper"): Agent {
+/** Creates an agent that always answers "Hello.". */
+export function createHelloAgent(name = "helper"): Agent {
   return defineAgent({ name, model: scriptedModel(() => ({ text: "Hello." }), { record: false }) });
 }

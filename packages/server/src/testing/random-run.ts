@@ -2,11 +2,10 @@ import { defineAgent, defineTool, type Event, type Result, run } from "capstan";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import fc from "fast-check";
 
-/** What one run said, and what came of it. */
 export type RandomRun = { readonly events: readonly Event[]; readonly result: Result };
 
 const words = fc.string({ unit: "grapheme", maxLength: 40 });
-/** Also what looks like the framing of a protocol. */
+/** Includes text that looks like protocol framing. */
 const text = fc.oneof(
   words,
   fc.constantFrom(
@@ -26,13 +25,13 @@ const step: fc.Arbitrary<ScriptedStep> = fc.oneof(
   fc.record({ reasoning: text, text: words.map((said) => said || "Done.") }),
 );
 
-/** What a model says in the turns of one run. */
+/** Random model output for the turns of one run. */
 export const randomScript: fc.Arbitrary<readonly ScriptedStep[]> = fc
   .array(step, { maxLength: 4 })
   .map((steps) => [...steps, { text: "That is all." }]);
 
-/** Runs it in memory, with tools that work, fail and are agents themselves. */
-export async function randomRun(script: readonly ScriptedStep[]): Promise<RandomRun> {
+/** Runs a script in memory, with tools that succeed and fail. */
+export async function runRandomScript(script: readonly ScriptedStep[]): Promise<RandomRun> {
   const input = { type: "object" } as const;
   const look = defineTool({
     ...{ name: "look_up", description: "Looks something up", input, effects: "none" },

@@ -1,34 +1,35 @@
 import { z } from "zod";
 import type { Route } from "../routes/route.ts";
 
-/** Where a request can say something: a name and what it must be. */
+/** A named input of a route. */
 export type Field = {
   readonly place: "params" | "query" | "body";
   readonly name: string;
   readonly schema: z.ZodType;
 };
 
-/** Every field that a request to a route can have at its top. */
-export function fieldsOfRoute(route: Route): readonly Field[] {
+/** Lists the top-level fields of a route's parameters, query and body. */
+export function listRouteFields(route: Route): readonly Field[] {
   return (["params", "query", "body"] as const).flatMap((place) => {
     const schema = route[place];
-    return schema ? fieldsIn(schema).map(([name, field]) => ({ place, name, schema: field })) : [];
+    return schema ? listFields(schema).map(([name, field]) => ({ place, name, schema: field })) : [];
   });
 }
 
-function fieldsIn(schema: z.ZodType): readonly (readonly [string, z.ZodType])[] {
+function listFields(schema: z.ZodType): readonly (readonly [string, z.ZodType])[] {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return fieldsIn(schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodPipe) return fieldsIn(schema.in as z.ZodType);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => fieldsIn(option as z.ZodType));
+    return listFields(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodPipe) return listFields(schema.in as z.ZodType);
+  if (schema instanceof z.ZodUnion)
+    return schema.options.flatMap((option) => listFields(option as z.ZodType));
   if (schema instanceof z.ZodObject) return Object.entries(schema.shape as Record<string, z.ZodType>);
-  throw new Error("The fields of this schema cannot be seen: teach `fieldsIn` to look into it.");
+  throw new Error("Unsupported schema: extend `listFields`.");
 }
 
 const text = [{ role: "user", content: "Hi" }];
 
-/** A good body for each route that takes one. */
-export const goodBodies: Readonly<Record<string, object>> = {
+/** A valid body for each route that takes one. */
+export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/sign-in": { code: "none" },
   "PUT /api/agents/{name}": { data: { format: 1, name: "note" }, expectedVersion: 0 },
   "POST /api/sessions": {},
@@ -48,5 +49,4 @@ export const goodBodies: Readonly<Record<string, object>> = {
   "POST /v1/responses": { model: "helper", input: "Hi" },
 };
 
-/** A name for a route. */
-export const routeName = ({ method, path }: Route): string => `${method} ${path}`;
+export const formatRouteName = ({ method, path }: Route): string => `${method} ${path}`;

@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { type Agent, defineAgent, defineTool, type Model, type ModelRequest } from "capstan";
 
-/** What a run of the slow agent does, turn by turn; it is asked for as JSON. */
+/** Turns of the slow agent; the run's input is this as JSON. */
 export type SlowPlan = readonly {
   readonly say?: string;
-  /** A file: the message does not end before it exists. */
+  /** File that must exist before the message ends. */
   readonly waitFor?: string;
-  /** `look` takes a moment, `pay` needs an approval, `screen` is the client's. */
+  /** `look` takes a moment, `pay` needs approval, `screen` runs at the client. */
   readonly call?: "look" | "pay" | "screen";
 }[];
 
 const wordMs = 12;
 const lookMs = 60;
 
-const pause = (ms: number, signal: AbortSignal) =>
+const waitMs = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => {
@@ -22,15 +22,18 @@ const pause = (ms: number, signal: AbortSignal) =>
     });
   });
 
-/** An agent that does what its input says, word by word. It follows from the history alone, so any process can go on. */
-export function slowAgent(canary: (line: string) => void): Agent {
+/**
+ * Creates an agent that follows the plan in its input, word by word. The next step depends on the history only, so
+ * any process can continue a run.
+ */
+export function createSlowAgent(canary: (line: string) => void): Agent {
   const look = defineTool({
     name: "look",
     description: "Looks",
     input: { type: "object" },
     effects: "none",
     async execute(_, { signal, idempotencyKey }) {
-      await pause(lookMs, signal);
+      await waitMs(lookMs, signal);
       canary(`look ${idempotencyKey}`);
       return "seen";
     },
@@ -63,13 +66,13 @@ const model: Model = {
   id: "slow",
   async *stream({ history }, { signal }) {
     const turn = history.filter(({ type }) => type === "assistant").length;
-    const step = planIn(history)[turn];
-    const { say = "", waitFor, call } = step ?? { say: lastWords(history) };
+    const step = parsePlan(history)[turn];
+    const { say = "", waitFor, call } = step ?? { say: formatSummary(history) };
     for (const text of say.match(/\S+\s*/g) ?? []) {
-      await pause(wordMs, signal);
+      await waitMs(wordMs, signal);
       yield [{ type: "text", text }];
     }
-    while (waitFor && !existsSync(waitFor)) await pause(wordMs, signal);
+    while (waitFor && !existsSync(waitFor)) await waitMs(wordMs, signal);
     if (call) yield [{ type: "call_start", index: 0, name: call }];
     if (call) yield [{ type: "call_delta", index: 0, text: JSON.stringify({ turn }) }];
     yield [
@@ -81,18 +84,18 @@ const model: Model = {
 
 type History = ModelRequest["history"];
 
-function textOf(content: string | readonly unknown[]): string {
+function toText(content: string | readonly unknown[]): string {
   return typeof content === "string" ? content : "";
 }
 
-function planIn(history: History): SlowPlan {
+function parsePlan(history: History): SlowPlan {
   const [first] = history.filter((entry) => entry.type === "user");
-  return JSON.parse(textOf(first?.content ?? "[]"));
+  return JSON.parse(toText(first?.content ?? "[]"));
 }
 
-/** What it was told on the way, and what its calls gave. */
-function lastWords(history: History): string {
+/** Lists steering messages and tool results. */
+function formatSummary(history: History): string {
   const told = history.filter((entry) => entry.type === "user").slice(1);
   const results = history.filter((entry) => entry.type === "result");
-  return ["Done:", ...[...told, ...results].map(({ content }) => textOf(content))].join(" ");
+  return ["Done:", ...[...told, ...results].map(({ content }) => toText(content))].join(" ");
 }

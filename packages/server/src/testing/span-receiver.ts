@@ -2,24 +2,23 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a receiver of spans was sent. */
 export type Received = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 };
 
-/** A receiver of OTLP over HTTP on this machine. */
+/** An OTLP receiver on loopback. */
 export interface SpanReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** All bodies as text: protobuf has strings as they are. */
+  /** All bodies as text; protobuf keeps strings readable. */
   text(): string;
   close(): void;
 }
 
-/** Starts one that answers everything with `status`. */
-export async function spanReceiver(status = 200): Promise<SpanReceiver> {
+/** Starts a receiver that answers every request with `status`. */
+export async function startSpanReceiver(status = 200): Promise<SpanReceiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];

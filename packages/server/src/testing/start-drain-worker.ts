@@ -3,35 +3,38 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What `drain-worker.ts` is told. */
-export type ServeOrder = {
+/** Arguments of `drain-worker.ts`. */
+export type DrainOrder = {
   readonly file: string;
   readonly patienceMs: number;
   readonly stepMs: number;
-  /** A file: no step ends before it exists. */
+  /** File that must exist before a step ends. */
   readonly waitFor?: string;
 };
 
-/** A server in a process of its own. */
-export type Apart = {
+/** A server in a child process. */
+export type DrainWorker = {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code or signal. */
   readonly ended: Promise<number | string>;
 };
 
 const program = join(import.meta.dirname, "drain-worker.ts");
 const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-workers");
 
-export type ApartOptions = {
-  /** For Node. */
+export type DrainWorkerOptions = {
+  /** Flags for Node. */
   readonly flags?: readonly string[];
-  /** How many files it may have open. */
+  /** Max number of open files. */
   readonly files?: number;
 };
 
-/** Starts a server on a file, and resolves when it listens. */
-export async function serveApart(order: ServeOrder, options: ApartOptions = {}): Promise<Apart> {
+/** Starts a server on a database file; resolves when it listens. */
+export async function startDrainWorker(
+  order: DrainOrder,
+  options: DrainWorkerOptions = {},
+): Promise<DrainWorker> {
   const { flags = [], files = 1024 } = options;
   const fixed = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
   const node = [process.execPath, ...fixed, ...flags, program, JSON.stringify(order)];
@@ -42,6 +45,6 @@ export async function serveApart(order: ServeOrder, options: ApartOptions = {}):
   const ended = once(child, "exit").then(([code, signal]): number | string => code ?? signal);
   const lines = createInterface(child.stdout);
   const url = await Promise.race([once(lines, "line").then(([line]) => String(line)), ended]);
-  if (typeof url !== "string" || !url.startsWith("http")) throw new Error(`The server ended with ${url}.`);
+  if (typeof url !== "string" || !url.startsWith("http")) throw new Error(`The server exited with ${url}.`);
   return { url, child, ended };
 }

@@ -1,22 +1,22 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Reachable, ServeOrder } from "./server-worker.ts";
+import type { ServerAddress, ServerOrder } from "./server-worker.ts";
 
-/** A server in a process of its own. */
-export interface ServerProcess extends Reachable {
-  /** At once, as when its machine loses power. */
+/** A server in a child process. */
+export interface ServerProcess extends ServerAddress {
+  /** Kills the process, like a power failure. */
   kill(): Promise<void>;
-  /** As whoever looks after it does. */
+  /** Shuts the server down with SIGTERM. */
   stop(): Promise<void>;
 }
 
 const program = join(import.meta.dirname, "server-worker.ts");
-// What Node has compiled, so that later ones start faster.
+// Node's compile cache, which speeds up later starts.
 const compiled = join(import.meta.dirname, "../../../../node_modules/.cache/capstan-servers");
 
-/** Resolves when it can be reached. */
-export async function startServer(order: ServeOrder): Promise<ServerProcess> {
+/** Resolves when the server listens. */
+export async function startServerWorker(order: ServerOrder): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
     ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning", program, JSON.stringify(order)],
@@ -29,15 +29,15 @@ export async function startServer(order: ServeOrder): Promise<ServerProcess> {
   child.stderr.on("data", (text: Buffer) => {
     errors = `${errors}${text}`.slice(-4_000);
   });
-  child.stdin.on("error", () => undefined); // it was killed
+  child.stdin.on("error", () => undefined); // the process was killed
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const reachable = await new Promise<Reachable>((resolve, reject) => {
+  const reachable = await new Promise<ServerAddress>((resolve, reject) => {
     createInterface(child.stdout).once("line", (line) => resolve(JSON.parse(line)));
-    child.once("close", () => reject(new Error(`The server has not started:\n${errors}`)));
+    child.once("close", () => reject(new Error(`The server did not start:\n${errors}`)));
   });
-  const end = (signal: "SIGKILL" | "SIGTERM") => {
+  const stopWith = (signal: "SIGKILL" | "SIGTERM") => {
     child.kill(signal);
     return ended;
   };
-  return { ...reachable, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+  return { ...reachable, kill: () => stopWith("SIGKILL"), stop: () => stopWith("SIGTERM") };
 }

@@ -1,17 +1,16 @@
 import type { Tool } from "capstan";
 import { type PolicyLimits, resolvePolicyLimits, type StoredAgentsOptions } from "capstan/agents";
 
-/** What the data of a stored agent may name. */
+/** Tools, sources and models that a stored agent may use. */
 export type AgentParts = {
   readonly tools: readonly { readonly name: string; readonly description?: string }[];
   readonly sources: readonly string[];
-  /** Left out: any `provider/model`. */
+  /** Omitted if any `provider/model` is allowed. */
   readonly models?: readonly string[];
   readonly policyLimits: PolicyLimits;
 };
 
-/** By what a server was given for them. */
-export function agentParts(given: Omit<StoredAgentsOptions, "store" | "coded"> = {}): AgentParts {
+export function buildAgentParts(given: Omit<StoredAgentsOptions, "store" | "coded"> = {}): AgentParts {
   const { tools = [], sources = [], models, policyLimits } = given;
   const named: readonly (readonly [string, Tool | object])[] = Array.isArray(tools)
     ? tools.map((tool: Tool) => [tool.name, tool] as const)
@@ -19,7 +18,7 @@ export function agentParts(given: Omit<StoredAgentsOptions, "store" | "coded"> =
   return {
     tools: named.map(([name, tool]) => ({
       name,
-      // One that is made for each agent has no words before it is.
+      // A tool created per agent has no description yet.
       ...("description" in tool && { description: tool.description }),
     })),
     sources,

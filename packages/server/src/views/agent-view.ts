@@ -4,45 +4,44 @@ import type { AgentInfo, ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 
-/** One of the agents, for somebody who asks. */
-export async function agentView(
+/** Describes an agent to a caller; admins also get the data of stored agents. */
+export async function buildAgentView(
   { agents }: Deployment,
   listed: ListedAgent,
   { isAdmin }: Caller,
 ): Promise<AgentInfo> {
   const { name } = listed;
-  if (listed.source === "coded") return { name, source: "coded", ...madeOf(listed.agent) };
+  if (listed.source === "coded") return { name, source: "coded", ...describeAgent(listed.agent) };
   const { source, version, data, createdAt, updatedAt, problem } = listed;
-  // One that cannot run cannot be made either.
+  // An agent with a problem cannot be created.
   const agent = problem === undefined ? await agents.agent(name, version) : undefined;
   return {
     ...{ name, source, version, createdAt, updatedAt },
     ...(data.description !== undefined && { description: data.description }),
-    ...(agent ? madeOf(agent) : { models: [], tools: [], handoffs: [] }),
+    ...(agent ? describeAgent(agent) : { models: [], tools: [], handoffs: [] }),
     ...(problem !== undefined && { problem }),
     ...(isAdmin && { data }),
   };
 }
 
-function madeOf(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
+function describeAgent(agent: Agent): Pick<AgentInfo, "models" | "tools" | "handoffs"> {
   return {
     models: agent.models.main.map((model) => (typeof model === "string" ? model : model.id)),
-    tools: toolsOf(agent).map(toolView),
+    tools: listTools(agent).map(buildToolView),
     handoffs: (agent.handoffs?.() ?? []).map(({ name }) => name),
   };
 }
 
-/** Those of an agent whose tools come and go are asked for, as a turn would. */
-function toolsOf({ tools, toolSource }: Agent): readonly Tool[] {
+/** Resolves dynamic tools, as a turn would. */
+function listTools({ tools, toolSource }: Agent): readonly Tool[] {
   try {
     return toolSource?.() ?? [...tools.values()];
   } catch {
-    return []; // at this moment there are none to be had
+    return []; // currently unavailable
   }
 }
 
-/** One of the tools of an agent. */
-export function toolView({
+export function buildToolView({
   name,
   description,
   effects,

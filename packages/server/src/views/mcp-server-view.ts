@@ -3,27 +3,26 @@ import type { Event, Tool } from "capstan";
 import type { ToolInfo } from "capstan/client";
 import { getScope } from "capstan/sessions";
 import type { Caller } from "../access/caller.ts";
-import { toolView } from "./agent-view.ts";
+import { buildToolView } from "./agent-view.ts";
 
-/** An MCP server as people look after it. */
+/** Status of an MCP server for the user interface. */
 export type McpServerView = {
   readonly name: string;
   readonly state: ServerStatus["state"];
   readonly error?: { readonly code: string; readonly message: string };
   readonly restarts: number;
-  /** By the server's names for them. */
+  /** Named as on the MCP server, without prefix. */
   readonly tools: readonly ToolInfo[];
-  /** Off until they are trusted again. */
+  /** Disabled until they are trusted again. */
   readonly changed: readonly { readonly name: string; readonly was: unknown; readonly is: unknown }[];
   readonly problems: readonly string[];
-  /** Of whoever asks, the newest first. */
+  /** Calls of the caller, newest first. */
   readonly calls: readonly McpCall[];
-  /** The last lines, for those who look after the server. */
+  /** Last log lines, for admins only. */
   readonly log?: readonly string[];
 };
 
-/** The servers of a deployment, for somebody who asks. */
-export function mcpView(
+export function buildMcpServerViews(
   mcp: McpTools | undefined,
   calls: McpCalls,
   { scope, isAdmin }: Caller,
@@ -32,20 +31,22 @@ export function mcpView(
   const tools = new Map(mcp.tools.map((tool) => [tool.name, tool]));
   return mcp.status().map(({ name, state, error, restarts, changed, problems, log, tools: names }) => ({
     ...{ name, state, restarts, problems },
-    // What went wrong may show how it is started.
-    ...(error && { error: { code: error.code, message: isAdmin ? error.message : "It does not work." } }),
-    tools: names.flatMap((full) => shownTool(tools.get(full), name)),
+    // Error messages may reveal the server's command line.
+    ...(error && {
+      error: { code: error.code, message: isAdmin ? error.message : "The server is unavailable." },
+    }),
+    tools: names.flatMap((full) => buildServerTools(tools.get(full), name)),
     changed: isAdmin ? changed : changed.map((tool) => ({ name: tool.name, was: undefined, is: undefined })),
-    calls: calls.of(name, scope),
+    calls: calls.list(name, scope),
     ...(isAdmin && { log }),
   }));
 }
 
-function shownTool(tool: Tool | undefined, server: string): readonly ToolInfo[] {
-  return tool ? [{ ...toolView(tool), name: tool.name.slice(`mcp_${server}_`.length) }] : [];
+function buildServerTools(tool: Tool | undefined, server: string): readonly ToolInfo[] {
+  return tool ? [{ ...buildToolView(tool), name: tool.name.slice(`mcp_${server}_`.length) }] : [];
 }
 
-/** A call of a tool of an MCP server, without what was asked and answered. */
+/** A call of an MCP tool, without arguments and result. */
 export type McpCall = {
   readonly tool: string;
   readonly at: number;
@@ -55,38 +56,40 @@ export type McpCall = {
   readonly sessionId: string;
 };
 
-/** The last calls that this process has made. */
+/** Recent MCP calls of this process. */
 export interface McpCalls {
-  hear(event: Event): void;
-  /** Those of one user, the newest first. */
-  of(server: string, scope: string): readonly McpCall[];
+  record(event: Event): void;
+  /** Lists the calls of one user, newest first. */
+  list(server: string, scope: string): readonly McpCall[];
 }
 
-const mostShown = 20;
-/** Of all users together. */
-const mostKept = 500;
+const maxListed = 20;
+/** Per server, for all users. */
+const maxStored = 500;
 
-/** For servers of these names. Tools are named `mcp_<server>_<tool>`. */
-export function mcpCalls(servers: () => readonly string[]): McpCalls {
-  const kept = new Map<string, McpCall[]>();
-  /** The longest one, for the name of a server may begin with that of another. */
-  function serverOf(name: string): string | undefined {
+/** Records calls to these servers. Tools are named `mcp_<server>_<tool>`. */
+export function createMcpCalls(servers: () => readonly string[]): McpCalls {
+  const callsByServer = new Map<string, McpCall[]>();
+  /** The longest match, because one server's name may be a prefix of another's. */
+  function findServer(name: string): string | undefined {
     if (!name.startsWith("mcp_")) return undefined;
     const named = servers().filter((server) => name.startsWith(`mcp_${server}_`));
     return named.toSorted((left, right) => right.length - left.length)[0];
   }
   return {
-    hear(event) {
+    record(event) {
       if (event.type !== "tool_call_result") return;
-      const server = serverOf(event.name);
+      const server = findServer(event.name);
       if (server === undefined) return;
       const { at, ms, status, runId, sessionId } = event;
-      const calls = kept.get(server) ?? [];
-      kept.set(server, calls);
+      const calls = callsByServer.get(server) ?? [];
+      callsByServer.set(server, calls);
       calls.unshift({ tool: event.name.slice(`mcp_${server}_`.length), at, ms, status, runId, sessionId });
-      calls.length = Math.min(calls.length, mostKept);
+      calls.length = Math.min(calls.length, maxStored);
     },
-    of: (server, scope) =>
-      (kept.get(server) ?? []).filter(({ sessionId }) => getScope(sessionId) === scope).slice(0, mostShown),
+    list: (server, scope) =>
+      (callsByServer.get(server) ?? [])
+        .filter(({ sessionId }) => getScope(sessionId) === scope)
+        .slice(0, maxListed),
   };
 }

@@ -4,10 +4,10 @@ import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { routes } from "../routes/all-routes.ts";
 import type { Route } from "../routes/route.ts";
-import { type TestServer, testServer } from "../testing/test-server.ts";
-import { type OpenApi, openApi } from "./openapi.ts";
+import { createTestServer, type TestServer } from "../testing/test-server.ts";
+import { buildOpenApi, type OpenApi } from "./openapi.ts";
 
-const document: OpenApi = JSON.parse(JSON.stringify(openApi(routes)));
+const document: OpenApi = JSON.parse(JSON.stringify(buildOpenApi(routes)));
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 function* within(value: unknown, path = "#"): Generator<{ path: string; value: object }> {
@@ -22,7 +22,7 @@ describe("the OpenAPI document", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(written.toSorted()).toEqual(routes.map(nameOf).toSorted());
-    for (const { method, path, summary, answers } of routes) {
+    for (const { method, path, summary, responses: answers } of routes) {
       const operation = document.paths[path]?.[method.toLowerCase()];
       expect(operation).toMatchObject({ summary });
       expect(Object.keys(operation?.responses as object)).toEqual([...Object.keys(answers), "4XX", "5XX"]);
@@ -77,16 +77,16 @@ beforeEach(() => {
     return isFirst && ["pay", "move"].includes(name) ? { calls: [{ id: "c1", name }] } : { text: "Hello." };
   });
   const agents = [defineAgent({ name: "helper", model, tools: [move, pay] })];
-  server = testServer({ agents, store, storedAgents: { models: [model] } });
+  server = createTestServer({ agents, store, storedAgents: { models: [model] } });
 });
 afterEach(() => server.close(0));
 
 type Run = { readonly runId: string; readonly sessionId: string };
 
 async function run(input: string, state: string): Promise<Run> {
-  const started: Run = await (await server.ask("POST", "/api/runs", { input })).json();
+  const started: Run = await (await server.send("POST", "/api/runs", { input })).json();
   for (;;) {
-    const { state: at } = await (await server.ask("GET", `/api/runs/${started.runId}`)).json();
+    const { state: at } = await (await server.send("GET", `/api/runs/${started.runId}`)).json();
     if (at === state) return started;
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -127,7 +127,7 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /api/agents/{name}": () => ({ path: "/api/agents/helper" }),
   "PUT /api/agents/{name}": () => ({ path: "/api/agents/note", body: { data, expectedVersion: 0 } }),
   "DELETE /api/agents/{name}": async () => {
-    await server.ask("PUT", "/api/agents/note", { data, expectedVersion: 0 });
+    await server.send("PUT", "/api/agents/note", { data, expectedVersion: 0 });
     return { path: "/api/agents/note?expectedVersion=1" };
   },
   "GET /api/sessions": async () => {
@@ -222,7 +222,7 @@ describe("what the document says", () => {
     if (elsewhere.includes(name)) return;
     const { path, body, headers } =
       (await requests[name]?.()) ?? expect.unreachable(`No request for ${name}.`);
-    const answer = await server.ask(route.method, path, body, headers);
+    const answer = await server.send(route.method, path, body, headers);
     const operation = document.paths[route.path]?.[route.method.toLowerCase()];
     const documented = Reflect.get(Object(operation?.responses), `${answer.status}`);
     expect(documented, `${answer.status} ${await answer.clone().text()}`).toBeDefined();

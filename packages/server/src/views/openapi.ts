@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Answer, Route } from "../routes/route.ts";
+import type { Route, RouteResponse } from "../routes/route.ts";
 import { problem } from "../routes/schemas.ts";
 
-/** A document of OpenAPI 3.1. */
+/** An OpenAPI 3.1 document. */
 export type OpenApi = {
   readonly openapi: "3.1.0";
   readonly info: { readonly title: string; readonly version: string };
@@ -12,23 +12,23 @@ export type OpenApi = {
 
 type Operation = Readonly<Record<string, unknown>>;
 
-/** Describes routes by what they are dispatched and checked by. */
-export function openApi(routes: readonly Route[]): OpenApi {
+/** Builds the document from the same schemas that requests are validated with. */
+export function buildOpenApi(routes: readonly Route[]): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     const methods = paths[route.path] ?? {};
     paths[route.path] = methods;
-    methods[route.method.toLowerCase()] = operationOf(route);
+    methods[route.method.toLowerCase()] = buildOperation(route);
   }
   return {
     openapi: "3.1.0",
     info: { title: "Capstan", version: "1" },
     paths,
     components: {
-      schemas: { Problem: jsonSchema(problem, "output") },
+      schemas: { Problem: toJsonSchema(problem, "output") },
       responses: {
         Problem: {
-          description: "What went wrong: `code` says which, `message` what to do.",
+          description: "The error: a stable `code`, and a `message` that says what to do.",
           content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } },
         },
       },
@@ -37,54 +37,55 @@ export function openApi(routes: readonly Route[]): OpenApi {
   };
 }
 
-function operationOf(route: Route): Operation {
-  const { summary, access, body, answers } = route;
+function buildOperation(route: Route): Operation {
+  const { summary, access, body, responses: answers } = route;
   const refused = { $ref: "#/components/responses/Problem" };
   return {
     summary,
-    operationId: operationIdOf(route),
-    parameters: parametersOf(route),
+    operationId: buildOperationId(route),
+    parameters: listParameters(route),
     ...(body && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: { "application/json": { schema: jsonSchema(body, "input") } },
+        content: { "application/json": { schema: toJsonSchema(body, "input") } },
       },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])),
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, buildResponse(answer)]),
+      ),
       "4XX": refused,
       "5XX": refused,
     },
-    // Without a key that was ever set, whoever is on this machine needs none.
+    // While no key exists, local callers need none.
     security: access === "anyone" ? [] : [{ key: [] }, {}],
   };
 }
 
-/** A schema beside another type than JSON is of those who ask for JSON. Several types are parted by commas. */
-function answerOf({ description, schema, type }: Answer): Operation {
-  const types = type?.split(", ").map((each) => [each, { schema: each === jsonType ? {} : text }]) ?? [];
-  if (schema) types.push([jsonType, { schema: jsonSchema(schema, "output") }]);
+/** The schema describes the JSON variant of a response with several comma-separated types. */
+function buildResponse({ description, schema, type }: RouteResponse): Operation {
+  const types =
+    type?.split(", ").map((each) => [each, { schema: each === jsonType ? {} : textSchema }]) ?? [];
+  if (schema) types.push([jsonType, { schema: toJsonSchema(schema, "output") }]);
   return types.length === 0 ? { description } : { description, content: Object.fromEntries(types) };
 }
 
 const jsonType = "application/json";
-const text = { type: "string" };
+const textSchema = { type: "string" };
 
-/** A name for generated clients: what is done to what. */
-function operationIdOf({ method, path }: Route): string {
+/** Builds a name for generated clients from method and path. */
+function buildOperationId({ method, path }: Route): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "" && word !== "api");
   return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join(
     "",
   );
 }
 
-/** A schema as others read it: of what may be sent, or of what is answered. */
-export function jsonSchema(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
+export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
   const { $schema: _, "~standard": __, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return json;
 }
 
-/** A parameter of an operation, as OpenAPI has it. */
 export type Parameter = {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -95,27 +96,29 @@ export type Parameter = {
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** The fields of a schema of parameters; none for one that is no object. */
-export function fieldsOf(schema: z.ZodType): Fields {
-  if (schema instanceof z.ZodPipe) return fieldsOf(schema.in as z.ZodType);
+/** Returns the fields of a parameter schema, none if it is not an object. */
+export function getFields(schema: z.ZodType): Fields {
+  if (schema instanceof z.ZodPipe) return getFields(schema.in as z.ZodType);
   return schema instanceof z.ZodObject ? (schema.shape as Fields) : {};
 }
 
-/** Those of the path, of the query, and the headers that mean something to the route. */
-export function parametersOf(route: Route): readonly Parameter[] {
-  const { method, params, query, answers } = route;
+/** Lists path, query and header parameters. */
+export function listParameters(route: Route): readonly Parameter[] {
+  const { method, params, query, responses: answers } = route;
   const isStream = Object.values(answers).some(({ type }) => type === "text/event-stream");
   return [
-    ...Object.entries(fieldsOf(params)).map(([name, schema]) => parameterOf(name, "path", schema)),
-    ...Object.entries(fieldsOf(query)).map(([name, schema]) => parameterOf(name, "query", schema)),
+    ...Object.entries(getFields(params)).map(([name, schema]) => buildParameter(name, "path", schema)),
+    ...Object.entries(getFields(query)).map(([name, schema]) => buildParameter(name, "query", schema)),
     ...(method === "POST"
-      ? [header("Idempotency-Key", "The same request with the same key counts once.")]
+      ? [buildHeader("Idempotency-Key", "Repeating a request with the same key has no further effect.")]
       : []),
-    ...(isStream ? [header("Last-Event-ID", "Where a reader goes on: the `id` of the last event.")] : []),
+    ...(isStream
+      ? [buildHeader("Last-Event-ID", "The `id` of the last event received; the stream continues after it.")]
+      : []),
   ];
 }
 
-function parameterOf(name: string, where: "path" | "query", schema: z.ZodType): Parameter {
+function buildParameter(name: string, where: "path" | "query", schema: z.ZodType): Parameter {
   const {
     $schema: _,
     "~standard": __,
@@ -125,6 +128,6 @@ function parameterOf(name: string, where: "path" | "query", schema: z.ZodType): 
   return { name, in: where, required, schema: json };
 }
 
-function header(name: string, description: string): Parameter {
+function buildHeader(name: string, description: string): Parameter {
   return { name, in: "header", required: false, description, schema: { type: "string" } };
 }

@@ -1,33 +1,37 @@
 import { AgentError, type PendingCall, type Result, type RunInfo, type Store } from "capstan";
 import type { Deployment } from "../deployment.ts";
 
-/** A run, the calls of it that only a person or a client can move, and, when it has ended or waits, what came of it. */
+/** A run with its pending calls and, if it has ended or waits, its result. */
 export type RunView = RunInfo & {
   readonly pending: readonly PendingCall[];
   readonly result?: Omit<Result, "orThrow">;
 };
 
-/** As it is now: nothing is waited for. Throws `unknown_run`. */
-export async function runView({ store, engine }: Deployment, runId: string): Promise<RunView> {
+/** Loads the current state without waiting. Throws `unknown_run`. */
+export async function loadRunView({ store, engine }: Deployment, runId: string): Promise<RunView> {
   const sessionId = await store.findSession(runId);
   const runs = sessionId === undefined ? [] : await store.listRuns(sessionId);
   const info = runs.find((run) => run.runId === runId);
-  if (!info) throw new AgentError("unknown_run", `There is no run "${runId}".`);
+  if (!info) throw new AgentError("unknown_run", `Run not found: "${runId}".`);
   const { orThrow: _, ...result } = await engine.getResult(runId);
   return { ...info, pending: result.pending, ...(info.state !== "active" && { result }) };
 }
 
-type Asked = { readonly sessionId?: string | undefined; readonly scope: string; readonly most: number };
+type ListRunsOptions = {
+  readonly sessionId?: string | undefined;
+  readonly scope: string;
+  readonly limit: number;
+};
 
-const newestSessions = 50;
+const maxSessions = 50;
 
-/** The newest runs first: of one session, or of the newest of a user. */
-export async function listedRuns(
+/** Lists runs of one session, or of the user's newest sessions; newest first. */
+export async function listRuns(
   store: Store,
-  { sessionId, scope, most }: Asked,
+  { sessionId, scope, limit: most }: ListRunsOptions,
 ): Promise<readonly RunInfo[]> {
   const sessions =
-    sessionId === undefined ? await store.list({ scope, limit: newestSessions }) : [{ id: sessionId }];
+    sessionId === undefined ? await store.list({ scope, limit: maxSessions }) : [{ id: sessionId }];
   const runs = await Promise.all(sessions.map(({ id }) => store.listRuns(id)));
   return runs
     .flat()

@@ -3,19 +3,18 @@ import type { Caller } from "../access/caller.ts";
 import type { Deployment } from "../deployment.ts";
 import { version } from "../version.ts";
 
-/** How an agent is shown to people. */
+/** How the user interface presents an agent. */
 export type AgentProfile = {
   readonly title?: string;
   readonly description?: string;
-  /** What one could ask it first. */
+  /** Example prompts. */
   readonly suggestions?: readonly string[];
 };
 
-/** Introductions by the names of agents. */
+/** Profiles by agent name. */
 export type AgentProfiles = { readonly [agent: string]: AgentProfile };
 
-/** What a server says of itself. */
-export type About = {
+export type ServerInfo = {
   readonly name: string;
   readonly version: string;
   readonly model: string;
@@ -25,23 +24,26 @@ export type About = {
   readonly agents: readonly (AgentProfile & { readonly name: string })[];
 };
 
-/** To somebody who asks: nothing secret. */
-export async function aboutServer(deployment: Deployment, { user, isAdmin }: Caller): Promise<About> {
-  const model = modelNameOf(await deployment.agent());
+/** Builds the public description of the server; contains no secrets. */
+export async function buildServerInfo(
+  deployment: Deployment,
+  { user, isAdmin }: Caller,
+): Promise<ServerInfo> {
+  const model = getModelName(await deployment.resolveAgent());
   const listed = await deployment.agents.list();
   const agents = listed.flatMap((one) => {
     if (one.source !== "coded" && one.problem !== undefined) return [];
     const stored = one.source === "coded" ? undefined : one.data.description;
-    const { introductions } = deployment;
-    const own = Object.hasOwn(introductions, one.name) ? introductions[one.name] : undefined;
+    const { agentProfiles } = deployment;
+    const own = Object.hasOwn(agentProfiles, one.name) ? agentProfiles[one.name] : undefined;
     return [{ name: one.name, ...(stored !== undefined && { description: stored }), ...own }];
   });
   const isOffline = model === "offline" || model.startsWith("offline/");
   return { name: "Capstan", version, model, isOffline, user, isAdmin, agents };
 }
 
-/** The model of an agent that is asked first. */
-export function modelNameOf({ models }: Agent): string {
+/** Returns the name of the agent's first model. */
+export function getModelName({ models }: Agent): string {
   const [first] = models.main;
   return typeof first === "string" ? first : first.id;
 }

@@ -1,44 +1,44 @@
 import type { Store } from "capstan";
 import type { ExportFormat } from "capstan/sessions";
 
-const types: Readonly<Record<ExportFormat, { readonly type: string; readonly ending: string }>> = {
+const exportTypes: Readonly<Record<ExportFormat, { readonly type: string; readonly ending: string }>> = {
   markdown: { type: "text/markdown; charset=utf-8", ending: "md" },
   json: { type: "application/json", ending: "json" },
   html: { type: "text/html; charset=utf-8", ending: "html" },
 };
 
-/** What was said may have been written to do harm: whoever opens it lets nothing in it run. */
-const noScripts =
+/** Session content is untrusted: nothing in an opened export may run. */
+const noScriptPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-/** An exported session as a file to be saved. */
-export function exported(text: string, format: ExportFormat, title: string): Response {
-  const { type, ending } = types[format];
-  return attachment(text, type, `${fileName(title)}.${ending}`);
+/** Creates a download of an exported session. */
+export function createExportResponse(text: string, format: ExportFormat, title: string): Response {
+  const { type, ending } = exportTypes[format];
+  return createAttachment(text, type, `${toFileName(title)}.${ending}`);
 }
 
 type StoredBlob = NonNullable<Awaited<ReturnType<Store["getBlob"]>>>;
 
-/** What was too large for a result, as a file to be saved. */
-export function blobFile({ data, mediaType }: StoredBlob, handle: string): Response {
+/** Creates a download of a result that was too large for the log. */
+export function createBlobResponse({ data, mediaType }: StoredBlob, handle: string): Response {
   const isType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType);
   const bytes = typeof data === "string" ? data : Uint8Array.from(data);
-  return attachment(bytes, isType ? mediaType : "application/octet-stream", fileName(handle));
+  return createAttachment(bytes, isType ? mediaType : "application/octet-stream", toFileName(handle));
 }
 
-function attachment(body: string | Uint8Array<ArrayBuffer>, type: string, name: string): Response {
+function createAttachment(body: string | Uint8Array<ArrayBuffer>, type: string, name: string): Response {
   return new Response(body, {
     headers: {
       "content-type": type,
       "content-disposition": `attachment; filename="${name}"`,
-      "content-security-policy": noScripts,
+      "content-security-policy": noScriptPolicy,
       "x-content-type-options": "nosniff",
     },
   });
 }
 
-/** A title as a name that every system takes, and no header breaks at. */
-function fileName(title: string): string {
+/** Converts a title to a name that is safe in file systems and headers. */
+function toFileName(title: string): string {
   const plain = title
     .normalize("NFKD")
     .replaceAll(/[^A-Za-z0-9]+/g, "-")

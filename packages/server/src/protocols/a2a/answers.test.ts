@@ -1,6 +1,6 @@
 import type { PendingCall } from "capstan";
 import { describe, expect, it } from "vitest";
-import { answersIn } from "./answers.ts";
+import { parseAnswers } from "./answers.ts";
 
 const about = { input: {}, shown: "{}", reason: "It costs money." };
 const pay: PendingCall = { ...about, callId: "c1", name: "pay", needs: "approval", digest: "d1" };
@@ -10,8 +10,8 @@ const asks = (schema?: object): PendingCall => ({
   question: { message: "Which?", ...(schema && { schema: schema as never }) },
 });
 
-const inWords = (text: string, ...pending: PendingCall[]) => answersIn({ parts: [{ text }] }, pending);
-const inData = (data: unknown, ...pending: PendingCall[]) => answersIn({ parts: [{ data }] }, pending);
+const inWords = (text: string, ...pending: PendingCall[]) => parseAnswers({ parts: [{ text }] }, pending);
+const inData = (data: unknown, ...pending: PendingCall[]) => parseAnswers({ parts: [{ data }] }, pending);
 
 describe("an answer in words", () => {
   it.each(["yes", " Yes. ", "approved", "Y"])("%j approves the one call that waits", (text) => {
@@ -41,7 +41,7 @@ describe("an answer in words", () => {
     expect(inWords("moved", screen)).toEqual([{ type: "result", callId: "c2", value: "moved" }]);
   });
   it("that says what was shown is refused for anything else (A109)", () => {
-    const yes = (digest: string) => answersIn({ parts: [{ text: "yes" }], digest }, [pay]);
+    const yes = (digest: string) => parseAnswers({ parts: [{ text: "yes" }], digest }, [pay]);
     expect(yes("d1")).toEqual([{ type: "approve", callId: "c1" }]);
     expect(() => yes("d0")).toThrow(expect.objectContaining({ code: "approval_mismatch" }));
   });
@@ -62,18 +62,18 @@ describe("an answer in data", () => {
   });
   it("names the call when several wait, and answers each once", () => {
     const both = [{ data: { callId: "c1", approved: false } }, { data: { callId: "c2", result: [1] } }];
-    expect(answersIn({ parts: both }, [pay, screen])).toEqual([
+    expect(parseAnswers({ parts: both }, [pay, screen])).toEqual([
       { type: "deny", callId: "c1" },
       { type: "result", callId: "c2", value: [1] },
     ]);
     expect(() => inData({ approved: false }, pay, screen)).toThrow("Several");
     expect(() => inData({ callId: "c9", approved: false }, pay)).toThrow("c9");
     const twice = [{ data: { callId: "c1", approved: false } }, { data: { callId: "c1", approved: false } }];
-    expect(() => answersIn({ parts: twice }, [pay, screen])).toThrow("once");
+    expect(() => parseAnswers({ parts: twice }, [pay, screen])).toThrow("once");
   });
   it("is of the kind that the call waits for", () => {
     expect(() => inData({ result: 1 }, pay)).toThrow("decision");
     expect(() => inData({ approved: false }, screen)).toThrow("result");
-    expect(() => inData({ yes: true }, pay)).toThrow("An answer is");
+    expect(() => inData({ yes: true }, pay)).toThrow("An answer must be");
   });
 });

@@ -1,7 +1,7 @@
 import { AgentError, type RunInfo } from "capstan";
 import { getScope, isInRun } from "capstan/sessions";
-import { listedRuns } from "../../views/run-view.ts";
-import { type A2aAsking, folded } from "./follow-task.ts";
+import { listRuns } from "../../views/run-view.ts";
+import { type A2aContext, foldTask } from "./follow-task.ts";
 import type { ListParams } from "./request.ts";
 import { type A2aTask, withHistory } from "./wire.ts";
 
@@ -12,15 +12,15 @@ export type TaskPage = {
   readonly totalSize: number;
 };
 
-const mostRuns = 1000;
+const maxRuns = 1000;
 
-/** The caller's tasks, of one context or of the newest ones; those that have changed last come first. */
-export async function listTasks(asking: A2aAsking, params: ListParams): Promise<TaskPage> {
+/** Lists the caller's tasks in one context, or in the newest ones; last changed first. */
+export async function listTasks(asking: A2aContext, params: ListParams): Promise<TaskPage> {
   const { pageSize, pageToken, historyLength, includeArtifacts } = params;
-  const found = (await tasksOf(asking, params)).toSorted(newestFirst);
-  const start = pageToken === "" ? 0 : found.findIndex((task) => tokenOf(task) === pageToken) + 1;
+  const found = (await findTasks(asking, params)).toSorted(compareByTime);
+  const start = pageToken === "" ? 0 : found.findIndex((task) => toPageToken(task) === pageToken) + 1;
   if (pageToken !== "" && start === 0)
-    throw new AgentError("invalid_input", "There is no such page: begin again without `pageToken`.");
+    throw new AgentError("invalid_input", "Invalid `pageToken`. Start again without one.");
   const page = found.slice(start, start + pageSize);
   const last = page.at(-1);
   return {
@@ -29,45 +29,45 @@ export async function listTasks(asking: A2aAsking, params: ListParams): Promise<
       const { artifacts: _, ...rest } = shown;
       return includeArtifacts ? shown : rest;
     }),
-    nextPageToken: last && start + page.length < found.length ? tokenOf(last) : "",
+    nextPageToken: last && start + page.length < found.length ? toPageToken(last) : "",
     pageSize: page.length,
     totalSize: found.length,
   };
 }
 
-async function tasksOf(asking: A2aAsking, params: ListParams): Promise<readonly A2aTask[]> {
+async function findTasks(asking: A2aContext, params: ListParams): Promise<readonly A2aTask[]> {
   const { deployment, caller } = asking;
   const { contextId, status, statusTimestampAfter } = params;
   if (contextId !== undefined && getScope(contextId) !== caller.scope) return [];
-  const wanted = { sessionId: contextId, scope: caller.scope, most: mostRuns };
-  const runs = Map.groupBy(await listedRuns(deployment.store, wanted), ({ sessionId }) => sessionId);
+  const wanted = { sessionId: contextId, scope: caller.scope, limit: maxRuns };
+  const runs = Map.groupBy(await listRuns(deployment.store, wanted), ({ sessionId }) => sessionId);
   const since = statusTimestampAfter === undefined ? 0 : Date.parse(statusTimestampAfter);
   const tasks: A2aTask[] = [];
-  for (const [sessionId, own] of runs) tasks.push(...(await tasksIn(asking, sessionId, own)));
+  for (const [sessionId, own] of runs) tasks.push(...(await loadTasks(asking, sessionId, own)));
   return tasks.filter(
     (task) =>
       (status === undefined || task.status.state === status) && Date.parse(task.status.timestamp) >= since,
   );
 }
 
-async function tasksIn(
-  asking: A2aAsking,
+async function loadTasks(
+  asking: A2aContext,
   sessionId: string,
   runs: readonly RunInfo[],
 ): Promise<readonly A2aTask[]> {
   const facts = await asking.deployment.store.read(sessionId);
   return runs.map(({ runId }) => {
     const own = facts.filter((fact) => isInRun(fact, runId));
-    return folded(asking, { runId, sessionId }, own).task();
+    return foldTask(asking, { runId, sessionId }, own).getTask();
   });
 }
 
-function newestFirst(left: A2aTask, right: A2aTask): number {
+function compareByTime(left: A2aTask, right: A2aTask): number {
   const order = right.status.timestamp.localeCompare(left.status.timestamp);
   return order || left.id.localeCompare(right.id);
 }
 
-/** A page goes on behind this task. */
-function tokenOf({ id }: A2aTask): string {
+/** The next page starts after this task. */
+function toPageToken({ id }: A2aTask): string {
   return Buffer.from(id).toString("base64url");
 }

@@ -1,98 +1,103 @@
 import { AgentError } from "capstan";
-import { tellRun } from "../../runs/send-to-run.ts";
-import { type A2aAsking, type FollowedTask, followTask, placeOf } from "./follow-task.ts";
+import { sendToRun } from "../../runs/send-to-run.ts";
+import { type A2aContext, type FollowedTask, followTask, locateTask } from "./follow-task.ts";
 import { listTasks } from "./list-tasks.ts";
 import { listParams, sendParams, taskParams } from "./request.ts";
-import { type RpcError, rpcError, rpcParams } from "./rpc.ts";
+import { createRpcError, parseRpcParams, type RpcError } from "./rpc.ts";
 import { sendMessage } from "./send-message.ts";
 import { type A2aFrame, isTerminal, withHistory } from "./wire.ts";
 
-/** What came of a method: a result, an error of its own, or a stream. */
+/** A result, a protocol error, or a stream. */
 export type A2aOutcome =
   | { readonly result: object }
   | { readonly error: RpcError }
   | { readonly frames: AsyncGenerator<A2aFrame, void, undefined> };
 
-type Method = (asking: A2aAsking, params: unknown) => Promise<A2aOutcome>;
+type A2aMethod = (asking: A2aContext, params: unknown) => Promise<A2aOutcome>;
 
-/** A run that does not stop in this time is left alone: its end can be asked for. */
-const cancelMs = 10_000;
+/** Max time to wait for a cancelled run to end. */
+const cancelTimeoutMs = 10_000;
 
-/** The methods that work on tasks. */
-export const a2aMethods: { readonly [name: string]: Method } = {
+/** Task methods by name. */
+export const a2aMethods: { readonly [name: string]: A2aMethod } = {
   async SendMessage(asking, params) {
-    const { message, configuration = {} } = rpcParams(sendParams, params);
-    if (configuration.taskPushNotificationConfig) return noPush();
-    assertRoom(asking);
+    const { message, configuration = {} } = parseRpcParams(sendParams, params);
+    if (configuration.taskPushNotificationConfig) return refusePush();
+    assertAcceptsWork(asking);
     const followed = await sendMessage(asking, message);
-    if (!configuration.returnImmediately) for await (const _ of followed.frames("rest"));
-    return { result: { task: withHistory(followed.task(), configuration.historyLength) } };
+    if (!configuration.returnImmediately) for await (const _ of followed.readFrames("rest"));
+    return { result: { task: withHistory(followed.getTask(), configuration.historyLength) } };
   },
   async SendStreamingMessage(asking, params) {
-    const { message, configuration = {} } = rpcParams(sendParams, params);
-    if (configuration.taskPushNotificationConfig) return noPush();
-    assertRoom(asking);
+    const { message, configuration = {} } = parseRpcParams(sendParams, params);
+    if (configuration.taskPushNotificationConfig) return refusePush();
+    assertAcceptsWork(asking);
     const followed = await sendMessage(asking, message);
-    return { frames: framesOf(followed, { until: "rest", historyLength: configuration.historyLength }) };
+    return { frames: streamTask(followed, { until: "rest", historyLength: configuration.historyLength }) };
   },
   async GetTask(asking, params) {
-    const { id, historyLength } = rpcParams(taskParams, params);
-    const followed = await followTask(asking, await placeOf(asking, id), "now");
-    return { result: withHistory(followed.task(), historyLength) };
+    const { id, historyLength } = parseRpcParams(taskParams, params);
+    const followed = await followTask(asking, await locateTask(asking, id), "now");
+    return { result: withHistory(followed.getTask(), historyLength) };
   },
   async CancelTask(asking, params) {
-    const { id } = rpcParams(taskParams, params);
-    const place = await placeOf(asking, id);
-    const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(cancelMs)]);
+    const { id } = parseRpcParams(taskParams, params);
+    const place = await locateTask(asking, id);
+    const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(cancelTimeoutMs)]);
     const followed = await followTask({ ...asking, signal }, place, "now");
-    assertOpen(followed);
-    await tellRun(asking.deployment, { caller: asking.caller, runId: id }, { type: "cancel" });
-    for await (const _ of followed.frames("end"));
-    return { result: followed.task() };
+    assertNotEnded(followed);
+    await sendToRun(asking.deployment, { caller: asking.caller, runId: id }, { type: "cancel" });
+    for await (const _ of followed.readFrames("end"));
+    return { result: followed.getTask() };
   },
   async SubscribeToTask(asking, params) {
-    const { id } = rpcParams(taskParams, params);
-    const followed = await followTask(asking, await placeOf(asking, id), "now");
-    assertOpen(followed);
-    return { frames: framesOf(followed, { until: "end" }) };
+    const { id } = parseRpcParams(taskParams, params);
+    const followed = await followTask(asking, await locateTask(asking, id), "now");
+    assertNotEnded(followed);
+    return { frames: streamTask(followed, { until: "end" }) };
   },
-  ListTasks: async (asking, params) => ({ result: await listTasks(asking, rpcParams(listParams, params)) }),
-  CreateTaskPushNotificationConfig: async () => noPush(),
-  GetTaskPushNotificationConfig: async () => noPush(),
-  ListTaskPushNotificationConfigs: async () => noPush(),
-  DeleteTaskPushNotificationConfig: async () => noPush(),
+  ListTasks: async (asking, params) => ({
+    result: await listTasks(asking, parseRpcParams(listParams, params)),
+  }),
+  CreateTaskPushNotificationConfig: async () => refusePush(),
+  GetTaskPushNotificationConfig: async () => refusePush(),
+  ListTaskPushNotificationConfigs: async () => refusePush(),
+  DeleteTaskPushNotificationConfig: async () => refusePush(),
 };
 
-/** Methods whose answer takes as long as a run. */
-export const lastingMethods: readonly string[] = [
+/** Methods whose response lasts as long as a run. */
+export const longMethods: readonly string[] = [
   ...["SendMessage", "SendStreamingMessage", "SubscribeToTask", "CancelTask"],
 ];
 
-type Reading = { readonly until: "rest" | "end"; readonly historyLength?: number | undefined };
+type StreamTaskOptions = { readonly until: "rest" | "end"; readonly historyLength?: number | undefined };
 
-async function* framesOf(
+async function* streamTask(
   followed: FollowedTask,
-  { until, historyLength }: Reading,
+  { until, historyLength }: StreamTaskOptions,
 ): AsyncGenerator<A2aFrame, void, undefined> {
-  yield { task: withHistory(followed.task(), historyLength) };
-  yield* followed.frames(until);
+  yield { task: withHistory(followed.getTask(), historyLength) };
+  yield* followed.readFrames(until);
 }
 
-function noPush(): A2aOutcome {
+function refusePush(): A2aOutcome {
   return {
-    error: rpcError("PUSH_NOTIFICATION_NOT_SUPPORTED", "Nobody is called from here: ask, or subscribe."),
+    error: createRpcError(
+      "PUSH_NOTIFICATION_NOT_SUPPORTED",
+      "Push notifications are not supported. Poll or subscribe instead.",
+    ),
   };
 }
 
-function assertOpen(followed: FollowedTask): void {
-  const { id, status } = followed.task();
+function assertNotEnded(followed: FollowedTask): void {
+  const { id, status } = followed.getTask();
   if (isTerminal(status.state))
-    throw new AgentError("run_ended", `The task "${id}" has ended (${status.state}).`);
+    throw new AgentError("run_ended", `Task "${id}" has ended (${status.state}).`);
 }
 
-/** Other methods are answered also while the server is full or about to leave. */
-function assertRoom({ deployment }: A2aAsking): void {
-  if (deployment.leaving.aborted)
-    throw new AgentError("draining", "The server is about to leave: ask again in a moment.");
-  deployment.assertRoom();
+/** Only methods that start work are refused without capacity or during shutdown. */
+function assertAcceptsWork({ deployment }: A2aContext): void {
+  if (deployment.shutdownSignal.aborted)
+    throw new AgentError("draining", "The server is shutting down. Try again in a moment.");
+  deployment.assertCapacity();
 }

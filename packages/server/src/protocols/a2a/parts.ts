@@ -2,9 +2,9 @@ import { AgentError, type Json, type Part, type UserEntry } from "capstan";
 import { z } from "zod";
 import type { A2aPart } from "./wire.ts";
 
-const contents = ["text", "raw", "url", "data"] as const;
+const contentFields = ["text", "raw", "url", "data"] as const;
 
-/** A part of a message, as a client sends it. What else it holds is left out. */
+/** A message part as sent by a client. Other fields are ignored. */
 export type SentPart = {
   readonly text?: string | undefined;
   readonly raw?: string | undefined;
@@ -13,7 +13,6 @@ export type SentPart = {
   readonly mediaType?: string | undefined;
 };
 
-/** The schema of a part. */
 export const sentPart: z.ZodType<SentPart> = z
   .object({
     text: z.string().max(1_000_000).optional(),
@@ -23,56 +22,51 @@ export const sentPart: z.ZodType<SentPart> = z
     mediaType: z.string().max(200).optional(),
   })
   .refine(
-    (part) => contents.filter((name) => name in part).length === 1,
-    "a part has one of text, raw, url and data",
+    (part) => contentFields.filter((name) => name in part).length === 1,
+    "a part must have exactly one of text, raw, url and data",
   );
 
-/** What somebody says in a message. Data is given to the model as its JSON. */
-export function contentOf(parts: readonly SentPart[]): UserEntry["content"] {
-  const made = parts.map(partOf).filter((part) => part.type !== "text" || part.text !== "");
+/** Converts parts to user content. Data becomes JSON text. */
+export function toInputContent(parts: readonly SentPart[]): UserEntry["content"] {
+  const made = parts.map(toPart).filter((part) => part.type !== "text" || part.text !== "");
   const [first] = made;
-  if (!first) throw new AgentError("invalid_input", "There is nothing in the message.");
+  if (!first) throw new AgentError("invalid_input", "The message is empty.");
   return made.length === 1 && first.type === "text" ? first.text : made;
 }
 
-function partOf({ text, raw, data, url, mediaType = "" }: SentPart): Part {
+function toPart({ text, raw, data, url, mediaType = "" }: SentPart): Part {
   if (text !== undefined) return { type: "text", text };
-  if (raw !== undefined) return fileOf(raw, mediaType);
-  // Nothing is fetched for a stranger, neither by us nor by a model's server.
+  if (raw !== undefined) return toFilePart(raw, mediaType);
+  // Untrusted URLs are never fetched, neither by the server nor by a provider.
   if (url !== undefined)
-    throw new AgentError(
-      "unsupported_media_type",
-      "A file comes in the message itself, as `raw`: nothing is fetched.",
-    );
+    throw new AgentError("unsupported_media_type", "URLs are not fetched. Send the file as `raw`.");
   return { type: "text", text: JSON.stringify(data) };
 }
 
-function fileOf(raw: string, mediaType: string): Part {
+function toFilePart(raw: string, mediaType: string): Part {
   if (!/^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType))
     throw new AgentError(
       "unsupported_media_type",
-      "A file has a `mediaType`, such as `image/png`, without parameters.",
+      "A file needs a `mediaType` without parameters, such as `image/png`.",
     );
   const data = raw.replaceAll("-", "+").replaceAll("_", "/");
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    throw new AgentError("invalid_input", "The `raw` of a part is base64.");
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw new AgentError("invalid_input", "`raw` must be base64.");
   return { type: mediaType.startsWith("image/") ? "image" : "file", mediaType, data };
 }
 
-/** The words of a message that can have nothing else. */
-export function wordsIn(parts: readonly SentPart[]): string {
-  const content = contentOf(parts);
+/** Returns the text of a message; refuses files. */
+export function readMessageText(parts: readonly SentPart[]): string {
+  const content = toInputContent(parts);
   if (typeof content === "string") return content;
   return content
     .map((part) => {
       if (part.type === "text") return part.text;
-      throw new AgentError("unsupported_media_type", "A task that is at work can only be told words.");
+      throw new AgentError("unsupported_media_type", "A running task accepts only text.");
     })
     .join("\n");
 }
 
-/** Content as parts of the protocol. */
-export function sentParts(content: string | readonly Part[]): readonly A2aPart[] {
+export function toA2aParts(content: string | readonly Part[]): readonly A2aPart[] {
   if (typeof content === "string") return [{ text: content }];
   return content.map((part): A2aPart => {
     if (part.type === "text") return { text: part.text };
@@ -82,8 +76,8 @@ export function sentParts(content: string | readonly Part[]): readonly A2aPart[]
   });
 }
 
-/** Something for programs. */
-export function dataPart(data: { readonly [key: string]: Json | undefined }): A2aPart {
+/** Creates a part for programs. */
+export function createDataPart(data: { readonly [key: string]: Json | undefined }): A2aPart {
   const entries = Object.entries(data).filter(([, value]) => value !== undefined);
   return { data: Object.fromEntries(entries) as Json, mediaType: "application/json" };
 }

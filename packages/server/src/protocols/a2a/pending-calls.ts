@@ -1,57 +1,56 @@
 import type { Fact, Json } from "capstan";
-import { dataPart } from "./parts.ts";
+import { createDataPart } from "./parts.ts";
 import type { A2aPart } from "./wire.ts";
 
-type Asked = Extract<Fact, { readonly type: "approval_required" }>;
+type ApprovalFact = Extract<Fact, { readonly type: "approval_required" }>;
 
-/** What a run and the runs inside of it wait for. */
-export interface OpenAsks {
-  hear(fact: Fact): void;
-  /** What is asked about these calls: words for a person, and for each call what a program needs to answer it. */
-  parts(callIds: readonly string[]): readonly A2aPart[];
+/** Tracks the pending calls of a run and its nested runs. */
+export interface PendingCalls {
+  add(fact: Fact): void;
+  /** Builds a text part for users, and one data part per call for programs. */
+  buildParts(callIds: readonly string[]): readonly A2aPart[];
 }
 
-/** From the facts of a run. */
-export function openAsks(): OpenAsks {
+export function trackPendingCalls(): PendingCalls {
   const calls = new Map<string, { readonly name: string; readonly input: Json }>();
-  const approvals = new Map<string, Asked>();
+  const approvals = new Map<string, ApprovalFact>();
 
-  function ask(callId: string): { readonly words: string; readonly data: A2aPart } {
+  function describeCall(callId: string): { readonly words: string; readonly data: A2aPart } {
     const asked = approvals.get(callId);
-    if (asked) return approvalAsk(asked);
+    if (asked) return describeApproval(asked);
     const { name = "", input = {} } = calls.get(callId) ?? {};
-    const data = dataPart({ type: "client_call", callId, name, input });
-    return { words: `"${name}" is yours to run: send its result.`, data };
+    const data = createDataPart({ type: "client_call", callId, name, input });
+    return { words: `"${name}" runs at the client. Send its result.`, data };
   }
   return {
-    hear(fact) {
+    add(fact) {
       if (fact.type === "approval_required") approvals.set(fact.callId, fact);
       if (fact.type === "approval_resolved") approvals.delete(fact.callId);
       if (fact.type !== "message") return;
       for (const part of fact.entry.parts)
         if (part.type === "call") calls.set(part.id, { name: part.name, input: part.input });
     },
-    parts(callIds) {
-      const asks = callIds.map(ask);
+    buildParts(callIds) {
+      const asks = callIds.map(describeCall);
       return [{ text: asks.map(({ words }) => words).join("\n\n") }, ...asks.map(({ data }) => data)];
     },
   };
 }
 
-function approvalAsk({ callId, name, input, shown, reason, digest, question }: Asked) {
+function describeApproval({ callId, name, input, shown, reason, digest, question }: ApprovalFact) {
   const about = { callId, name, input, shown, reason, digest };
   if (!question) {
     const words = `"${name}" needs your approval (${reason}): ${shown}\nAnswer yes or no.`;
-    return { words, data: dataPart({ type: "approval", ...about }) };
+    return { words, data: createDataPart({ type: "approval", ...about }) };
   }
   const { message, schema, url } = question;
   const asks = { message, schema: schema as Json | undefined, url };
   return {
     words: `"${name}" asks: ${message}`,
-    data: dataPart({ type: "question", ...about, question: asDefined(asks) }),
+    data: createDataPart({ type: "question", ...about, question: omitUndefined(asks) }),
   };
 }
 
-function asDefined(value: { readonly [key: string]: Json | undefined }): Json {
+function omitUndefined(value: { readonly [key: string]: Json | undefined }): Json {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Json;
 }

@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { type SentPart, sentPart } from "./parts.ts";
 
-/** What an absent text is in Protobuf. */
+/** Protobuf represents a missing string as an empty one. */
 const optionalId = z
   .string()
   .max(200)
   .transform((text) => text || undefined)
   .optional();
 const historyLength = z.int().min(0).max(2_147_483_647).optional();
-const taskId = z.string().min(1, "it names a task").max(200);
+const taskId = z.string().min(1, "must be a task id").max(200);
 
-/** A message that somebody sends, and how they want to hear of what comes of it. */
 export type SendParams = {
   readonly message: {
     readonly messageId: string;
@@ -28,10 +27,10 @@ export type SendParams = {
     | undefined;
 };
 
-/** Of `SendMessage` and `SendStreamingMessage`. */
+/** Params of `SendMessage` and `SendStreamingMessage`. */
 export const sendParams: z.ZodType<SendParams> = z.object({
   message: z.object({
-    messageId: z.string().min(1, "a message has an id").max(200),
+    messageId: z.string().min(1, "must be a message id").max(200),
     role: z.literal("ROLE_USER"),
     parts: z.array(sentPart).min(1).max(100),
     taskId: optionalId,
@@ -49,7 +48,7 @@ export const sendParams: z.ZodType<SendParams> = z.object({
 
 export type TaskParams = { readonly id: string; readonly historyLength?: number | undefined };
 
-/** Of `GetTask`, `CancelTask` and `SubscribeToTask`. */
+/** Params of `GetTask`, `CancelTask` and `SubscribeToTask`. */
 export const taskParams: z.ZodType<TaskParams> = z.object({ id: taskId, historyLength });
 
 export type ListParams = {
@@ -62,7 +61,7 @@ export type ListParams = {
   readonly includeArtifacts: boolean;
 };
 
-/** Of `ListTasks`. */
+/** Params of `ListTasks`. */
 export const listParams: z.ZodType<ListParams> = z.object({
   contextId: optionalId,
   status: z

@@ -1,13 +1,12 @@
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { shownThrown } from "../client-error.ts";
+import { toAgentError } from "../client-error.ts";
 
-/** What a request is answered by: JSON-RPC has ids that are texts, numbers or null. */
 export type RpcId = string | number | null;
 
 export type RpcRequest = { readonly id: RpcId; readonly method: string; readonly params: unknown };
 
-/** The errors of JSON-RPC and of A2A, with their codes. */
+/** Error codes of JSON-RPC and A2A. */
 const codes = {
   PARSE_ERROR: -32700,
   INVALID_REQUEST: -32600,
@@ -26,8 +25,11 @@ export type RpcReason = keyof typeof codes;
 
 export type RpcError = { readonly code: number; readonly message: string; readonly data: readonly object[] };
 
-/** An error as the protocol writes it. */
-export function rpcError(reason: RpcReason, message: string, metadata?: Record<string, string>): RpcError {
+export function createRpcError(
+  reason: RpcReason,
+  message: string,
+  metadata?: Record<string, string>,
+): RpcError {
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "a2a-protocol.org" };
   return { code: codes[reason], message, data: [{ ...info, ...(metadata && { metadata }) }] };
 }
@@ -39,23 +41,23 @@ const envelope = z.object({
   params: z.unknown().optional(),
 });
 
-/** The request in a body; undefined when it is none. Several at once are none, and neither is one without an id. */
-export function rpcRequest(body: unknown): RpcRequest | undefined {
+/** Parses a request; undefined if invalid. Batches and notifications are not supported. */
+export function parseRpcRequest(body: unknown): RpcRequest | undefined {
   const { success, data } = envelope.safeParse(body);
   return success ? { ...data, params: data.params ?? {} } : undefined;
 }
 
-/** The params of a method. Throws `invalid_input`. */
-export function rpcParams<Params>(schema: z.ZodType<Params>, params: unknown): Params {
+/** Parses the params of a method. Throws `invalid_input`. */
+export function parseRpcParams<Params>(schema: z.ZodType<Params>, params: unknown): Params {
   const { success, data, error } = schema.safeParse(params);
   if (success) return data;
   const [issue] = error.issues;
   const at = issue?.path.length ? ` at ${issue.path.join(".")}` : "";
-  throw new AgentError("invalid_input", `The params cannot be used${at}: ${issue?.message}.`);
+  throw new AgentError("invalid_input", `Invalid params${at}: ${issue?.message}.`);
 }
 
-/** Said with an HTTP status: they are about the connection and who is on it, not about a task. */
-const ofTransport: readonly string[] = [
+/** Reported as HTTP errors, because they concern the connection or the caller rather than a task. */
+const transportCodes: readonly string[] = [
   ...["unauthorized", "forbidden", "unknown_agent", "request_timeout", "aborted"],
   ...["rate_limited", "overloaded", "draining"],
 ];
@@ -68,10 +70,12 @@ const reasons: { readonly [code: string]: RpcReason } = {
   internal: "INTERNAL_ERROR",
 };
 
-/** What was thrown while a method was at work, in the words of the protocol. Throws what is none of its business. */
-export function thrownError(thrown: unknown, method: string, report: (thrown: unknown) => string): RpcError {
-  const { code, message } = shownThrown(thrown, report);
-  if (ofTransport.includes(code)) throw thrown;
+/** Converts an error thrown by a method. Rethrows transport errors. */
+export function toRpcError(thrown: unknown, method: string, report: (thrown: unknown) => string): RpcError {
+  const { code, message } = toAgentError(thrown, report);
+  if (transportCodes.includes(code)) throw thrown;
   const isEnd = code === "run_ended" && method === "CancelTask";
-  return rpcError(isEnd ? "TASK_NOT_CANCELABLE" : (reasons[code] ?? "INVALID_PARAMS"), message, { code });
+  return createRpcError(isEnd ? "TASK_NOT_CANCELABLE" : (reasons[code] ?? "INVALID_PARAMS"), message, {
+    code,
+  });
 }

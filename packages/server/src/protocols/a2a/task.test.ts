@@ -2,17 +2,17 @@ import { StreamResponse, Task } from "@a2a-js/sdk";
 import { type Event, type Fact, isFact } from "capstan";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { randomRun, randomScript } from "../../testing/random-run.ts";
-import { a2aMapping, taskProjection } from "./task.ts";
+import { randomScript, runRandomScript } from "../../testing/random-run.ts";
+import { a2aMapping, createTaskProjection } from "./task.ts";
 import type { A2aFrame, A2aPart, A2aTask } from "./wire.ts";
 
 const place = { taskId: "run_1", contextId: "ses_1" };
-const projected = () => taskProjection(place, ({ code, message }) => ({ code, message }));
+const projected = () => createTaskProjection(place, ({ code, message }) => ({ code, message }));
 
 function told(events: readonly Event[]): { frames: readonly A2aFrame[]; task: A2aTask } {
   const projection = projected();
-  const frames = events.flatMap((event) => projection.hear(event));
-  return { frames, task: projection.task() };
+  const frames = events.flatMap((event) => projection.apply(event));
+  return { frames, task: projection.getTask() };
 }
 
 /** What a client has that does with the frames as the protocol says. */
@@ -52,7 +52,7 @@ describe("the projection", () => {
   it("says what the protocol's own codec reads in full, and what reads back as the same text and calls (F81)", async () => {
     await fc.assert(
       fc.asyncProperty(randomScript, async (script) => {
-        const { events, result } = await randomRun(script);
+        const { events, result } = await runRandomScript(script);
         const { frames, task } = told(events);
         for (const frame of frames)
           expect(withoutDefaults(StreamResponse.toJSON(StreamResponse.fromJSON(frame)))).toEqual(
@@ -78,7 +78,7 @@ describe("the projection", () => {
   it("is the same task for whoever was there and for whoever reads the stored facts later (F81)", async () => {
     await fc.assert(
       fc.asyncProperty(randomScript, async (script) => {
-        const { events } = await randomRun(script);
+        const { events } = await runRandomScript(script);
         expect(told(events).task).toEqual(told(events.filter(isFact)).task);
       }),
       { numRuns: 30 },
@@ -95,7 +95,7 @@ describe("the projection", () => {
 
   it("tells a refusal from a failure, and shows no more of an error than it may", () => {
     const ends = (code: string) => {
-      const projection = taskProjection(place, (error) => ({ ...error, message: "hidden" }));
+      const projection = createTaskProjection(place, (error) => ({ ...error, message: "hidden" }));
       const done = {
         type: "done",
         status: "failed",
@@ -107,9 +107,9 @@ describe("the projection", () => {
         id: "d",
       };
       const fact = { ...done, runId: "run_1", error: { code, message: "secret", retryable: false } };
-      projection.hear(fact as unknown as Fact);
-      expect(JSON.stringify(projection.task())).not.toContain("secret");
-      return projection.task().status.state;
+      projection.apply(fact as unknown as Fact);
+      expect(JSON.stringify(projection.getTask())).not.toContain("secret");
+      return projection.getTask().status.state;
     };
     expect(ends("content_filter")).toBe("TASK_STATE_REJECTED");
     expect(ends("model_failed")).toBe("TASK_STATE_FAILED");

@@ -1,12 +1,12 @@
 import type { Json } from "capstan";
 
 /*
- * What A2A 1.0 puts on the wire, as far as it is used here: the JSON form of its Protobuf messages. Names are in camel case,
- * enumerations are the names of their values, bytes are base64. A part has exactly one of `text`, `raw`, `url` and `data`,
- * a frame of a stream exactly one of `task`, `statusUpdate` and `artifactUpdate`.
+ * The part of A2A 1.0 used here, as the JSON form of its Protobuf messages: camel case names, enum values by name,
+ * bytes as base64. A part has exactly one of `text`, `raw`, `url` and `data`, a stream frame exactly one of `task`,
+ * `statusUpdate` and `artifactUpdate`.
  */
 
-/** The version of the protocol that is spoken here; patches change nothing on the wire. */
+/** Protocol version; patch versions do not change the wire format. */
 export const a2aVersion = "1.0";
 
 export type A2aState =
@@ -25,7 +25,6 @@ const last: readonly A2aState[] = [
   "TASK_STATE_REJECTED",
 ];
 
-/** Whether nothing comes after this state. */
 export function isTerminal(state: A2aState): boolean {
   return last.includes(state);
 }
@@ -39,7 +38,7 @@ export type A2aPart = (
 
 type Metadata = { readonly [key: string]: Json };
 
-/** Where something belongs: a task is a run, its context the session. */
+/** A task is a run, its context the session. */
 export type A2aPlace = { readonly taskId: string; readonly contextId: string };
 
 export type A2aMessage = A2aPlace & {
@@ -60,7 +59,6 @@ export type A2aArtifact = {
   readonly parts: readonly A2aPart[];
 };
 
-/** A run, as clients of this protocol see it. */
 export type A2aTask = {
   readonly id: string;
   readonly contextId: string;
@@ -74,18 +72,17 @@ export type A2aStatusUpdate = A2aPlace & { readonly status: A2aStatus; readonly 
 
 export type A2aArtifactUpdate = A2aPlace & {
   readonly artifact: A2aArtifact;
-  /** Its parts come behind those that were sent; otherwise they take their place. */
+  /** Appends the parts; otherwise they replace the artifact. */
   readonly append: boolean;
   readonly lastChunk: boolean;
 };
 
-/** A frame of a stream. */
 export type A2aFrame =
   | { readonly task: A2aTask }
   | { readonly statusUpdate: A2aStatusUpdate }
   | { readonly artifactUpdate: A2aArtifactUpdate };
 
-/** At most so many of the newest messages; all when it is left out, and no field at all for none. */
+/** Limits the history to the newest messages: all if undefined, no field if 0. */
 export function withHistory({ history = [], ...task }: A2aTask, length: number | undefined): A2aTask {
   if (length === 0) return task;
   return { ...task, history: length === undefined ? history : history.slice(-length) };

@@ -4,9 +4,9 @@ import { EventSchema } from "@ag-ui/core/schemas";
 import { getText } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { randomRun, randomScript } from "../../testing/random-run.ts";
-import { unsaid } from "../chat/chat-events.ts";
-import { agUiFrame, agUiStream } from "./ag-ui-stream.ts";
+import { randomScript, runRandomScript } from "../../testing/random-run.ts";
+import { getMissingText } from "../chat/chat-events.ts";
+import { createAgUiStream, formatAgUiFrame } from "./ag-ui-stream.ts";
 
 /** Reads what is written as a client does, with its verifier. */
 async function read(wire: string) {
@@ -23,18 +23,18 @@ async function read(wire: string) {
 it("says of any run what a client of AG-UI accepts and reads back as the same text and calls, also from the facts alone", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, fc.boolean(), async (script, isReplay) => {
-      const { events, result } = await randomRun(script);
-      const stream = agUiStream({ threadId: "thread", runId: "run" });
+      const { events, result } = await runRandomScript(script);
+      const stream = createAgUiStream({ threadId: "thread", runId: "run" });
       const heard = isReplay ? events.filter((event) => "seq" in event) : events;
-      const wire = [...stream.begin(), ...heard.flatMap(stream.hear), ...stream.end([])];
+      const wire = [...stream.begin(), ...heard.flatMap(stream.encode), ...stream.end([])];
       for (const event of wire) expect(EventSchema.safeParse(event).error).toBeUndefined();
-      const client = await read(wire.map(agUiFrame).join(""));
+      const client = await read(wire.map(formatAgUiFrame).join(""));
       expect(client.events).toHaveLength(wire.length);
       const said = client.messages.flatMap((message) => (message.role === "assistant" ? [message] : []));
       const entries = events.flatMap((event) => (event.type === "message" ? [event.entry] : []));
       const last = entries.at(-1);
       // An answer that a limit gives is behind what the model has said.
-      const rest = unsaid(last ? getText(last) : "", result.text);
+      const rest = getMissingText(last ? getText(last) : "", result.text);
       expect(said.map(({ content = "" }) => content).join("")).toBe(entries.map(getText).join("") + rest);
       const calls = said.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.function));
       expect(calls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual(

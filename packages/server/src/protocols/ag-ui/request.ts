@@ -1,12 +1,11 @@
 import { AgentError, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
 import type { CallAnswer } from "../ai-sdk/request.ts";
-import { approvalId, approvalMismatch } from "../call-ids.ts";
+import { buildApprovalId, createMismatchError } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";
-import { clientHistory } from "../client-history.ts";
+import { readClientHistory } from "../client-history.ts";
 
-/** What a client of AG-UI sends. */
 export type AgUiInput = {
   readonly threadId: string;
   readonly runId: string;
@@ -66,31 +65,30 @@ const input: z.ZodType<AgUiInput> = z.object({
   protocolVersion: z.string().max(50).optional(),
 });
 
-/** Its ids are the client's own: they name no run of ours, so they are not where one would be looked for. */
+/** Wrapped in `input`: its `runId` is chosen by the client and must not be checked as one of our runs. */
 export const agUiRequest: z.ZodType<{ readonly input: AgUiInput }> = input.transform((given) => ({
   input: given,
 }));
 
 type Message = AgUiInput["messages"][number];
 
-/** What the newest message says, and what the application adds. Of all messages, nothing else is taken. */
-export function newestInput({ messages, context, state }: AgUiInput): UserEntry["content"] {
+/** Returns the newest message plus the application's context. Other messages are ignored. */
+export function getNewestInput({ messages, context, state }: AgUiInput): UserEntry["content"] {
   const last = messages.at(-1);
   if (last?.role !== "user")
-    throw new AgentError("invalid_input", "The last message must be the user's, or the result of a call.");
-  const aside = asideOf(context, state);
-  const parts = contentParts(last.content);
-  if (parts.length === 0)
-    throw new AgentError("invalid_input", "The last message has neither text nor a file.");
+    throw new AgentError("invalid_input", "The last message must be a user message or a tool result.");
+  const aside = formatContext(context, state);
+  const parts = parseContentParts(last.content);
+  if (parts.length === 0) throw new AgentError("invalid_input", "The last message is empty.");
   const content: ChatPart[] = aside ? [...parts, { type: "text", text: aside }] : parts;
-  const [entry] = clientHistory([{ role: "user", content }]);
+  const [entry] = readClientHistory([{ role: "user", content }]);
   const [only] = content;
   if (content.length === 1 && only?.type === "text") return only.text;
   return entry?.type === "user" ? entry.content : "";
 }
 
-/** What the application says beside the person: it is the client's word like the message. */
-function asideOf(context: AgUiInput["context"], state: unknown): string {
+/** Context from the application is no more trusted than the message. */
+function formatContext(context: AgUiInput["context"], state: unknown): string {
   const isEmpty = state === null || state === undefined || JSON.stringify(state) === "{}";
   const lines = context.map(({ description, value }) => `- ${description}: ${value}`);
   if (!isEmpty) lines.push(`- State of the application: ${JSON.stringify(state)}`);
@@ -105,14 +103,11 @@ const part = z.union([
   }),
 ]);
 
-function contentParts(content: unknown): ChatPart[] {
+function parseContentParts(content: unknown): ChatPart[] {
   if (typeof content === "string") return content ? [{ type: "text", text: content }] : [];
   const { success, data } = z.array(part).max(100).safeParse(content);
   if (!success)
-    throw new AgentError(
-      "invalid_input",
-      "A message has text, and files that are in it: send them as `data`.",
-    );
+    throw new AgentError("invalid_input", "A message must contain text or inline files (`data`).");
   return data.map((each): ChatPart => {
     if (each.type === "text") return each;
     const url = `data:${each.source.mimeType};base64,${each.source.value}`;
@@ -122,29 +117,30 @@ function contentParts(content: unknown): ChatPart[] {
   });
 }
 
-/** Whether a request answers what a run has asked, rather than beginning one. */
-export function isAnswering({ messages, resume }: AgUiInput): boolean {
+/** Whether a request answers a waiting run instead of starting one. */
+export function isResume({ messages, resume }: AgUiInput): boolean {
   return resume.length > 0 || messages.at(-1)?.role === "tool";
 }
 
-/** The calls that the client has seen. */
-export function callsSeen({ messages }: AgUiInput): readonly string[] {
+export function getKnownCallIds({ messages }: AgUiInput): readonly string[] {
   return messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id));
 }
 
-/** What a request says to the calls that wait. What it says of other calls is only its client's word, and not heard. */
-export function answersTo(
+/** Returns the answers to pending calls. Answers to other calls are ignored. */
+export function getCallAnswers(
   { messages, resume }: AgUiInput,
   pending: readonly PendingCall[],
 ): readonly CallAnswer[] {
   const decisions = resume.map((entry): CallAnswer => {
-    const call = pending.find((one) => one.needs === "approval" && approvalId(one) === entry.interruptId);
-    if (!call) throw approvalMismatch(entry.interruptId.split(":")[0] ?? "");
-    return decisionIn(entry, call);
+    const call = pending.find(
+      (one) => one.needs === "approval" && buildApprovalId(one) === entry.interruptId,
+    );
+    if (!call) throw createMismatchError(entry.interruptId.split(":")[0] ?? "");
+    return toDecision(entry, call);
   });
   const results = pending.flatMap(({ callId, needs }): CallAnswer[] => {
     const given = messages.findLast(({ role, toolCallId }) => role === "tool" && toolCallId === callId);
-    return needs === "answer" && given ? [{ type: "result", callId, value: resultIn(given) }] : [];
+    return needs === "answer" && given ? [{ type: "result", callId, value: toResultValue(given) }] : [];
   });
   return [...decisions, ...results];
 }
@@ -155,22 +151,22 @@ const decision = z.object({
   value: z.json().optional(),
 });
 
-function decisionIn({ status, payload }: AgUiInput["resume"][number], { callId }: PendingCall): CallAnswer {
-  if (status === "cancelled") return { type: "deny", callId, reason: "It was cancelled." };
+function toDecision({ status, payload }: AgUiInput["resume"][number], { callId }: PendingCall): CallAnswer {
+  if (status === "cancelled") return { type: "deny", callId, reason: "Cancelled by the user." };
   const { success, data } = decision.safeParse(payload);
   if (!success)
     throw new AgentError(
       "invalid_input",
-      `The answer to the call "${callId}" must say \`approved\`, true or false.`,
+      `The answer to call "${callId}" must contain \`approved\`: true or false.`,
     );
   const { approved, reason, value } = data;
   if (!approved) return { type: "deny", callId, ...(reason !== undefined && { reason }) };
   return { type: "approve", callId, ...(value !== undefined && { value }) };
 }
 
-function resultIn({ content, error }: Message): string | { readonly error: string } {
+function toResultValue({ content, error }: Message): string | { readonly error: string } {
   if (error !== undefined) return { error };
-  return contentParts(content)
+  return parseContentParts(content)
     .map((each) => (each.type === "text" ? each.text : `[${each.type}]`))
     .join("");
 }

@@ -1,10 +1,9 @@
 import { AgentError, type Json, type PendingCall, type UserEntry } from "capstan";
 import { z } from "zod";
-import { approvalId, approvalMismatch } from "../call-ids.ts";
+import { buildApprovalId, createMismatchError } from "../call-ids.ts";
 import type { ChatPart } from "../chat-messages.ts";
-import { clientHistory } from "../client-history.ts";
+import { readClientHistory } from "../client-history.ts";
 
-/** A message as `useChat` has it. */
 export type UiMessage = {
   readonly id?: string | undefined;
   readonly role: "system" | "user" | "assistant";
@@ -17,7 +16,7 @@ const message: z.ZodType<UiMessage> = z.object({
   parts: z.array(z.looseObject({ type: z.string().max(200) })).max(10_000),
 });
 
-/** What `useChat` sends. What else its `body` option adds is left out. */
+/** Request body of `useChat`. Other fields are ignored. */
 export const uiChatRequest: z.ZodType<UiChatRequest> = z.object({
   id: z.string().min(1).max(200),
   messages: z.array(message).min(1).max(10_000),
@@ -36,8 +35,8 @@ export type UiChatRequest = {
   readonly model?: string | undefined;
 };
 
-/** The message of the assistant that a request continues: one with answers to what its run has asked. */
-export function continued({ messages, trigger, messageId }: UiChatRequest): UiMessage | undefined {
+/** Finds the assistant message that a request continues with answers to its run. */
+export function findContinuedMessage({ messages, trigger, messageId }: UiChatRequest): UiMessage | undefined {
   if (trigger !== "submit-message") return undefined;
   const named = messages.find(({ id }) => messageId !== undefined && id === messageId);
   const last = messages.at(-1);
@@ -46,28 +45,27 @@ export function continued({ messages, trigger, messageId }: UiChatRequest): UiMe
   if (named?.role === "assistant") return named;
   throw new AgentError(
     "invalid_input",
-    "What was said cannot be changed here: say it as a new message, or in a new chat.",
+    "Messages cannot be edited. Send a new message, or start a new chat.",
   );
 }
 
-/** What the newest message says: of all messages, nothing else is taken. */
-export function newestContent({ messages }: UiChatRequest): UserEntry["content"] {
+/** Returns the content of the newest message. Other messages are ignored. */
+export function getNewestContent({ messages }: UiChatRequest): UserEntry["content"] {
   const last = messages.at(-1);
-  if (last?.role !== "user") throw new AgentError("invalid_input", "The last message must be the user's.");
-  return contentOf(last, messages.length);
+  if (last?.role !== "user")
+    throw new AgentError("invalid_input", "The last message must be a user message.");
+  return toMessageContent(last, messages.length);
 }
 
-/** What a message of the user says. */
-function contentOf({ parts }: UiMessage, number: number): UserEntry["content"] {
-  const content = parts.flatMap(contentPart);
-  const [entry] = clientHistory([{ role: "user", content }]);
+function toMessageContent({ parts }: UiMessage, number: number): UserEntry["content"] {
+  const content = parts.flatMap(toChatParts);
+  const [entry] = readClientHistory([{ role: "user", content }]);
   const [only] = content;
-  if (!only || entry?.type !== "user")
-    throw new AgentError("invalid_input", `Message ${number} has neither text nor a file.`);
+  if (!only || entry?.type !== "user") throw new AgentError("invalid_input", `Message ${number} is empty.`);
   return content.length === 1 && only.type === "text" ? only.text : entry.content;
 }
 
-function contentPart(given: UiMessage["parts"][number]): ChatPart[] {
+function toChatParts(given: UiMessage["parts"][number]): ChatPart[] {
   const { type, text, url, mediaType } = given;
   if (type === "text" && typeof text === "string") return [{ type, text }];
   if (type !== "file" || typeof url !== "string") return [];
@@ -76,7 +74,6 @@ function contentPart(given: UiMessage["parts"][number]): ChatPart[] {
   return [{ type: "file", file: { file_data: url } }];
 }
 
-/** An answer to a call that waits for one. */
 export type CallAnswer =
   | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
   | { readonly type: "deny"; readonly callId: string; readonly reason?: string }
@@ -94,49 +91,51 @@ const toolPart = z.object({
 
 type ToolPart = z.output<typeof toolPart>;
 
-/** The ids of the calls in a message. */
-export function callIdsIn({ parts }: UiMessage): readonly string[] {
-  return toolPartsIn(parts).map(({ toolCallId }) => toolCallId);
+export function getCallIds({ parts }: UiMessage): readonly string[] {
+  return parseToolParts(parts).map(({ toolCallId }) => toolCallId);
 }
 
-/** What a message says to the calls that wait. What it says of any other call is only its client's word, and not heard. */
-export function answersIn({ parts }: UiMessage, pending: readonly PendingCall[]): readonly CallAnswer[] {
-  return toolPartsIn(parts).flatMap((given) => {
+/** Returns the answers to pending calls. Answers to other calls are ignored. */
+export function getPendingAnswers(
+  { parts }: UiMessage,
+  pending: readonly PendingCall[],
+): readonly CallAnswer[] {
+  return parseToolParts(parts).flatMap((given) => {
     const call = pending.find(({ callId }) => callId === given.toolCallId);
     if (!call) return [];
-    return call.needs === "approval" ? decisionIn(given, call) : resultIn(given);
+    return call.needs === "approval" ? toApprovalAnswer(given, call) : toResultAnswer(given);
   });
 }
 
-function toolPartsIn(parts: UiMessage["parts"]): readonly ToolPart[] {
+function parseToolParts(parts: UiMessage["parts"]): readonly ToolPart[] {
   return parts.flatMap((given) => {
     const { success, data } = toolPart.safeParse(given);
     return success ? [data] : [];
   });
 }
 
-function decisionIn({ state, approval }: ToolPart, call: PendingCall): readonly CallAnswer[] {
+function toApprovalAnswer({ state, approval }: ToolPart, call: PendingCall): readonly CallAnswer[] {
   if (state !== "approval-responded" || approval?.approved === undefined) return [];
-  if (approval.id !== approvalId(call)) throw approvalMismatch(call.callId);
+  if (approval.id !== buildApprovalId(call)) throw createMismatchError(call.callId);
   const { callId, question } = call;
   const { approved, reason } = approval;
   if (!approved) return [{ type: "deny", callId, ...(reason !== undefined && { reason }) }];
-  // There is no other place for the answer to a question.
+  // The protocol has no other field for the answer to a question.
   if (!question || reason === undefined) return [{ type: "approve", callId }];
-  return [{ type: "approve", callId, value: parsed(reason) }];
+  return [{ type: "approve", callId, value: parseAnswerValue(reason) }];
 }
 
-function resultIn({ toolCallId: callId, state, output, errorText }: ToolPart): readonly CallAnswer[] {
+function toResultAnswer({ toolCallId: callId, state, output, errorText }: ToolPart): readonly CallAnswer[] {
   if (state === "output-available") return [{ type: "result", callId, value: (output ?? null) as Json }];
   if (state === "output-error")
     return [{ type: "result", callId, value: { error: errorText ?? "It failed." } }];
   return [];
 }
 
-function parsed(text: string): Json {
+function parseAnswerValue(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // an answer in words
+    return text; // a text answer
   }
 }

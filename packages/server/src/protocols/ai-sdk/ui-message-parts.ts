@@ -1,26 +1,24 @@
 import { type AssistantEntry, type Event, getText, type Json, toPlainText } from "capstan";
-import { approvalId } from "../call-ids.ts";
+import { buildApprovalId } from "../call-ids.ts";
 
-/** A chunk of the UI message stream. */
 export type UiChunk = { readonly type: string; readonly [field: string]: unknown };
 
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
 type Kind = "text" | "reasoning";
 
-/** The text and the reasoning of a message, piece by piece. */
-export interface SpokenParts {
-  say(kind: Kind, delta: string): readonly UiChunk[];
+/** Encodes the text and reasoning of a message. */
+export interface TextParts {
+  append(kind: Kind, delta: string): readonly UiChunk[];
   close(): readonly UiChunk[];
-  forget(): void;
-  /** Whether what was said so far is the beginning of the whole message. */
-  isStartOf(entry: AssistantEntry): boolean;
-  /** Says what is left of the message, and ends it. */
+  reset(): void;
+  /** Whether the text so far is a prefix of the complete message. */
+  isPrefixOf(entry: AssistantEntry): boolean;
+  /** Emits the remaining text of the message, and ends it. */
   complete(entry: AssistantEntry): readonly UiChunk[];
 }
 
-/** Nothing said yet. */
-export function spokenParts(): SpokenParts {
+export function createTextParts(): TextParts {
   let open: { readonly kind: Kind; readonly id: string } | undefined;
   let count = 0;
   let said: Record<Kind, string> = { text: "", reasoning: "" };
@@ -47,9 +45,10 @@ export function spokenParts(): SpokenParts {
 
   return {
     close,
-    say,
-    forget,
-    isStartOf: (entry) => getText(entry).startsWith(said.text) && thoughtOf(entry).startsWith(said.reasoning),
+    append: say,
+    reset: forget,
+    isPrefixOf: (entry) =>
+      getText(entry).startsWith(said.text) && getReasoning(entry).startsWith(said.reasoning),
     complete(entry) {
       const isNew = !said.text && !said.reasoning;
       const rest = isNew
@@ -57,7 +56,7 @@ export function spokenParts(): SpokenParts {
             part.type === "text" || part.type === "reasoning" ? say(part.type, part.text) : [],
           )
         : [
-            ...say("reasoning", thoughtOf(entry).slice(said.reasoning.length)),
+            ...say("reasoning", getReasoning(entry).slice(said.reasoning.length)),
             ...say("text", getText(entry).slice(said.text.length)),
           ];
       const chunks = [...rest, ...close()];
@@ -67,30 +66,30 @@ export function spokenParts(): SpokenParts {
   };
 }
 
-function thoughtOf({ parts }: AssistantEntry): string {
+function getReasoning({ parts }: AssistantEntry): string {
   return parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
 }
 
 type Call = { readonly id: string; readonly name: string; readonly input: Json; readonly raw?: string };
 
-/** Calls, from their first letter to their result. */
+/** Encodes calls from their first delta to their result. */
 export interface ToolParts {
-  available(call: Call): readonly UiChunk[];
-  /** What was shown of this step is void. */
-  forgetStep(): void;
-  /** Of a nested run, only what a person was asked about. */
-  hear(event: Event, isNested?: boolean): readonly UiChunk[];
+  showInput(call: Call): readonly UiChunk[];
+  /** Discards the calls of the current step. */
+  resetStep(): void;
+  /** Encodes an event. Of nested runs, only calls that need approval are shown. */
+  encode(event: Event, isNested?: boolean): readonly UiChunk[];
 }
 
-/** With those that the client has already. */
-export function toolParts(known: Iterable<string> = []): ToolParts {
+/** Creates an encoder; `known` are calls that the client already has. */
+export function createToolParts(known: Iterable<string> = []): ToolParts {
   const shown = new Set(known);
   let ofStep: string[] = [];
-  /** Asked for in this stream, with the name of what was asked. */
+  /** Approval ids of this stream by call. */
   const asked = new Map<string, string>();
   const refused = new Set<string>();
 
-  function start(id: string, toolName: string): readonly UiChunk[] {
+  function startInput(id: string, toolName: string): readonly UiChunk[] {
     if (shown.has(id)) return [];
     shown.add(id);
     ofStep.push(id);
@@ -101,19 +100,19 @@ export function toolParts(known: Iterable<string> = []): ToolParts {
     const chunk =
       raw === undefined
         ? { type: "tool-input-available", ...part, input }
-        : { type: "tool-input-error", ...part, input: raw, errorText: "These are no arguments." };
-    return [...start(id, toolName), chunk];
+        : { type: "tool-input-error", ...part, input: raw, errorText: "Invalid arguments." };
+    return [...startInput(id, toolName), chunk];
   }
-  const shownOr = (call: Call) => (shown.has(call.id) ? [] : available(call));
+  const showInputOnce = (call: Call) => (shown.has(call.id) ? [] : available(call));
 
-  function ask(event: EventOf<"approval_required">): readonly UiChunk[] {
+  function requestApproval(event: EventOf<"approval_required">): readonly UiChunk[] {
     const { callId: toolCallId, name, input, reason, shown: visible, question } = event;
-    const id = approvalId(event);
+    const id = buildApprovalId(event);
     asked.set(toolCallId, id);
     const { state: _, ...about } = question ?? {};
     const data = { toolCallId, reason, shown: visible, ...(question && { question: about }) };
     return [
-      ...shownOr({ id: toolCallId, name, input }),
+      ...showInputOnce({ id: toolCallId, name, input }),
       { type: "tool-approval-request", approvalId: id, toolCallId },
       { type: "data-approval", id, data },
     ];
@@ -127,29 +126,29 @@ export function toolParts(known: Iterable<string> = []): ToolParts {
   function settle(event: EventOf<"tool_call_result">): readonly UiChunk[] {
     const { id: toolCallId, name, ui } = event;
     return [
-      ...shownOr({ id: toolCallId, name, input: {} }),
-      outputOf(event, refused.has(toolCallId)),
+      ...showInputOnce({ id: toolCallId, name, input: {} }),
+      toOutputChunk(event, refused.has(toolCallId)),
       ...(ui ? [{ type: "data-ui", id: toolCallId, data: { ...ui, toolCallId } }] : []),
     ];
   }
 
   return {
-    available,
-    forgetStep() {
+    showInput: available,
+    resetStep() {
       for (const id of ofStep) shown.delete(id);
       ofStep = [];
     },
-    hear(event, isNested = false) {
+    encode(event, isNested = false) {
       if (event.type === "turn_start") ofStep = [];
-      if (event.type === "approval_required") return ask(event);
+      if (event.type === "approval_required") return requestApproval(event);
       if (event.type === "approval_resolved") return resolve(event);
       if (!("id" in event) || (isNested && !shown.has(event.id))) return [];
       if (event.type === "tool_call_delta")
         return [
-          ...start(event.id, event.name),
+          ...startInput(event.id, event.name),
           { type: "tool-input-delta", toolCallId: event.id, inputTextDelta: event.delta },
         ];
-      if (event.type === "tool_call_start") return shownOr({ ...event, input: event.arguments });
+      if (event.type === "tool_call_start") return showInputOnce({ ...event, input: event.arguments });
       if (event.type === "tool_progress" && shown.has(event.id))
         return [
           { type: "tool-output-available", toolCallId: event.id, output: event.data, preliminary: true },
@@ -159,8 +158,7 @@ export function toolParts(known: Iterable<string> = []): ToolParts {
   };
 }
 
-/** What came of a call. */
-function outputOf(event: EventOf<"tool_call_result">, isRefused: boolean): UiChunk {
+function toOutputChunk(event: EventOf<"tool_call_result">, isRefused: boolean): UiChunk {
   const { id: toolCallId, result, data, is_error, status } = event;
   if (status === "denied" && isRefused) return { type: "tool-output-denied", toolCallId };
   const part = { toolCallId, dynamic: true };

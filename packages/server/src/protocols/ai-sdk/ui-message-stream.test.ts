@@ -2,18 +2,18 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChun
 import { getText } from "capstan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { randomRun, randomScript } from "../../testing/random-run.ts";
-import { unsaid } from "../chat/chat-events.ts";
-import { uiMessageStream } from "./ui-message-stream.ts";
+import { randomScript, runRandomScript } from "../../testing/random-run.ts";
+import { getMissingText } from "../chat/chat-events.ts";
+import { createUiMessageStream } from "./ui-message-stream.ts";
 
 it("says of any run what the AI SDK accepts and reads back as the same text and calls, also from the facts alone", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, fc.boolean(), async (script, isReplay) => {
-      const { events, result } = await randomRun(script);
+      const { events, result } = await runRandomScript(script);
       const { runId, sessionId } = result;
-      const stream = uiMessageStream({ runId, sessionId });
+      const stream = createUiMessageStream({ runId, sessionId });
       const heard = isReplay ? events.filter((event) => "seq" in event) : events;
-      const chunks = [...stream.begin(), ...heard.flatMap(stream.hear), ...stream.end()];
+      const chunks = [...stream.begin(), ...heard.flatMap(stream.encode), ...stream.end()];
       const schema = uiMessageChunkSchema();
       for (const chunk of chunks)
         expect(await schema.validate?.(JSON.parse(JSON.stringify(chunk)))).toMatchObject({ success: true });
@@ -23,7 +23,7 @@ it("says of any run what the AI SDK accepts and reads back as the same text and 
         parts.map((part) => (part.type === type ? part.text : "")).join("");
       const last = events.findLast((event) => event.type === "message");
       // An answer that a limit gives is behind what the model has said.
-      const rest = unsaid(last?.type === "message" ? getText(last.entry) : "", result.text);
+      const rest = getMissingText(last?.type === "message" ? getText(last.entry) : "", result.text);
       expect(textIn(message.parts, "text")).toBe(textIn(said, "text") + rest);
       expect(textIn(message.parts, "reasoning")).toBe(textIn(said, "reasoning"));
       const calls = message.parts.flatMap((part) => (part.type === "dynamic-tool" ? [part] : []));

@@ -1,17 +1,16 @@
 import type { Citation, Event } from "capstan";
 import { getText, toPlainText } from "capstan";
-import { type ShowError, unsaid } from "../chat/chat-events.ts";
-import { spokenParts, toolParts, type UiChunk } from "./ui-message-parts.ts";
+import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
+import { createTextParts, createToolParts, type UiChunk } from "./ui-message-parts.ts";
 
 /*
- * The UI message stream of the AI SDK, version 1: `data: JSON` for each chunk, `data: [DONE]` last. One run is one message of
- * the assistant, whose id is that of the run, and a turn is a step of it. A run that goes on after an approval goes on with
- * the same message. Only chunks and fields that clients since `ai` 6 know are used, but for `reset-step` (a model says its
- * message anew) and `tool-approval-response` (an approval that a replay shows). A nested run is the inside of its call: of it,
- * only calls are shown that a person is asked about.
+ * The UI message stream of the AI SDK, version 1: `data: JSON` for each chunk, then `data: [DONE]`. A run is one
+ * assistant message with the run's id, a turn is a step. A run that continues after an approval continues the same
+ * message. Uses only chunks and fields known since `ai` 6, except `reset-step` (a restarted message) and
+ * `tool-approval-response` (an approval in a replay). Of nested runs, only calls that need approval are shown.
  */
 
-/** What becomes of each event. */
+/** Maps each event, for the documentation. */
 export const uiMessageMapping: Readonly<Record<string, string>> = {
   run_start: "start",
   turn_start: "start-step",
@@ -34,36 +33,38 @@ export const uiMessageMapping: Readonly<Record<string, string>> = {
 export type UiStreamOptions = {
   readonly runId: string;
   readonly sessionId: string;
-  /** The calls that the client's message has already. */
+  /** Calls that the client's message already contains. */
   readonly shown?: Iterable<string>;
-  readonly showError?: ShowError;
+  readonly formatError?: ErrorFormatter;
 };
 
-/** Turns the events of a run, or of what is left of it, into chunks. */
+/** Encodes the events of a run, from any point of it. */
 export interface UiMessageStream {
   begin(): readonly UiChunk[];
-  hear(event: Event): readonly UiChunk[];
-  /** There is nothing more to hear: says how it ended, unless that was said. */
+  encode(event: Event): readonly UiChunk[];
+  /** Ends the stream. Reports pending calls unless the run has ended. */
   end(): readonly UiChunk[];
 }
 
-/** A chunk as it is written. */
-export function uiFrame(chunk: UiChunk): string {
+export function formatUiFrame(chunk: UiChunk): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** The last frame. */
 export const lastUiFrame = "data: [DONE]\n\n";
 
 type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type }>;
 
-/** For one answer to one request. */
-export function uiMessageStream({ runId, sessionId, shown, showError }: UiStreamOptions): UiMessageStream {
-  const speech = spokenParts();
-  const calls = toolParts(shown);
+export function createUiMessageStream({
+  runId,
+  sessionId,
+  shown,
+  formatError,
+}: UiStreamOptions): UiMessageStream {
+  const text = createTextParts();
+  const calls = createToolParts(shown);
   let isStepOpen = false;
   let isOver = false;
-  /** Of the last whole message. */
+  /** Text of the last complete message. */
   let last = "";
   let finish: EventOf<"message">["finish"] | undefined;
 
@@ -73,83 +74,82 @@ export function uiMessageStream({ runId, sessionId, shown, showError }: UiStream
     return [{ type: "start-step" }];
   }
   function closeStep(): readonly UiChunk[] {
-    const chunks = [...speech.close(), ...(isStepOpen ? [{ type: "finish-step" }] : [])];
+    const chunks = [...text.close(), ...(isStepOpen ? [{ type: "finish-step" }] : [])];
     isStepOpen = false;
     return chunks;
   }
   function reset(): readonly UiChunk[] {
-    speech.forget();
-    calls.forgetStep();
+    text.reset();
+    calls.resetStep();
     return [...openStep(), { type: "reset-step" }];
   }
 
-  function message({ entry, citations = [], ...said }: EventOf<"message">): readonly UiChunk[] {
+  function encodeMessage({ entry, citations = [], ...said }: EventOf<"message">): readonly UiChunk[] {
     last = getText(entry);
     finish = said.finish;
-    const first = speech.isStartOf(entry) ? openStep() : reset();
+    const first = text.isPrefixOf(entry) ? openStep() : reset();
     return [
       ...first,
-      ...speech.complete(entry),
-      ...entry.parts.flatMap((part) => (part.type === "call" ? calls.available(part) : [])),
-      ...citations.map(sourceOf),
+      ...text.complete(entry),
+      ...entry.parts.flatMap((part) => (part.type === "call" ? calls.showInput(part) : [])),
+      ...citations.map(toSourceChunk),
     ];
   }
 
-  function done(event: EventOf<"done">): readonly UiChunk[] {
+  function encodeDone(event: EventOf<"done">): readonly UiChunk[] {
     isOver = true;
     const isAnswered = event.status === "done" || event.status === "limit";
-    const rest = isAnswered ? unsaid(last, event.text) : "";
-    return [...speech.say("text", rest), ...closeStep(), endOf(event, finish, showError)];
+    const rest = isAnswered ? getMissingText(last, event.text) : "";
+    return [...text.append("text", rest), ...closeStep(), toEndChunk(event, finish, formatError)];
   }
 
   return {
     begin: () => [{ type: "start", messageId: runId, messageMetadata: { runId, sessionId } }],
-    hear(event) {
-      if (event.parentRunId !== undefined) return calls.hear(event, true);
+    encode(event) {
+      if (event.parentRunId !== undefined) return calls.encode(event, true);
       switch (event.type) {
         case "turn_start":
-          calls.hear(event);
+          calls.encode(event);
           return [...closeStep(), ...openStep()];
         case "content_delta":
-          return [...openStep(), ...speech.say("text", event.delta)];
+          return [...openStep(), ...text.append("text", event.delta)];
         case "reasoning_delta":
-          return [...openStep(), ...speech.say("reasoning", event.delta)];
+          return [...openStep(), ...text.append("reasoning", event.delta)];
         case "tool_call_delta":
-          return [...openStep(), ...speech.close(), ...calls.hear(event)];
+          return [...openStep(), ...text.close(), ...calls.encode(event)];
         case "message_restart":
           return reset();
         case "message":
-          return message(event);
+          return encodeMessage(event);
         case "turn_end":
           return closeStep();
         case "done":
-          return done(event);
+          return encodeDone(event);
         default:
-          return [...calls.hear(event), ...asideOf(event)];
+          return [...calls.encode(event), ...toDataChunks(event)];
       }
     },
     end: () => (isOver ? [] : [...closeStep(), { type: "finish", finishReason: "tool-calls" }]),
   };
 }
 
-/** What this stream has no chunk for. */
-function asideOf(event: Event): readonly UiChunk[] {
+/** Events without a chunk of their own become data chunks. */
+function toDataChunks(event: Event): readonly UiChunk[] {
   if (event.type === "handoff") return [{ type: "data-handoff", data: { from: event.from, to: event.to } }];
   if (event.type === "steered")
     return [{ type: "data-steered", data: { text: toPlainText(event.entry.content) } }];
   return [];
 }
 
-/** The last chunk of a run that is over. */
-function endOf(
+function toEndChunk(
   { status, error, text, usage, cost }: EventOf<"done">,
   finish: EventOf<"message">["finish"] | undefined,
-  showError: ShowError | undefined,
+  formatError: ErrorFormatter | undefined,
 ): UiChunk {
   if (status === "cancelled") return { type: "abort", reason: text };
   if (status === "failed") {
     const failure = error ?? { code: status, message: text };
-    return { type: "error", errorText: (showError?.(failure) ?? failure).message };
+    return { type: "error", errorText: (formatError?.(failure) ?? failure).message };
   }
   const isCut = finish === "length" || error?.code === "budget_tokens";
   const finishReason = isCut ? "length" : finish === "content_filter" ? "content-filter" : "stop";
@@ -160,8 +160,8 @@ function endOf(
   };
 }
 
-/** A source, as a link only where following it can do nothing but open a page. */
-function sourceOf({ id, title, url }: Citation): UiChunk {
+/** Emits a link only for http URLs, which can do nothing but open a page. */
+function toSourceChunk({ id, title, url }: Citation): UiChunk {
   if (url !== undefined && /^https?:\/\//i.test(url)) return { type: "source-url", sourceId: id, url, title };
   return { type: "source-document", sourceId: id, mediaType: "text/plain", title };
 }

@@ -1,15 +1,15 @@
 import type { Event, Fact, Result, Usage } from "capstan";
 import { getText } from "capstan";
-import { clientCallId } from "../call-ids.ts";
-import { unsaid } from "../chat/chat-events.ts";
+import { createClientCallId } from "../call-ids.ts";
+import { getMissingText } from "../chat/chat-events.ts";
 
 /*
- * Answers as `POST /v1/chat/completions` gives them. Calls of the agent's own tools are never shown: a client would try to
- * run them. Of a run that said something before such a call, all texts are given, with an empty line between. Reasoning
- * is `reasoning_content`, the name that clients know.
+ * Responses of `POST /v1/chat/completions`. Calls of the agent's own tools are hidden, because a client would try to
+ * run them. If a run emits text before such a call, all texts are returned, separated by empty lines. Reasoning is
+ * `reasoning_content`, the name that clients know.
  */
 
-/** The same in every chunk of an answer. */
+/** Fields shared by all chunks of a completion. */
 export type CompletionInfo = { readonly id: string; readonly created: number; readonly model: string };
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -20,57 +20,65 @@ type ToolCall = {
   readonly function: { readonly name: string; readonly arguments: string };
 };
 
-/** What came of one leg of a run: what the client is told at its end. */
-export type Ending = {
+/** How a segment ended. */
+export type CompletionEnding = {
   readonly finish: FinishReason;
   readonly calls: readonly ToolCall[];
-  /** What no message has said. */
-  readonly rest: string;
+  /** Text of the answer that no message contains. */
+  readonly missingText: string;
 };
 
-/** How a leg ended; undefined when it failed. `declared` are the tools that the client runs. */
-export function endingOf(result: Result, told: Said, declared: ReadonlySet<string>): Ending | undefined {
+/** Returns how a segment ended, undefined if it failed. `declared` are the client's tools. */
+export function computeEnding(
+  result: Result,
+  collector: CompletionCollector,
+  declared: ReadonlySet<string>,
+): CompletionEnding | undefined {
   const { status, text, pending, runId, error } = result;
   const isFiltered = error?.code === "content_filter";
   if (status === "cancelled" || (status === "failed" && !isFiltered)) return undefined;
   const calls = pending
     .filter((call) => call.runId === undefined && call.needs === "answer" && declared.has(call.name))
     .map(({ callId, name, input }) => ({
-      id: clientCallId({ runId, callId }),
+      id: createClientCallId({ runId, callId }),
       type: "function" as const,
       function: { name, arguments: JSON.stringify(input) },
     }));
-  if (calls.length > 0) return { finish: "tool_calls", calls, rest: "" };
-  const isCut = told.finish() === "length" || error?.code === "budget_tokens";
+  if (calls.length > 0) return { finish: "tool_calls", calls, missingText: "" };
+  const isCut = collector.getFinish() === "length" || error?.code === "budget_tokens";
   const finish = isFiltered ? "content_filter" : isCut ? "length" : "stop";
-  return { finish, calls, rest: unsaid(told.last(), text) };
+  return { finish, calls, missingText: getMissingText(collector.getLastText(), text) };
 }
 
-/** What the agent says to the client in one leg, event by event. */
-export interface Said {
-  /** The piece of text or reasoning that an event adds for a client that reads along. */
-  hear(event: Event): { readonly content?: string; readonly reasoning_content?: string } | undefined;
-  /** All texts that are still good, with an empty line between. */
-  text(): string;
-  reasoning(): string;
-  /** Of the last whole message. */
-  last(): string;
-  finish(): Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
-  /** Of all models that were asked, those of nested runs too. */
-  usage(): Usage;
+/** Collects the output of one segment, event by event. */
+export interface CompletionCollector {
+  /** Adds an event and returns the delta to stream, if any. */
+  add(event: Event): { readonly content?: string; readonly reasoning_content?: string } | undefined;
+  /** All complete texts, separated by empty lines. */
+  getText(): string;
+  getReasoning(): string;
+  /** Text of the last complete message. */
+  getLastText(): string;
+  getFinish(): Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
+  /** Usage of all models, including nested runs. */
+  getUsage(): Usage;
 }
 
-/** Nothing said yet. Of an answer that must have a form, only the answer itself is for the client, and only when it is whole. */
-export function said({ isFormed = false }: { readonly isFormed?: boolean } = {}): Said {
+/** Creates a collector. With a required output schema, only the complete final answer is sent. */
+export function createCompletionCollector({
+  isFormed = false,
+}: {
+  readonly isFormed?: boolean;
+} = {}): CompletionCollector {
   const texts: string[] = [];
   const thoughts: string[] = [];
   const used: Usage[] = [];
-  let finish: ReturnType<Said["finish"]>;
-  /** Of the message that is being said, and whether anything was shown before it. */
+  let finish: ReturnType<CompletionCollector["getFinish"]>;
+  /** Streamed text of the current message. */
   let current = "";
   let hasShown = false;
 
-  function shown(delta: string): { readonly content: string } | undefined {
+  function emitDelta(delta: string): { readonly content: string } | undefined {
     if (!delta) return undefined;
     const content = hasShown && current === "" ? `\n\n${delta}` : delta;
     hasShown = true;
@@ -79,31 +87,31 @@ export function said({ isFormed = false }: { readonly isFormed?: boolean } = {})
   }
 
   return {
-    hear(event) {
+    add(event) {
       if ("usage" in event && event.usage && event.type !== "done" && event.type !== "turn_end")
         used.push(event.usage);
       if (event.parentRunId !== undefined) return undefined;
-      if (event.type === "content_delta") return isFormed ? undefined : shown(event.delta);
+      if (event.type === "content_delta") return isFormed ? undefined : emitDelta(event.delta);
       if (event.type === "reasoning_delta") return { reasoning_content: event.delta };
       if (event.type === "message_restart") current = "";
       if (event.type !== "message") return undefined;
       const text = isFormed ? "" : getText(event.entry);
-      const piece = shown(text.startsWith(current) ? text.slice(current.length) : "");
+      const piece = emitDelta(text.startsWith(current) ? text.slice(current.length) : "");
       if (text) texts.push(text);
       thoughts.push(...event.entry.parts.map((part) => (part.type === "reasoning" ? part.text : "")));
       finish = event.finish;
       current = "";
       return piece;
     },
-    text: () => texts.join("\n\n"),
-    reasoning: () => thoughts.join(""),
-    last: () => texts.at(-1) ?? "",
-    finish: () => finish,
-    usage: () => used.reduce(sum, { inputTokens: 0, outputTokens: 0 }),
+    getText: () => texts.join("\n\n"),
+    getReasoning: () => thoughts.join(""),
+    getLastText: () => texts.at(-1) ?? "",
+    getFinish: () => finish,
+    getUsage: () => used.reduce(addUsage, { inputTokens: 0, outputTokens: 0 }),
   };
 }
 
-function sum(left: Usage, right: Usage): Usage {
+function addUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
@@ -112,8 +120,12 @@ function sum(left: Usage, right: Usage): Usage {
   };
 }
 
-/** Tokens as this API counts them. */
-export function usageOf({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage): object {
+export function formatUsage({
+  inputTokens,
+  outputTokens,
+  cachedTokens = 0,
+  reasoningTokens = 0,
+}: Usage): object {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -123,12 +135,15 @@ export function usageOf({ inputTokens, outputTokens, cachedTokens = 0, reasoning
   };
 }
 
-/** The whole answer at once. */
-export function completion(info: CompletionInfo, told: Said, { finish, calls, rest }: Ending): object {
-  const reasoning = told.reasoning();
+export function buildCompletion(
+  info: CompletionInfo,
+  collector: CompletionCollector,
+  { finish, calls, missingText: rest }: CompletionEnding,
+): object {
+  const reasoning = collector.getReasoning();
   const message = {
     role: "assistant",
-    content: told.text() + rest || null,
+    content: collector.getText() + rest || null,
     refusal: null,
     ...(reasoning && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
@@ -139,6 +154,6 @@ export function completion(info: CompletionInfo, told: Said, { finish, calls, re
     created: info.created,
     model: info.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
-    usage: usageOf(told.usage()),
+    usage: formatUsage(collector.getUsage()),
   };
 }

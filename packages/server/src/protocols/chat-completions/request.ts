@@ -3,29 +3,28 @@ import { type ChatMessage, chatMessages } from "../chat-messages.ts";
 import type { ClientTool } from "../client-agent.ts";
 
 const tool = z.object({
-  type: z.literal("function", "Only tools of the type `function` can be declared here"),
+  type: z.literal("function", "Only tools of type `function` are supported"),
   function: z.object({
-    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "A name has 1 to 64 letters, digits, `_` or `-`"),
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must have 1 to 64 letters, digits, `_` or `-`"),
     description: z.string().max(100_000).nullish(),
     parameters: z.record(z.string(), z.unknown()).nullish(),
   }),
 });
 
-const named = z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) });
+const namedTool = z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) });
 
 /**
- * What `POST /v1/chat/completions` is asked. Settings of the model (temperature, max_tokens, stop, seed …) are the
- * agent's own: a request that brings them is served without them, like all else that is not named here. What would
- * change the meaning of the answer is refused.
+ * Request body of `POST /v1/chat/completions`. Model settings (temperature, max_tokens, stop, seed …) and unknown
+ * fields are ignored, because the agent has its own. Fields that would change the meaning of the answer are refused.
  */
 export const completionRequest: z.ZodType<CompletionRequest> = z.object({
   model: z.string().min(1).max(400),
   messages: chatMessages,
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.literal(1, "Only one answer can be had at a time (n: 1)").nullish(),
+  n: z.literal(1, "Only one choice (n: 1) is supported").nullish(),
   tools: z.array(tool).max(128).nullish(),
-  tool_choice: z.union([z.enum(["none", "auto", "required"]), named]).nullish(),
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), namedTool]).nullish(),
   response_format: z
     .discriminatedUnion("type", [
       z.object({ type: z.enum(["text", "json_object"]) }),
@@ -35,8 +34,8 @@ export const completionRequest: z.ZodType<CompletionRequest> = z.object({
       }),
     ])
     .nullish(),
-  modalities: z.array(z.literal("text", "Answers are text only")).nullish(),
-  functions: z.never("`functions` is out of date: declare them as `tools`").optional(),
+  modalities: z.array(z.literal("text", "Only text output is supported")).nullish(),
+  functions: z.never("`functions` is deprecated. Use `tools`").optional(),
 });
 
 export type CompletionRequest = {
@@ -71,8 +70,8 @@ type ToolChoice =
   | "required"
   | { readonly type: "function"; readonly function: { readonly name: string } };
 
-/** The tools that the client offers to run for this answer. */
-export function declaredTools({ tools, tool_choice: choice }: CompletionRequest): readonly ClientTool[] {
+/** Returns the tools that the client runs. */
+export function getDeclaredTools({ tools, tool_choice: choice }: CompletionRequest): readonly ClientTool[] {
   if (choice === "none") return [];
   const declared = (tools ?? []).map(({ function: { name, description, parameters } }) => ({
     name,
@@ -84,12 +83,11 @@ export function declaredTools({ tools, tool_choice: choice }: CompletionRequest)
     : declared;
 }
 
-/** Whether a tool must be called before the answer. */
-export function demandsTool({ tool_choice: choice }: CompletionRequest): boolean {
+export function requiresTool({ tool_choice: choice }: CompletionRequest): boolean {
   return choice === "required" || (typeof choice === "object" && choice !== null);
 }
 
-/** The form that the answer must have, as JSON Schema. */
-export function outputOf({ response_format: format }: CompletionRequest): object | undefined {
+/** Returns the required JSON Schema of the answer. */
+export function getOutputSchema({ response_format: format }: CompletionRequest): object | undefined {
   return format?.type === "json_schema" ? (format.json_schema.schema ?? undefined) : undefined;
 }

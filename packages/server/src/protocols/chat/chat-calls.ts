@@ -2,37 +2,40 @@ import type { AssistantEntry, Json } from "capstan";
 import type { ChatEvent } from "./chat-events.ts";
 
 type Call = { readonly id: string; readonly name: string; readonly arguments: Json };
-type Settled = { readonly result: string; readonly is_error: boolean };
+type CallResult = { readonly result: string; readonly is_error: boolean };
 
-/** Calls in the order in which the model said them, each with its result before the next one. */
-export interface ShownCalls {
-  /** The calls of a message. */
+/** Orders calls as the model requested them, each with its result before the next one. */
+export interface ChatCalls {
+  /** Registers the calls of a message. */
   expect(entry: AssistantEntry): void;
   begin(call: Call): readonly ChatEvent[];
-  settle(id: string, outcome: Settled): readonly ChatEvent[];
-  /** What has no result yet, such as a handoff, holds up nobody: its result is shown when it comes. */
+  settle(id: string, outcome: CallResult): readonly ChatEvent[];
+  /**
+   * Emits the remaining calls. A call without a result yet, such as a handoff, does not block others; its result
+   * follows later.
+   */
   flush(): readonly ChatEvent[];
 }
 
-/** Shows the next call when the one before it has its result. */
-export function shownCalls(): ShownCalls {
+/** Emits a call when the previous one has its result. */
+export function createChatCalls(): ChatCalls {
   let queue: Call[] = [];
   const known = new Map<string, Call>();
-  const begun = new Set<string>();
+  const started = new Set<string>();
   const shown = new Set<string>();
-  const settled = new Map<string, Settled>();
+  const settled = new Map<string, CallResult>();
 
-  function start({ id, name, arguments: given }: Call): readonly ChatEvent[] {
+  function emitStart({ id, name, arguments: given }: Call): readonly ChatEvent[] {
     if (shown.has(id)) return [];
     shown.add(id);
-    return [{ event: "tool_call_start", data: { id, name, arguments: objectOf(given) } }];
+    return [{ event: "tool_call_start", data: { id, name, arguments: toObject(given) } }];
   }
-  function end({ id }: Call): readonly ChatEvent[] {
+  function emitResult({ id }: Call): readonly ChatEvent[] {
     const outcome = settled.get(id);
     if (!outcome) return [];
     settled.delete(id);
     const { result, is_error } = outcome;
-    // A text that begins so is an error here, whatever its tool says.
+    // This protocol marks any text with this prefix as an error.
     return [
       {
         event: "tool_call_result",
@@ -41,14 +44,14 @@ export function shownCalls(): ShownCalls {
     ];
   }
   function isKnown({ id }: Call): boolean {
-    return begun.has(id) || settled.has(id);
+    return started.has(id) || settled.has(id);
   }
   function advance(): readonly ChatEvent[] {
     const events: ChatEvent[] = [];
     for (let call = queue[0]; call && isKnown(call); call = queue[0]) {
-      events.push(...start(call));
+      events.push(...emitStart(call));
       if (!settled.has(call.id)) break;
-      events.push(...end(call));
+      events.push(...emitResult(call));
       queue.shift();
     }
     return events;
@@ -64,8 +67,8 @@ export function shownCalls(): ShownCalls {
       }
     },
     begin(call) {
-      begun.add(call.id);
-      // Not said by the model: the fallback tool of a limit.
+      started.add(call.id);
+      // Not requested by the model: the fallback tool of a limit.
       if (!known.has(call.id)) queue.push(call);
       known.set(call.id, call);
       return advance();
@@ -74,16 +77,16 @@ export function shownCalls(): ShownCalls {
       settled.set(id, outcome);
       if (queue.some((call) => call.id === id)) return advance();
       const call = known.get(id);
-      return call ? [...start(call), ...end(call)] : [];
+      return call ? [...emitStart(call), ...emitResult(call)] : [];
     },
     flush() {
       const left = queue.filter(isKnown);
       queue = [];
-      return left.flatMap((call) => [...start(call), ...end(call)]);
+      return left.flatMap((call) => [...emitStart(call), ...emitResult(call)]);
     },
   };
 }
 
-function objectOf(given: Json): Json {
+function toObject(given: Json): Json {
   return typeof given === "object" && given !== null && !Array.isArray(given) ? given : {};
 }

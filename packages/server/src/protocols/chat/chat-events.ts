@@ -1,10 +1,10 @@
 import type { Event, Json } from "capstan";
 import { getText, toPlainText } from "capstan";
-import { shownCalls } from "./chat-calls.ts";
+import { createChatCalls } from "./chat-calls.ts";
 
 /*
- * The events of `POST /api/chat`: `event: NAME`, `data: JSON` (compact), an empty line. Five names, with their fields in
- * this order:
+ * The events of `POST /api/chat`: `event: NAME`, `data: JSON` (compact), an empty line. Five names, with their fields
+ * in this order:
  *
  * | event            | data                                                                          |
  * | ---------------- | ----------------------------------------------------------------------------- |
@@ -14,13 +14,12 @@ import { shownCalls } from "./chat-calls.ts";
  * | error            | code, message; then `done`                                                    |
  * | done             | nothing; once, and last                                                       |
  *
- * Calls are shown one after another in the order that the model said them, each with its result, though they may run
- * side by side. A nested run is the inside of a call, and is not shown. What cannot be said here is said in text: that a
- * run waits for a person, and an answer that is not the model's own. When a model begins a message anew, what was shown of it
- * stays, and the new words follow behind an empty line: text that has been sent cannot be taken back.
+ * Calls are emitted one after another in the order of the model's message, each with its result, although they may
+ * run in parallel. Nested runs are hidden. Pending approvals, and answers that did not come from the model, are
+ * emitted as text. Text of a restarted message stays, and the new text follows after an empty line, because sent text
+ * cannot be taken back.
  */
 
-/** An event of `POST /api/chat`. */
 export type ChatEvent =
   | { readonly event: "content_delta"; readonly data: { readonly delta: string } }
   | {
@@ -34,12 +33,12 @@ export type ChatEvent =
   | { readonly event: "error"; readonly data: { readonly code: string; readonly message: string } }
   | { readonly event: "done"; readonly data: Record<string, never> };
 
-/** An event as it is written. */
+/** Formats a server-sent event. */
 export function formatSseEvent(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** An event as it was written by `formatSseEvent`; undefined for a comment, and for what is none. */
+/** Parses an event formatted by `formatSseEvent`; undefined for comments and anything else. */
 export function parseSseEvent(text: string): { readonly event: string; readonly data: unknown } | undefined {
   const [, event, data] = /^event: ([^\n]+)\ndata: ([^\n]*)(?:\n|$)/.exec(text) ?? [];
   if (event === undefined || data === undefined) return undefined;
@@ -50,50 +49,50 @@ export function parseSseEvent(text: string): { readonly event: string; readonly 
   }
 }
 
-/** What an error may say to whoever asked. */
-export type ShowError = (error: { readonly code: string; readonly message: string }) => {
+/** Returns what an error may reveal to the client. */
+export type ErrorFormatter = (error: { readonly code: string; readonly message: string }) => {
   readonly code: string;
   readonly message: string;
 };
 
-/** Turns the events of a run, one by one, into those of the chat. */
+/** Creates a function that converts the events of a run, one by one, to chat events. */
 export function chatEvents(
-  showError: ShowError = ({ code, message }) => ({ code, message }),
+  formatError: ErrorFormatter = ({ code, message }) => ({ code, message }),
 ): (event: Event) => readonly ChatEvent[] {
-  const calls = shownCalls();
-  /** Of the message that is being said. */
-  let said = "";
-  /** Of the last whole message. */
-  let last = "";
-  /** What was shown of the message is void. */
-  let isAgain = false;
-  const waitsFor: string[] = [];
+  const calls = createChatCalls();
+  /** Streamed text of the current message. */
+  let streamedText = "";
+  /** Text of the last complete message. */
+  let lastText = "";
+  /** The current message was restarted. */
+  let isRestarted = false;
+  const pendingNames: string[] = [];
 
-  function speak(delta: string): readonly ChatEvent[] {
+  function appendText(delta: string): readonly ChatEvent[] {
     if (!delta) return [];
-    said += delta;
-    const gap = isAgain ? "\n\n" : "";
-    isAgain = false;
-    return text(gap + delta);
+    streamedText += delta;
+    const gap = isRestarted ? "\n\n" : "";
+    isRestarted = false;
+    return toTextEvents(gap + delta);
   }
 
   return (event) => {
     if (event.parentRunId !== undefined) return [];
     switch (event.type) {
       case "content_delta":
-        return speak(event.delta);
+        return appendText(event.delta);
       case "message_restart":
-        isAgain ||= said !== "";
-        said = "";
+        isRestarted ||= streamedText !== "";
+        streamedText = "";
         return [];
       case "turn_start":
-        said = "";
+        streamedText = "";
         return calls.flush();
       case "message": {
-        last = getText(event.entry);
-        const rest = speak(last.startsWith(said) ? last.slice(said.length) : "");
+        lastText = getText(event.entry);
+        const rest = appendText(lastText.startsWith(streamedText) ? lastText.slice(streamedText.length) : "");
         calls.expect(event.entry);
-        said = "";
+        streamedText = "";
         return rest;
       }
       case "tool_call_start":
@@ -103,21 +102,21 @@ export function chatEvents(
       case "handoff_return":
         return calls.settle(event.callId, { result: event.text, is_error: event.error !== undefined });
       case "approval_required":
-        waitsFor.push(
+        pendingNames.push(
           `your ${event.question ? "answer to" : "approval of"} "${event.name}" (${event.reason})`,
         );
         return [];
       case "waiting": {
-        const asks = waitsFor.length > 0 ? ` for ${waitsFor.join(" and ")}` : " for an answer from outside";
-        return [...calls.flush(), ...text(`${last && "\n\n"}Waiting${asks}.`), done];
+        const asks = pendingNames.length > 0 ? ` for ${pendingNames.join(" and ")}` : " for external input";
+        return [...calls.flush(), ...toTextEvents(`${lastText && "\n\n"}Waiting${asks}.`), done];
       }
       case "done": {
         const { status, error } = event;
         if (status === "failed" || status === "cancelled") {
-          const shown = showError(error ?? { code: status, message: event.text });
+          const shown = formatError(error ?? { code: status, message: event.text });
           return [...calls.flush(), { event: "error", data: shown }, done];
         }
-        return [...calls.flush(), ...text(unsaid(last, event.text)), done];
+        return [...calls.flush(), ...toTextEvents(getMissingText(lastText, event.text)), done];
       }
       default:
         return [];
@@ -127,13 +126,16 @@ export function chatEvents(
 
 const done: ChatEvent = { event: "done", data: {} };
 
-function text(delta: string): readonly ChatEvent[] {
+function toTextEvents(delta: string): readonly ChatEvent[] {
   return delta ? [{ event: "content_delta", data: { delta } }] : [];
 }
 
-/** What of an answer the last message of the model has not said: one that a limit gives is ours. */
-export function unsaid(last: string, answer: string): string {
-  if (answer.trim() === last.trim()) return "";
-  if (last !== "" && answer.startsWith(last)) return answer.slice(last.length);
-  return last === "" ? answer : `\n\n${answer}`;
+/**
+ * Returns the part of the answer that the model's last message does not contain. A limit's answer is not from the
+ * model.
+ */
+export function getMissingText(lastText: string, answer: string): string {
+  if (answer.trim() === lastText.trim()) return "";
+  if (lastText !== "" && answer.startsWith(lastText)) return answer.slice(lastText.length);
+  return lastText === "" ? answer : `\n\n${answer}`;
 }

@@ -1,6 +1,6 @@
 import { AgentError } from "capstan";
 import { z } from "zod";
-import { type ChatContent, type ChatMessage, type ChatPart, wordsOf } from "../chat-messages.ts";
+import { type ChatContent, type ChatMessage, type ChatPart, readText } from "../chat-messages.ts";
 
 const text = z.string().max(1_000_000);
 const id = z.string().min(1).max(700);
@@ -41,22 +41,21 @@ const ownCall = z.object({
   arguments: text,
   output: text.nullish(),
 });
-/** Said by this server before, and of no use to it. */
+/** Items that this server sent; ignored. */
 const echoed = z.looseObject({ type: z.enum(["reasoning", "mcp_approval_request", "mcp_list_tools"]) });
 
 const item = z.union(
   [functionCall, functionOutput, approval, ownCall, echoed, message],
-  "An item is a message, function_call, function_call_output, mcp_call or mcp_approval_response, with all that it needs",
+  "An item must be a complete message, function_call, function_call_output, mcp_call or mcp_approval_response",
 );
 
-/** An item of the input of a response. */
 export type InputItem =
   | {
       readonly type?: "message" | undefined;
       readonly role: "user" | "assistant" | "system" | "developer";
       readonly content: InputContent;
     }
-  | ({ readonly type: "function_call" } & Called)
+  | ({ readonly type: "function_call" } & FunctionCall)
   | FunctionOutput
   | ApprovalResponse
   | {
@@ -68,7 +67,7 @@ export type InputItem =
     }
   | { readonly type: "reasoning" | "mcp_approval_request" | "mcp_list_tools" };
 
-type Called = { readonly call_id: string; readonly name: string; readonly arguments: string };
+type FunctionCall = { readonly call_id: string; readonly name: string; readonly arguments: string };
 type FunctionOutput = {
   readonly type: "function_call_output";
   readonly call_id: string;
@@ -81,45 +80,44 @@ type ApprovalResponse = {
   readonly reason?: string | null | undefined;
 };
 
-/** What is new for an agent: a text, or items. */
+/** New input: text, or items. */
 export const responseInput: z.ZodType<string | readonly InputItem[]> = z.union([
   text.min(1),
   z.array(item).min(1).max(10_000),
 ]);
 
-/** An answer to something that a run waits for. */
+/** An answer to a pending call. */
 export type InputAnswer = FunctionOutput | ApprovalResponse;
 
 function isAnswer(given: InputItem): given is InputAnswer {
   return given.type === "function_call_output" || given.type === "mcp_approval_response";
 }
 
-/** The items as the messages of a chat. An approval is none: what a client says happened before is its word. */
-export function messagesOf(items: readonly InputItem[]): readonly ChatMessage[] {
+/** Converts items to chat messages. Approvals are dropped, because the client's history is not trusted. */
+export function toChatMessages(items: readonly InputItem[]): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
   for (const [index, given] of items.entries()) {
     const where = `Item ${index + 1}`;
-    if (given.type === "function_call") pushCall(messages, given);
-    else if (given.type === "function_call_output") messages.push(resultOf(given, where));
+    if (given.type === "function_call") addCall(messages, given);
+    else if (given.type === "function_call_output") messages.push(toResultMessage(given, where));
     else if (given.type === "mcp_call") {
-      pushCall(messages, { ...given, call_id: given.id });
-      messages.push({ role: "tool", tool_call_id: given.id, content: given.output ?? "It came to nothing." });
-    } else if ("role" in given) messages.push({ role: given.role, content: contentOf(given.content) });
+      addCall(messages, { ...given, call_id: given.id });
+      messages.push({ role: "tool", tool_call_id: given.id, content: given.output ?? "No output." });
+    } else if ("role" in given) messages.push({ role: given.role, content: toChatContent(given.content) });
   }
   return messages;
 }
 
-/** The words that a client's function gave. */
-export function outputOf(given: FunctionOutput): string {
-  return wordsOf(contentOf(given.output), "The output of a function");
+export function getOutputText(given: FunctionOutput): string {
+  return readText(toChatContent(given.output), "The output of a function");
 }
 
-function resultOf({ call_id, output }: FunctionOutput, where: string): ChatMessage {
-  return { role: "tool", tool_call_id: call_id, content: wordsOf(contentOf(output), where) };
+function toResultMessage({ call_id, output }: FunctionOutput, where: string): ChatMessage {
+  return { role: "tool", tool_call_id: call_id, content: readText(toChatContent(output), where) };
 }
 
-/** Calls that follow on what the assistant said are of the same message. */
-function pushCall(messages: ChatMessage[], { call_id, name, arguments: given }: Called): void {
+/** Adds a call to the preceding assistant message, if there is one. */
+function addCall(messages: ChatMessage[], { call_id, name, arguments: given }: FunctionCall): void {
   const call = { id: call_id, function: { name, arguments: given } };
   const last = messages.at(-1);
   if (last?.role === "assistant")
@@ -127,7 +125,7 @@ function pushCall(messages: ChatMessage[], { call_id, name, arguments: given }: 
   else messages.push({ role: "assistant", tool_calls: [call] });
 }
 
-function contentOf(given: InputContent): ChatContent {
+function toChatContent(given: InputContent): ChatContent {
   if (typeof given === "string") return given;
   return given.map((each): ChatPart => {
     if (each.type === "refusal") return { type: "text", text: each.refusal };
@@ -137,17 +135,17 @@ function contentOf(given: InputContent): ChatContent {
   });
 }
 
-/** Only answers, or none at all: what else is said to a run that waits would be heard too late. */
-export function answersIn(items: readonly InputItem[]): readonly InputAnswer[] {
+/** Returns the answers. Throws if there are other items, too, which a waiting run could not process. */
+export function getAnswers(items: readonly InputItem[]): readonly InputAnswer[] {
   const answers = items.filter(isAnswer);
   if (answers.length === 0 || answers.length === items.length) return answers;
   throw new AgentError(
     "invalid_input",
-    "Give the answers that the response waits for alone, and say what is new when it is over.",
+    "Send the pending answers alone, and new input when the response is complete.",
   );
 }
 
-/** The answers at the end of a conversation that the client keeps. */
-export function lastAnswers(items: readonly InputItem[]): readonly InputAnswer[] {
+/** Returns the answers at the end of a history kept by the client. */
+export function getTrailingAnswers(items: readonly InputItem[]): readonly InputAnswer[] {
   return items.slice(items.findLastIndex((given) => !isAnswer(given)) + 1).filter(isAnswer);
 }

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import type { ClientTool } from "../client-agent.ts";
-import { readResponseId } from "./ids.ts";
+import { parseResponseId } from "./ids.ts";
 import { type InputItem, responseInput } from "./input-items.ts";
 import { serverLabel } from "./response-output.ts";
 
 const functionTool = z.object({
   type: z.literal("function"),
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "A name has 1 to 64 letters, digits, `_` or `-`"),
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must have 1 to 64 letters, digits, `_` or `-`"),
   description: z.string().max(100_000).nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
 });
-/** The agent's own tools, for clients that must name whose calls they are asked about. */
-const ownTools = z.object({ type: z.literal("mcp"), server_label: z.literal(serverLabel) });
+/** The agent's own tools, for clients that must declare the server of approval requests. */
+const serverTools = z.object({ type: z.literal("mcp"), server_label: z.literal(serverLabel) });
 
 const tool = z.union(
-  [functionTool, ownTools],
-  `Only tools of the type \`function\` can be declared here, and \`mcp\` as "${serverLabel}"`,
+  [functionTool, serverTools],
+  `Only tools of type \`function\` are supported, and \`mcp\` with server_label "${serverLabel}"`,
 );
 
 const named = z.object({ type: z.literal("function"), name: z.string() });
@@ -32,7 +32,7 @@ const fields = z.object({
   background: z.boolean().nullish(),
   tools: z.array(tool).max(128).nullish(),
   tool_choice: z
-    .union([z.enum(["none", "auto", "required"]), named], "It is `none`, `auto`, `required` or a function")
+    .union([z.enum(["none", "auto", "required"]), named], "must be `none`, `auto`, `required` or a function")
     .nullish(),
   text: z
     .object({
@@ -44,39 +44,37 @@ const fields = z.object({
         .nullish(),
     })
     .nullish(),
-  prompt: z.null("Prompts are kept by agents: name one as the model").optional(),
+  prompt: z.null("Stored prompts are not supported. Choose an agent as the model").optional(),
 });
 
-/** What `POST /v1/responses` is asked. */
+/** Request of `POST /v1/responses`. */
 export type ResponsesRequest = {
   readonly model: string;
   readonly items: readonly InputItem[];
   readonly instructions: string | undefined;
-  /** The run that it goes on from, and which of its legs. */
+  /** The run and segment to continue. */
   readonly runId?: string;
-  readonly leg?: number;
-  /** The conversation that it goes on with. */
+  readonly segment?: number;
+  /** The conversation to continue. */
   readonly sessionId?: string;
-  readonly isKept: boolean;
+  readonly isStored: boolean;
   readonly isStreamed: boolean;
   readonly isInBackground: boolean;
-  /** The tools that the client offers to run. */
+  /** Tools that the client runs. */
   readonly tools: readonly ClientTool[];
-  /** A tool must be called before the answer. */
-  readonly demandsTool: boolean;
-  /** The form that the answer must have, as JSON Schema. */
+  readonly requiresTool: boolean;
+  /** Required JSON Schema of the answer. */
   readonly output: object | undefined;
 };
 
 /**
- * Settings of the model are the agent's own: a request that brings them is served without them, like all else that is not
- * named here. What would change the meaning of the answer is refused. What is named of the caller's comes out as `runId` and
- * `sessionId`, which are checked to be theirs like everywhere.
+ * Model settings and unknown fields are ignored, because the agent has its own. Fields that would change the meaning
+ * of the answer are refused. Ids become `runId` and `sessionId`, so that `dispatch` checks their owner.
  */
 export const responsesRequest: z.ZodType<ResponsesRequest> = fields
   .refine((given) => given.conversation == null || given.previous_response_id == null, {
     path: ["conversation"],
-    message: "Go on from a response or with a conversation, not both",
+    message: "Send either previous_response_id or conversation, not both",
   })
   .transform((given): ResponsesRequest => {
     const { previous_response_id: previous, conversation: kept, input } = given;
@@ -84,20 +82,20 @@ export const responsesRequest: z.ZodType<ResponsesRequest> = fields
       model: given.model,
       items: typeof input === "string" ? [{ role: "user", content: input }] : input,
       instructions: given.instructions ?? undefined,
-      ...(previous != null && readResponseId(previous)),
+      ...(previous != null && parseResponseId(previous)),
       ...(kept != null && { sessionId: typeof kept === "string" ? kept : kept.id }),
-      isKept: given.store !== false,
+      isStored: given.store !== false,
       isStreamed: given.stream === true,
       isInBackground: given.background === true,
-      tools: declaredTools(given),
-      demandsTool:
+      tools: parseDeclaredTools(given),
+      requiresTool:
         given.tool_choice === "required" ||
         (typeof given.tool_choice === "object" && given.tool_choice !== null),
       output: given.text?.format?.type === "json_schema" ? given.text.format.schema : undefined,
     };
   });
 
-function declaredTools({ tools, tool_choice: choice }: z.output<typeof fields>): readonly ClientTool[] {
+function parseDeclaredTools({ tools, tool_choice: choice }: z.output<typeof fields>): readonly ClientTool[] {
   if (choice === "none") return [];
   const declared = (tools ?? []).flatMap((each) =>
     each.type === "function"

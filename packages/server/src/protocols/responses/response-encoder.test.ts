@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { accumulateResponse } from "openai/lib/responses/ResponseAccumulator";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { expect, it } from "vitest";
-import { randomRun, randomScript } from "../../testing/random-run.ts";
-import { type ResponseEvent, responseEvents } from "./response-encoder.ts";
+import { randomScript, runRandomScript } from "../../testing/random-run.ts";
+import { createResponseEncoder, type ResponseEvent } from "./response-encoder.ts";
 
 const heard = (events: readonly Event[], runId: string) => {
-  const projection = responseEvents({
-    ...{ id: "resp_1", model: "helper", place: { runId, leg: 1 } },
+  const projection = createResponseEncoder({
+    ...{ id: "resp_1", model: "helper", place: { runId, segment: 1 } },
     ...{ functions: new Set<string>(), isFormed: false, showError: (error) => error },
   });
-  return { projection, said: events.flatMap((event) => projection.hear(event)) };
+  return { projection, said: events.flatMap((event) => projection.encode(event)) };
 };
 
 /** As the client of the protocol reads it: throws where an event does not fit what came before. */
@@ -25,13 +25,13 @@ function read(said: readonly ResponseEvent[]): Response | undefined {
 it("of random runs says what the client reads back as the same text and calls, live and from the facts", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, async (script) => {
-      const { events, result } = await randomRun(script);
+      const { events, result } = await runRandomScript(script);
       const { said, projection } = heard(events, result.runId);
       expect(said.map(({ sequence_number }) => sequence_number)).toEqual(said.map((_, index) => index));
       const beforeTheEnd = read(said.slice(0, -1));
       const response = read(said);
       expect(JSON.parse(JSON.stringify(response?.output))).toEqual(
-        JSON.parse(JSON.stringify(projection.response().output)),
+        JSON.parse(JSON.stringify(projection.getResponse().output)),
       );
       expect(beforeTheEnd?.output).toEqual(response?.output);
       const texts = (response?.output ?? []).flatMap((item) =>
@@ -46,9 +46,9 @@ it("of random runs says what the client reads back as the same text and calls, l
         asked.toSorted(),
       );
       expect(calls.every(({ status }) => status === "completed" || status === "failed")).toBe(true);
-      const stored = heard(events.filter(isFact), result.runId).projection.response();
-      expect(stored.output).toEqual(projection.response().output);
-      expect(stored.usage).toEqual(projection.response().usage);
+      const stored = heard(events.filter(isFact), result.runId).projection.getResponse();
+      expect(stored.output).toEqual(projection.getResponse().output);
+      expect(stored.usage).toEqual(projection.getResponse().usage);
     }),
     { numRuns: 60 },
   );
@@ -73,6 +73,6 @@ it("takes back what a model began to say and said anew", () => {
   );
   const done = said.filter(({ type }) => type === "response.output_item.done");
   expect(done.map(({ item }) => (item as { status: string }).status)).toEqual(["incomplete", "completed"]);
-  expect(projection.response().output).toHaveLength(1);
+  expect(projection.getResponse().output).toHaveLength(1);
   expect(read(said)?.output_text).toBe("Good.");
 });

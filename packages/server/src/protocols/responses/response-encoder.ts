@@ -1,189 +1,191 @@
 import { type Event, type Fact, getText, type Usage } from "capstan";
-import { type ShowError, unsaid } from "../chat/chat-events.ts";
-import { openaiProblem } from "../openai-error.ts";
-import type { RunLeg } from "./ids.ts";
-import { callsOf } from "./response-calls.ts";
+import { type ErrorFormatter, getMissingText } from "../chat/chat-events.ts";
+import { toOpenaiError } from "../openai-error.ts";
+import type { RunSegment } from "./ids.ts";
+import { createResponseCalls } from "./response-calls.ts";
 import {
-  endingOf,
+  buildResponseObject,
   type ResponseInfo,
   type ResponseObject,
-  responseObject,
-  type Standing,
+  type ResponseStatus,
+  toEndStatus,
 } from "./response-object.ts";
-import { type ResponseOutput, responseOutput, type Said } from "./response-output.ts";
-import { speechOf } from "./response-text.ts";
+import { createResponseOutput, type ResponseEventBody, type ResponseOutput } from "./response-output.ts";
+import { createTextWriter } from "./response-text.ts";
 
 /*
- * The events of `POST /v1/responses`: `event: TYPE`, `data: JSON` with the same `type` and a `sequence_number` from 0. First
- * `response.created` and `response.in_progress`, then items (`responses-output.ts`), then how it ended. A response is one leg
- * of a run: it is over when the run is, or when that waits for somebody; what it waits for are its last items.
+ * The events of `POST /v1/responses`: `event: TYPE`, `data: JSON` with the same `type` and a `sequence_number` from
+ * 0. First `response.created` and `response.in_progress`, then items (`response-output.ts`), then the end. A response
+ * is one segment of a run: it ends when the run ends or waits for input. Its last items are the pending calls.
  */
 
-/** What each of our events becomes; those that are left out become nothing. */
+/** Maps each event, for the documentation; other events are not sent. */
 export const responsesMapping: Readonly<Partial<Record<Event["type"], string>>> = {
   run_start: "`response.created`, `response.in_progress`",
-  content_delta: "`output_item.added` (`message`) and `content_part.added` at the first, `output_text.delta`",
+  content_delta:
+    "`output_item.added` (`message`) and `content_part.added` before the first, `output_text.delta`",
   reasoning_delta:
-    "`output_item.added` (`reasoning`) and `reasoning_summary_part.added` at the first, `reasoning_summary_text.delta`",
-  message: "what is missing of the text, then `output_text.done`, `content_part.done`, `output_item.done`",
-  message_restart: "`output_item.done` (`incomplete`); the item is not in the response at its end",
+    "`output_item.added` (`reasoning`) and `reasoning_summary_part.added` before the first, `reasoning_summary_text.delta`",
+  message: "the remaining text, then `output_text.done`, `content_part.done`, `output_item.done`",
+  message_restart: "`output_item.done` (`incomplete`); the item is removed from the final response",
   tool_call_start:
     "`output_item.added` (`mcp_call`), `mcp_call.in_progress`, `mcp_call_arguments.delta` and `.done`",
   tool_call_result: "`mcp_call.completed` or `.failed`, `output_item.done`",
-  handoff: "the `mcp_call` of the handoff begins",
+  handoff: "the `mcp_call` of the handoff starts",
   waiting: "`mcp_approval_request` and `function_call` items, then `response.completed`",
-  done: "`response.completed`, `.incomplete` (cut, filtered or cancelled) or `.failed`, with the usage of all models",
+  done: "`response.completed`, `.incomplete` (truncated, filtered or cancelled) or `.failed`, with the usage of all models",
 };
 
-/** An event of the stream. */
-export type ResponseEvent = Said & { readonly sequence_number: number };
+export type ResponseEvent = ResponseEventBody & { readonly sequence_number: number };
 
 export type ResponseOptions = ResponseInfo & {
-  /** The leg of the run that it is. */
-  readonly place: RunLeg;
-  /** The tools that the client runs. */
+  /** The segment to encode. */
+  readonly place: RunSegment;
+  /** Tools that the client runs. */
   readonly functions: ReadonlySet<string>;
-  /** The answer must have a form. */
+  /** The answer must match an output schema. */
   readonly isFormed: boolean;
-  readonly showError: ShowError;
+  readonly showError: ErrorFormatter;
 };
 
-/** One response, from the events of its run from the first on. */
-export interface ResponseEvents {
-  /** Events of earlier legs are heard and not told of. */
-  hear(event: Event): readonly ResponseEvent[];
+/** Encodes one response; needs the events of its run from the start. */
+export interface ResponseEncoder {
+  /** Events of earlier segments update the state and return nothing. */
+  encode(event: Event): readonly ResponseEvent[];
   isOver(): boolean;
-  /** It cannot be told to its end: why. */
+  /** Creates the event for a response that cannot be completed. */
   fail(error: { readonly code: string; readonly message: string }): ResponseEvent;
-  /** As it stands. */
-  response(): ResponseObject;
+  /** Returns the response so far. */
+  getResponse(): ResponseObject;
 }
 
-/** Turns the events of a run, one by one, into those of a response. */
-export function responseEvents(options: ResponseOptions): ResponseEvents {
-  const { leg } = options.place;
-  let said: ResponseEvent[] = [];
+export function createResponseEncoder(options: ResponseOptions): ResponseEncoder {
+  const { segment } = options.place;
+  let pending: ResponseEvent[] = [];
   let count = 0;
-  const say = (event: Said) => void said.push({ ...event, sequence_number: count++ });
-  const output = responseOutput(say);
-  const { note, tell } = teller(options, { output, end });
-  let standing: Standing = { status: "in_progress" };
-  let current = 1;
-  let isBegun = false;
+  const emit = (event: ResponseEventBody) => void pending.push({ ...event, sequence_number: count++ });
+  const output = createResponseOutput(emit);
+  const { trackEvent, encodeEvent } = createRunEncoder(options, { output, end: finish });
+  let current: ResponseStatus = { status: "in_progress" };
+  let segmentIndex = 1;
+  let hasStarted = false;
   let createdAt = 0;
   const used: Usage[] = [];
 
-  const response = () =>
-    responseObject(options, standing, { createdAt, output: output.items(), usage: used.reduce(sum, none) });
+  const getResponse = () =>
+    buildResponseObject(options, current, {
+      createdAt,
+      output: output.getItems(),
+      usage: used.reduce(sumUsage, noUsage),
+    });
 
   function begin(): void {
-    isBegun = true;
-    say({ type: "response.created", response: response() });
-    say({ type: "response.in_progress", response: response() });
+    hasStarted = true;
+    emit({ type: "response.created", response: getResponse() });
+    emit({ type: "response.in_progress", response: getResponse() });
   }
-  function end(ending: Standing): void {
-    standing = ending;
+  function finish(ending: ResponseStatus): void {
+    current = ending;
     const { status } = ending;
-    say({ type: `response.${status === "cancelled" ? "incomplete" : status}`, response: response() });
+    emit({ type: `response.${status === "cancelled" ? "incomplete" : status}`, response: getResponse() });
   }
 
   return {
-    hear(event) {
-      if (standing.status !== "in_progress") return [];
-      if ("at" in event && !isBegun) createdAt = event.at;
-      note(event);
-      if (current < leg) {
-        if (isRest(event)) current++;
+    encode(event) {
+      if (current.status !== "in_progress") return [];
+      if ("at" in event && !hasStarted) createdAt = event.at;
+      trackEvent(event);
+      if (segmentIndex < segment) {
+        if (isSuspension(event)) segmentIndex++;
         return [];
       }
-      if (!isBegun) begin();
+      if (!hasStarted) begin();
       if ("usage" in event && event.usage && event.type !== "done" && event.type !== "turn_end")
         used.push(event.usage);
-      if (event.parentRunId === undefined) tell(event);
-      const told = said;
-      said = [];
-      return told;
+      if (event.parentRunId === undefined) encodeEvent(event);
+      const events = pending;
+      pending = [];
+      return events;
     },
-    isOver: () => standing.status !== "in_progress",
+    isOver: () => current.status !== "in_progress",
     fail(error) {
-      const { code, message, param } = openaiProblem(error).error;
+      const { code, message, param } = toOpenaiError(error).error;
       return { type: "error", code, message, param, sequence_number: count++ };
     },
-    response,
+    getResponse,
   };
 }
 
-type Telling = { readonly output: ResponseOutput; end(ending: Standing): void };
+type RunEncoderOptions = { readonly output: ResponseOutput; end(ending: ResponseStatus): void };
 
-/** What is told of the run itself; a run inside of it is the inside of a call, and only its questions are told. */
-function teller(options: ResponseOptions, { output, end }: Telling) {
-  const speech = speechOf({ ...options, output });
-  const calls = callsOf({ ...options, runId: options.place.runId, output });
-  /** Of the last whole message. */
+/** Encodes the run itself. Nested runs are hidden except for their questions. */
+function createRunEncoder(options: ResponseOptions, { output, end }: RunEncoderOptions) {
+  const text = createTextWriter({ ...options, output });
+  const calls = createResponseCalls({ ...options, runId: options.place.runId, output });
+  /** Text of the last complete message. */
   let last = "";
   let finish: Extract<Fact, { readonly type: "message" }>["finish"] | undefined;
 
-  function wait({ callIds, until }: Extract<Fact, { readonly type: "waiting" }>): void {
-    // It goes on by itself where it is kept.
+  function encodeWaiting({ callIds, until }: Extract<Fact, { readonly type: "waiting" }>): void {
+    // A stored run resumes by itself.
     if (until !== undefined && options.sessionId !== undefined) return;
-    speech.add(calls.questions(callIds).join("\n\n"));
-    const time =
-      until === undefined ? "for an answer from outside" : `until ${new Date(until).toISOString()}`;
-    if (calls.rest(callIds) === 0) speech.add(`Waiting ${time}.`);
+    text.addFinalText(calls.getQuestions(callIds).join("\n\n"));
+    const time = until === undefined ? "for external input" : `until ${new Date(until).toISOString()}`;
+    if (calls.suspend(callIds) === 0) text.addFinalText(`Waiting ${time}.`);
     end({ status: "completed" });
   }
-  function finished(fact: Extract<Fact, { readonly type: "done" }>): void {
-    speech.withdraw();
-    calls.rest([]);
-    const ending = endingOf(fact, finish, options.showError);
+  function encodeDone(fact: Extract<Fact, { readonly type: "done" }>): void {
+    text.withdraw();
+    calls.suspend([]);
+    const ending = toEndStatus(fact, finish, options.showError);
     if (ending.status === "completed" || ending.status === "incomplete")
-      speech.add(options.isFormed ? fact.text : unsaid(last, fact.text).trimStart());
+      text.addFinalText(options.isFormed ? fact.text : getMissingText(last, fact.text).trimStart());
     end(ending);
   }
 
   return {
-    /** What later legs need to know too. */
-    note(event: Event): void {
-      if (event.type === "approval_required") calls.ask(event);
+    /** Tracks state that later segments need. */
+    trackEvent(event: Event): void {
+      if (event.type === "approval_required") calls.addApproval(event);
       if (event.type === "approval_resolved") calls.resolve(event.callId);
       if (event.type !== "message" || event.parentRunId !== undefined) return;
       calls.expect(event.entry);
       last = getText(event.entry);
       finish = event.finish;
     },
-    tell(event: Event): void {
-      if (event.type === "content_delta") speech.speak("text", event.delta, event.turn);
-      if (event.type === "reasoning_delta") speech.speak("reasoning", event.delta, event.turn);
-      if (event.type === "tool_call_delta") speech.pause();
-      if (isAnew(event)) speech.withdraw();
-      if (event.type === "message") speech.settle(event.entry, event.turn);
+    encodeEvent(event: Event): void {
+      if (event.type === "content_delta") text.append("text", event.delta, event.turn);
+      if (event.type === "reasoning_delta") text.append("reasoning", event.delta, event.turn);
+      if (event.type === "tool_call_delta") text.endItem();
+      if (restartsMessage(event)) text.withdraw();
+      if (event.type === "message") text.complete(event.entry, event.turn);
       if (event.type === "tool_call_start")
-        calls.begin(event.id, { name: event.name, arguments: writtenOf(event.arguments) });
+        calls.begin(event.id, { name: event.name, arguments: toJsonText(event.arguments) });
       if (event.type === "handoff") calls.begin(event.callId);
       if (event.type === "tool_call_result") calls.settle(event);
-      if (event.type === "waiting") wait(event);
-      if (event.type === "done") finished(event);
+      if (event.type === "waiting") encodeWaiting(event);
+      if (event.type === "done") encodeDone(event);
     },
   };
 }
 
-/** What was shown of a message that is not whole is void. */
-function isAnew({ type }: Event): boolean {
+/** Whether the incomplete message was discarded. */
+function restartsMessage({ type }: Event): boolean {
   return type === "message_restart" || type === "recovered" || type === "turn_start";
 }
 
-/** Where a run waits for somebody: one leg of it is over. */
-export function isRest(event: Event): boolean {
+/** Whether a run suspended to wait for input, which ends a segment. */
+export function isSuspension(event: Event): boolean {
   return event.type === "waiting" && event.until === undefined && event.parentRunId === undefined;
 }
 
-function writtenOf(given: unknown): string {
+function toJsonText(given: unknown): string {
   return typeof given === "string" ? given : JSON.stringify(given);
 }
 
-const none: Usage = { inputTokens: 0, outputTokens: 0 };
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
-function sum(left: Usage, right: Usage): Usage {
+function sumUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,

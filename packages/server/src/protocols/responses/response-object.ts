@@ -1,49 +1,46 @@
 import type { Fact, Usage } from "capstan";
-import { openaiProblem } from "../openai-error.ts";
+import { toOpenaiError } from "../openai-error.ts";
 import type { OutputItem } from "./response-output.ts";
 
-/** What does not change while a response comes about. */
+/** Fields that are constant for a response. */
 export type ResponseInfo = {
   readonly id: string;
   readonly model: string;
-  /** Of the response that this one goes on from. */
   readonly previousId?: string | undefined;
-  /** The session that keeps it; left out for one that is not kept. */
+  /** Undefined for a response that is not stored. */
   readonly sessionId?: string | undefined;
 };
 
 type Status = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
-type ShownError = { readonly code: string; readonly message: string };
+type ResponseError = { readonly code: string; readonly message: string };
 
-/** How a response stands, or how it ended. */
-export type Standing = {
+export type ResponseStatus = {
   readonly status: Status;
-  readonly error?: ShownError;
-  /** Why there is no more of it. */
+  readonly error?: ResponseError;
+  /** Why the response is incomplete. */
   readonly reason?: "max_output_tokens" | "content_filter";
 };
 
-/** A response as this API writes it. */
 export type ResponseObject = {
   readonly id: string;
   readonly object: "response";
   readonly status: Status;
-  readonly error: ShownError | null;
+  readonly error: ResponseError | null;
   readonly output: readonly OutputItem[];
 } & { readonly [field: string]: unknown };
 
-type Contents = {
+type ResponseContents = {
   readonly createdAt: number;
   readonly output: readonly OutputItem[];
   readonly usage: Usage;
 };
 
-/** What the client did not choose is said as the API's own default. */
-export function responseObject(
+/** Builds the response; fields that the client did not choose have the API's defaults. */
+export function buildResponseObject(
   { id, model, previousId, sessionId }: ResponseInfo,
-  { status, error, reason }: Standing,
-  { createdAt, output, usage }: Contents,
+  { status, error, reason }: ResponseStatus,
+  { createdAt, output, usage }: ResponseContents,
 ): ResponseObject {
   return {
     id,
@@ -51,7 +48,7 @@ export function responseObject(
     created_at: Math.floor(createdAt / 1000),
     status,
     background: false,
-    error: error ? { code: openaiProblem(error).error.code, message: error.message } : null,
+    error: error ? { code: toOpenaiError(error).error.code, message: error.message } : null,
     incomplete_details: reason ? { reason } : null,
     instructions: null,
     max_output_tokens: null,
@@ -69,12 +66,17 @@ export function responseObject(
     tools: [],
     top_p: null,
     truncation: "disabled",
-    usage: status === "in_progress" ? null : usageOf(usage),
+    usage: status === "in_progress" ? null : formatResponseUsage(usage),
     user: null,
   };
 }
 
-function usageOf({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage): object {
+function formatResponseUsage({
+  inputTokens,
+  outputTokens,
+  cachedTokens = 0,
+  reasoningTokens = 0,
+}: Usage): object {
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedTokens },
@@ -86,12 +88,12 @@ function usageOf({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens 
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;
 
-/** How a run ended. `finish` is how the model ended its last message. */
-export function endingOf(
+/** Converts the end of a run. `finish` is the finish reason of the last message. */
+export function toEndStatus(
   { status, error, text }: FactOf<"done">,
   finish: FactOf<"message">["finish"] | undefined,
-  showError: (error: ShownError) => ShownError,
-): Standing {
+  showError: (error: ResponseError) => ResponseError,
+): ResponseStatus {
   if (status === "cancelled") return { status: "cancelled" };
   if (error?.code === "content_filter") return { status: "incomplete", reason: "content_filter" };
   if (status === "failed")

@@ -1,170 +1,170 @@
 /*
- * The items of a response and the events that tell of them: each is added, filled and done, in this order. What a model began
- * to say and said anew is done as `incomplete`, and is not in the response at its end.
+ * The items of a response and their events: each item is added, filled and done, in this order. A restarted message
+ * is done as `incomplete` and removed from the final response.
  */
 
-/** An event of the stream before it has its number. */
-export type Said = { readonly type: string } & { readonly [field: string]: unknown };
-export type Say = (event: Said) => void;
+/** An event without its sequence number. */
+export type ResponseEventBody = { readonly type: string } & { readonly [field: string]: unknown };
+export type EventSink = (event: ResponseEventBody) => void;
 
 export type OutputItem = { readonly id: string; readonly type: string } & {
   readonly [field: string]: unknown;
 };
 
-/** What was said or thought, piece by piece. */
-export interface SaidText {
+/** An item with streamed text or reasoning. */
+export interface OutputText {
   readonly kind: "text" | "reasoning";
-  text(): string;
+  getText(): string;
   isOpen(): boolean;
   append(delta: string): void;
-  end(): void;
-  /** What was shown is void. */
+  endText(): void;
+  /** Removes the item from the final response. */
   withdraw(): void;
 }
 
-export interface ShownCall {
+export interface OutputCall {
   end(outcome: CallOutcome): void;
 }
 
 export type CallOutcome =
   | { readonly status: "completed"; readonly output: string }
   | { readonly status: "failed"; readonly error: string }
-  /** Not over when the response is. */
+  /** Still running when the response ends. */
   | { readonly status: "incomplete" };
 
 export type NamedCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 export interface ResponseOutput {
-  text(id: string): SaidText;
-  reasoning(id: string): SaidText;
-  /** Of a tool that runs here. */
-  call(call: NamedCall & { readonly approvalId: string | undefined }): ShownCall;
-  /** Of a function that the client is to run. */
-  functionCall(call: NamedCall & { readonly callId: string }): void;
-  approval(asked: NamedCall): void;
-  items(): readonly OutputItem[];
+  addText(id: string): OutputText;
+  addReasoning(id: string): OutputText;
+  /** Adds a call of a server-side tool. */
+  addCall(call: NamedCall & { readonly approvalId: string | undefined }): OutputCall;
+  /** Adds a call of a client-side tool. */
+  addFunctionCall(call: NamedCall & { readonly callId: string }): void;
+  addApproval(asked: NamedCall): void;
+  getItems(): readonly OutputItem[];
 }
 
-/** Our own tools are shown as those of this server. */
+/** Label of the server's own tools. */
 export const serverLabel = "capstan";
 
-/** Says what it is given, and keeps it. */
-export function responseOutput(say: Say): ResponseOutput {
+/** Creates the list of output items; emits an event for each change. */
+export function createResponseOutput(emit: EventSink): ResponseOutput {
   const slots: { item: OutputItem; isVoid: boolean }[] = [];
 
-  function add(item: OutputItem) {
+  function addItem(item: OutputItem) {
     const slot = { item, isVoid: false };
     const output_index = slots.push(slot) - 1;
-    say({ type: "response.output_item.added", output_index, item });
+    emit({ type: "response.output_item.added", output_index, item });
     const at = { item_id: item.id, output_index };
     return {
       at,
-      /** What it is by now, for whoever asks before it is done. */
-      become: (fields: object) => {
+      /** Updates the item for readers that ask before it is complete. */
+      update: (fields: object) => {
         slot.item = { ...slot.item, ...fields };
       },
-      done(fields: object): void {
+      complete(fields: object): void {
         slot.item = { ...slot.item, ...fields };
-        say({ type: "response.output_item.done", output_index, item: slot.item });
+        emit({ type: "response.output_item.done", output_index, item: slot.item });
       },
-      void: () => {
+      discard: () => {
         slot.isVoid = true;
       },
     };
   }
 
   return {
-    text: (id) => messageText(add(newMessage(id)), say),
-    reasoning: (id) => reasoningText(add({ id, type: "reasoning", summary: [] }), say),
-    call: (call) => shownCall(add(newCall(call)), call, say),
-    functionCall({ callId: call_id, id, name, arguments: written }) {
+    addText: (id) => createMessageText(addItem(buildMessageItem(id)), emit),
+    addReasoning: (id) => createReasoningText(addItem({ id, type: "reasoning", summary: [] }), emit),
+    addCall: (call) => createOutputCall(addItem(buildCallItem(call)), call, emit),
+    addFunctionCall({ callId: call_id, id, name, arguments: written }) {
       const call = { id, type: "function_call", call_id, name };
-      const { at, done } = add({ ...call, arguments: "", status: "in_progress" });
-      say({ type: "response.function_call_arguments.delta", ...at, delta: written });
-      say({ type: "response.function_call_arguments.done", ...at, name, arguments: written });
-      done({ arguments: written, status: "completed" });
+      const { at, complete } = addItem({ ...call, arguments: "", status: "in_progress" });
+      emit({ type: "response.function_call_arguments.delta", ...at, delta: written });
+      emit({ type: "response.function_call_arguments.done", ...at, name, arguments: written });
+      complete({ arguments: written, status: "completed" });
     },
-    approval(asked) {
-      add({ ...asked, type: "mcp_approval_request", server_label: serverLabel }).done({});
+    addApproval(asked) {
+      addItem({ ...asked, type: "mcp_approval_request", server_label: serverLabel }).complete({});
     },
-    items: () => slots.flatMap(({ item, isVoid }) => (isVoid ? [] : [item])),
+    getItems: () => slots.flatMap(({ item, isVoid }) => (isVoid ? [] : [item])),
   };
 }
 
-type Added = {
+type AddedItem = {
   readonly at: { readonly item_id: string; readonly output_index: number };
-  become(fields: object): void;
-  done(fields: object): void;
-  void(): void;
+  update(fields: object): void;
+  complete(fields: object): void;
+  discard(): void;
 };
 
-function newMessage(id: string): OutputItem {
+function buildMessageItem(id: string): OutputItem {
   return { id, type: "message", role: "assistant", status: "in_progress", content: [] };
 }
 
-function messageText({ at, become, done, void: withdrawn }: Added, say: Say): SaidText {
-  const place = { ...at, content_index: 0 };
-  const part = () => ({ type: "output_text", text, annotations: [], logprobs: [] });
+function createMessageText({ at, update, complete, discard }: AddedItem, emit: EventSink): OutputText {
+  const position = { ...at, content_index: 0 };
+  const buildPart = () => ({ type: "output_text", text, annotations: [], logprobs: [] });
   let text = "";
   let isOpen = true;
-  say({ type: "response.content_part.added", ...place, part: part() });
+  emit({ type: "response.content_part.added", ...position, part: buildPart() });
 
-  function end(status: "completed" | "incomplete"): void {
+  function endText(status: "completed" | "incomplete"): void {
     if (!isOpen) return;
     isOpen = false;
-    say({ type: "response.output_text.done", ...place, text, logprobs: [] });
-    say({ type: "response.content_part.done", ...place, part: part() });
-    done({ status, content: [part()] });
+    emit({ type: "response.output_text.done", ...position, text, logprobs: [] });
+    emit({ type: "response.content_part.done", ...position, part: buildPart() });
+    complete({ status, content: [buildPart()] });
   }
   return {
     kind: "text",
-    text: () => text,
+    getText: () => text,
     isOpen: () => isOpen,
     append(delta) {
       text += delta;
-      become({ content: [part()] });
-      say({ type: "response.output_text.delta", ...place, delta, logprobs: [] });
+      update({ content: [buildPart()] });
+      emit({ type: "response.output_text.delta", ...position, delta, logprobs: [] });
     },
-    end: () => end("completed"),
+    endText: () => endText("completed"),
     withdraw() {
-      end("incomplete");
-      withdrawn();
+      endText("incomplete");
+      discard();
     },
   };
 }
 
-function reasoningText({ at, become, done, void: withdrawn }: Added, say: Say): SaidText {
-  const place = { ...at, summary_index: 0 };
-  const part = () => ({ type: "summary_text", text });
+function createReasoningText({ at, update, complete, discard }: AddedItem, emit: EventSink): OutputText {
+  const position = { ...at, summary_index: 0 };
+  const buildPart = () => ({ type: "summary_text", text });
   let text = "";
   let isOpen = true;
-  say({ type: "response.reasoning_summary_part.added", ...place, part: part() });
+  emit({ type: "response.reasoning_summary_part.added", ...position, part: buildPart() });
 
-  function end(): void {
+  function endText(): void {
     if (!isOpen) return;
     isOpen = false;
-    say({ type: "response.reasoning_summary_text.done", ...place, text });
-    say({ type: "response.reasoning_summary_part.done", ...place, part: part() });
-    done({ summary: [part()] });
+    emit({ type: "response.reasoning_summary_text.done", ...position, text });
+    emit({ type: "response.reasoning_summary_part.done", ...position, part: buildPart() });
+    complete({ summary: [buildPart()] });
   }
   return {
     kind: "reasoning",
-    text: () => text,
+    getText: () => text,
     isOpen: () => isOpen,
     append(delta) {
       text += delta;
-      become({ summary: [part()] });
-      say({ type: "response.reasoning_summary_text.delta", ...place, delta });
+      update({ summary: [buildPart()] });
+      emit({ type: "response.reasoning_summary_text.delta", ...position, delta });
     },
-    end,
+    endText,
     withdraw() {
-      end();
-      withdrawn();
+      endText();
+      discard();
     },
   };
 }
 
-function newCall({ id, name, approvalId }: Parameters<ResponseOutput["call"]>[0]): OutputItem {
+function buildCallItem({ id, name, approvalId }: Parameters<ResponseOutput["addCall"]>[0]): OutputItem {
   return {
     id,
     type: "mcp_call",
@@ -178,20 +178,24 @@ function newCall({ id, name, approvalId }: Parameters<ResponseOutput["call"]>[0]
   };
 }
 
-function shownCall({ at, become, done }: Added, { arguments: written }: NamedCall, say: Say): ShownCall {
-  say({ type: "response.mcp_call.in_progress", ...at });
-  say({ type: "response.mcp_call_arguments.delta", ...at, delta: written });
-  say({ type: "response.mcp_call_arguments.done", ...at, arguments: written });
-  become({ arguments: written });
+function createOutputCall(
+  { at, update, complete }: AddedItem,
+  { arguments: written }: NamedCall,
+  emit: EventSink,
+): OutputCall {
+  emit({ type: "response.mcp_call.in_progress", ...at });
+  emit({ type: "response.mcp_call_arguments.delta", ...at, delta: written });
+  emit({ type: "response.mcp_call_arguments.done", ...at, arguments: written });
+  update({ arguments: written });
   return {
     end(outcome) {
       const { status } = outcome;
-      if (status !== "incomplete") say({ type: `response.mcp_call.${status}`, ...at });
-      done(outcome.status === "failed" ? { status, error: failure(outcome.error) } : outcome);
+      if (status !== "incomplete") emit({ type: `response.mcp_call.${status}`, ...at });
+      complete(outcome.status === "failed" ? { status, error: buildCallError(outcome.error) } : outcome);
     },
   };
 }
 
-function failure(content: string): object {
+function buildCallError(content: string): object {
   return { type: "mcp_tool_execution_error", content: [{ type: "text", text: content }] };
 }

@@ -1,88 +1,90 @@
 import type { AssistantEntry } from "capstan";
-import type { RunLeg } from "./ids.ts";
-import type { ResponseOutput, SaidText } from "./response-output.ts";
+import type { RunSegment } from "./ids.ts";
+import type { OutputText, ResponseOutput } from "./response-output.ts";
 
-type Kind = SaidText["kind"];
+type Kind = OutputText["kind"];
 
-/** What the model says and thinks, message by message. */
-export interface Speech {
-  speak(kind: Kind, delta: string, turn: number): void;
-  /** Something else came between: what is said from here on is another item. */
-  pause(): void;
-  /** The message is whole: what was shown of it is made to say the same. */
-  settle(entry: AssistantEntry, turn: number): void;
-  /** What was shown of the message is void. */
+/** Writes text and reasoning items, message by message. */
+export interface TextWriter {
+  append(kind: Kind, delta: string, turn: number): void;
+  /** Ends the current item; later text starts another one. */
+  endItem(): void;
+  /** Completes a message: adds missing text and withdraws items that differ from it. */
+  complete(entry: AssistantEntry, turn: number): void;
+  /** Withdraws the items of the current message. */
   withdraw(): void;
-  /** What no message has said, as the last words. */
-  add(text: string): void;
+  /** Adds text that no message contains. */
+  addFinalText(text: string): void;
 }
 
-type SpeechOptions = {
-  readonly place: RunLeg;
+type TextWriterOptions = {
+  readonly place: RunSegment;
   readonly output: ResponseOutput;
-  /** Of an answer that must have a form, only the answer itself is for the client, and only when it is whole. */
+  /** With an output schema, only the complete final answer is sent. */
   readonly isFormed: boolean;
 };
 
-/** Nothing said yet. */
-export function speechOf({ place, output, isFormed }: SpeechOptions): Speech {
-  /** Of the message that is being said, in order; only the last one may be open. */
-  let shown: SaidText[] = [];
+export function createTextWriter({ place, output, isFormed }: TextWriterOptions): TextWriter {
+  /** Items of the current message; only the last one may be open. */
+  let shown: OutputText[] = [];
   const counts = new Map<string, number>();
 
-  function begin(kind: Kind, where: string): SaidText {
+  function startText(kind: Kind, where: string): OutputText {
     const count = (counts.get(where) ?? 0) + 1;
     counts.set(where, count);
     const id = `${place.runId}_${where}_${count}`;
-    const text = kind === "text" ? output.text(`msg_${id}`) : output.reasoning(`rs_${id}`);
+    const text = kind === "text" ? output.addText(`msg_${id}`) : output.addReasoning(`rs_${id}`);
     shown.push(text);
     return text;
   }
-  function drop(from: number): void {
+  function withdrawFrom(from: number): void {
     for (const text of shown.splice(from)) text.withdraw();
   }
 
   return {
-    speak(kind, delta, turn) {
+    append(kind, delta, turn) {
       if (!delta || (isFormed && kind === "text")) return;
       const last = shown.at(-1);
       if (last?.kind === kind && last.isOpen()) return last.append(delta);
-      last?.end();
-      begin(kind, `${turn}`).append(delta);
+      last?.endText();
+      startText(kind, `${turn}`).append(delta);
     },
-    pause: () => shown.at(-1)?.end(),
-    settle(entry, turn) {
-      const wanted = piecesOf(entry).filter(({ kind }) => !isFormed || kind === "reasoning");
-      const good = shown.findIndex((text, index) => !isBeginning(text, wanted[index]));
-      drop(good === -1 ? shown.length : good);
+    endItem: () => shown.at(-1)?.endText(),
+    complete(entry, turn) {
+      const wanted = splitPieces(entry).filter(({ kind }) => !isFormed || kind === "reasoning");
+      const good = shown.findIndex((text, index) => !isPrefix(text, wanted[index]));
+      withdrawFrom(good === -1 ? shown.length : good);
       for (const [index, { kind, text }] of wanted.entries()) {
-        const piece = shown[index] ?? begin(kind, `${turn}`);
-        const rest = text.slice(piece.text().length);
+        const piece = shown[index] ?? startText(kind, `${turn}`);
+        const rest = text.slice(piece.getText().length);
         if (rest) piece.append(rest);
-        piece.end();
+        piece.endText();
       }
       shown = [];
     },
-    withdraw: () => drop(0),
-    add(text) {
+    withdraw: () => withdrawFrom(0),
+    addFinalText(text) {
       if (!text) return;
-      const piece = begin("text", `end${place.leg}`);
+      const piece = startText("text", `end${place.segment}`);
       piece.append(text);
-      piece.end();
+      piece.endText();
       shown = [];
     },
   };
 }
 
-type Piece = { readonly kind: Kind; readonly text: string };
+type TextPiece = { readonly kind: Kind; readonly text: string };
 
-function isBeginning(shown: SaidText, piece: Piece | undefined): boolean {
+function isPrefix(shown: OutputText, piece: TextPiece | undefined): boolean {
   if (piece?.kind !== shown.kind) return false;
-  return shown.isOpen() ? piece.text.startsWith(shown.text()) : piece.text === shown.text();
+  return shown.isOpen() ? piece.text.startsWith(shown.getText()) : piece.text === shown.getText();
 }
 
-/** The parts of a message as they were streamed: what follows on the same is one piece, unless a call is between. */
-function piecesOf({ parts }: AssistantEntry): readonly Piece[] {
+/**
+ * Splits a message into items as they were streamed: adjacent parts of a kind are joined unless a call separates
+ * them.
+ */
+function splitPieces({ parts }: AssistantEntry): readonly TextPiece[] {
   const pieces: { kind: Kind; text: string }[] = [];
   let isBroken = true;
   for (const part of parts) {
