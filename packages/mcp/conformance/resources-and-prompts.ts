@@ -5,12 +5,12 @@ import { png } from "./plain-tools.ts";
 
 /** Registers static resources, a template, and a resource that supports subscriptions. */
 export function addResources(server: McpServer): void {
-  const plain = (uri: string, words: string) =>
-    server.registerResource(uri, uri, { description: words, mimeType: "text/plain" }, () => ({
-      contents: [{ uri, mimeType: "text/plain", text: words }],
+  const addTextResource = (uri: string, text: string) =>
+    server.registerResource(uri, uri, { description: text, mimeType: "text/plain" }, () => ({
+      contents: [{ uri, mimeType: "text/plain", text }],
     }));
-  plain("test://static-text", "This is the content of the static text resource.");
-  plain("test://watched-resource", "This is the content of the watched resource.");
+  addTextResource("test://static-text", "This is the content of the static text resource.");
+  addTextResource("test://watched-resource", "This is the content of the watched resource.");
   server.registerResource(
     "static-binary",
     "test://static-binary",
@@ -38,19 +38,21 @@ export function addResources(server: McpServer): void {
 /** Registers the prompts that need no input from the client. */
 export function addPrompts(server: McpServer): void {
   const user = <Content>(content: Content) => ({ role: "user" as const, content });
-  const say = (words: string) => user({ type: "text" as const, text: words });
+  const createMessage = (text: string) => user({ type: "text" as const, text });
 
   server.registerPrompt("test_simple_prompt", { description: "A simple prompt." }, () => ({
-    messages: [say("This is a simple prompt for testing.")],
+    messages: [createMessage("This is a simple prompt for testing.")],
   }));
-  const beginning = (value: string) => ["test", "testing"].filter((word) => word.startsWith(value));
+  const completeWord = (value: string) => ["test", "testing"].filter((word) => word.startsWith(value));
   server.registerPrompt(
     "test_prompt_with_arguments",
     {
       description: "A prompt with two arguments.",
-      argsSchema: z.object({ arg1: completable(z.string(), beginning), arg2: z.string() }),
+      argsSchema: z.object({ arg1: completable(z.string(), completeWord), arg2: z.string() }),
     },
-    ({ arg1, arg2 }) => ({ messages: [say(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] }),
+    ({ arg1, arg2 }) => ({
+      messages: [createMessage(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
+    }),
   );
   server.registerPrompt(
     "test_prompt_with_embedded_resource",
@@ -65,14 +67,14 @@ export function addPrompts(server: McpServer): void {
             text: "Embedded resource content for testing.",
           },
         }),
-        say("Please process the embedded resource above."),
+        createMessage("Please process the embedded resource above."),
       ],
     }),
   );
   server.registerPrompt("test_prompt_with_image", { description: "A prompt with an image." }, () => ({
     messages: [
       user({ type: "image" as const, data: png, mimeType: "image/png" }),
-      say("Please analyze the image above."),
+      createMessage("Please analyze the image above."),
     ],
   }));
 }

@@ -73,11 +73,20 @@ export async function runServerScenarios(
 ): Promise<ScenarioResult[]> {
   return withTemporaryFolder(async (folder) => {
     const only = scenarios.length === 1 ? scenarios[0]?.name : undefined;
-    const which =
+    const selection =
       only === undefined
         ? ["--requirements", version]
         : ["--scenario", only, "--spec-version", version, "--force"];
-    await runConformance(["server", "--url", url, ...which, "--timeout", String(timeoutMs), "-o", folder]);
+    await runConformance([
+      "server",
+      "--url",
+      url,
+      ...selection,
+      "--timeout",
+      String(timeoutMs),
+      "-o",
+      folder,
+    ]);
     return Promise.all(scenarios.map((scenario) => readChecks(folder, scenario)));
   });
 }

@@ -53,7 +53,7 @@ describe.each([
   "modern",
   "legacy",
 ] as const)("an MCP client of the %s era asks an agent that uses an MCP server", (era) => {
-  it("and gets the answer; asked again with the session, the agent remembers (M1, M5, S4-54, S4-55, S4-56)", async () => {
+  it("and gets the answer; with the session, the agent remembers it (M1, M5, S4-54, S4-55, S4-56)", async () => {
     const script: Script = ({ history }) => {
       const asked = history.filter((entry) => entry.type === "user").length;
       if (asked > 1) return { text: `Before, the tool said: ${lastResult(history)?.content}` };
@@ -70,8 +70,8 @@ describe.each([
   });
 });
 
-describe("an agent whose model speaks in text", () => {
-  it("calls two tools of a server in one answer, with nested JSON over several lines; what it thinks is not in the answer (M2)", async () => {
+describe("an agent whose model writes calls as text", () => {
+  it("calls two tools of a server in one answer, with nested multi-line JSON; its reasoning is not in the answer (M2)", async () => {
     const said = [
       "[Thinking: Both at once.]",
       "TOOL_CALL: mcp_every_echo",

@@ -24,14 +24,14 @@ const calling = (name: string, input: { [key: string]: string }): ScriptedStep[]
 ];
 
 describe("the file tools", () => {
-  it("are five, and three when they only read (S1-23)", () => {
+  it("are five, or three with `readOnly` (S1-23)", () => {
     const names = (options: object = {}) =>
       fileTools({ root: place.path, ...options }).map(({ name }) => name);
     expect(names()).toEqual(["read_file", "list_files", "search_files", "write_file", "edit_file"]);
     expect(names({ readOnly: true })).toEqual(["read_file", "list_files", "search_files"]);
   });
 
-  it("say what they read and change: files and their names may hold a stranger's words (A101)", () => {
+  it("declare what they read and change: files and their names may be untrusted (A101)", () => {
     const labels = (options: object = {}) =>
       fileTools({ root: place.path, ...options }).map(({ name, effects, reads }) => [name, effects, reads]);
     expect(labels()).toEqual([
@@ -50,7 +50,7 @@ describe("the file tools", () => {
     expect(result.toolCalls).toMatchObject([{ name: "read_file", status: "ok", result: "buy milk" }]);
   });
 
-  it("do not write before a person has agreed, and then show the difference (S1-23)", async () => {
+  it("write only after approval, and then show the diff (S1-23)", async () => {
     const waiting = run(agent(calling("write_file", { path: "a.txt", content: "hello\n" })), "Write it.");
     const { pending } = await waiting;
     expect(pending).toMatchObject([{ name: "write_file", reason: 'Creates the file "a.txt".' }]);
@@ -63,14 +63,14 @@ describe("the file tools", () => {
     expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("hello\n");
   });
 
-  it("do not write what a person has denied", async () => {
+  it("do not write when the user denied it", async () => {
     const waiting = run(agent(calling("write_file", { path: "a.txt", content: "evil" })), "Write it.");
     const { pending } = await waiting;
     await waiting.deny(pending[0]?.callId ?? "", "No.");
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("refuse a path at once, and ask nobody about it (A34, A40)", async () => {
+  it("refuse a path at once, without asking for approval (A34, A40)", async () => {
     for (const path of ["../outside/x", ".git/hooks/pre-commit"]) {
       const result = await run(agent(calling("write_file", { path, content: "evil" })), "Write it.");
       expect(result.status).toBe("done");
@@ -83,13 +83,13 @@ describe("the file tools", () => {
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("give the model what it asked for, not cut by the runtime as well", async () => {
+  it("return results that the runtime does not truncate again", async () => {
     place.put("a.txt", `${"x".repeat(99)}\n`.repeat(290));
     const result = await run(agent(calling("read_file", { path: "a.txt" })), "Read it.");
     expect(result.toolCalls[0]?.result).toHaveLength(29_000);
   });
 
-  it("refuse settings that do not exist", () => {
+  it("refuse unknown options", () => {
     for (const options of [{ readonly: true }, { limits: { line: 1 } }, { limits: { lines: "all" } }])
       expect(() => fileTools({ root: place.path, ...(options as object) })).toThrow(
         expect.objectContaining({ code: "invalid_definition" }),

@@ -27,7 +27,7 @@ const resultsOf = (history: readonly { type: string }[]) =>
   history.flatMap((entry) => (entry.type === "result" ? [(entry as { content?: unknown }).content] : []));
 
 describe("the plan tool", () => {
-  it("keeps a list that people see (S2-41, C-20)", async () => {
+  it("keeps a list that the user sees (S2-41, C-20)", async () => {
     const list = items("done", "doing", "open");
     const { facts } = await collect(run(agentOf([planned(list), done]).agent, "Go."));
     expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
@@ -37,7 +37,7 @@ describe("the plan tool", () => {
     });
   });
 
-  it("changes only what is shown, and reads nothing (C-20)", () => {
+  it("changes only the display, and reads nothing (C-20)", () => {
     expect(planTool()).toMatchObject({ effects: "ui", reads: [] });
     expect(planTool().needsApproval).toBeUndefined();
   });
@@ -47,14 +47,14 @@ describe("the plan tool", () => {
     [[{ text: "", status: "open" }]],
     [[{ status: "open" }]],
     [Array.from({ length: 51 }, () => ({ text: "a", status: "open" }))],
-  ])("takes no list that is not one: %.40j", async (list) => {
+  ])("refuses an invalid list: %.40j", async (list) => {
     const { agent } = agentOf([{ calls: [{ name: "plan", input: { items: list as Json } }] }, done]);
     const result = await run(agent, "Go.");
     expect(result.toolCalls).toMatchObject([{ status: "error" }]);
   });
 });
 
-describe("planning in instructions", () => {
+describe("plan instructions", () => {
   it("says how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
     const { agent, model } = agentOf([done], "found", {
       instructions: `You help.\n\n${planInstructions.steps}`,
@@ -74,7 +74,7 @@ describe("planning in instructions", () => {
     );
   });
 
-  it("is not there by itself (S3-43, C-20)", async () => {
+  it("is not added automatically (S3-43, C-20)", async () => {
     const { agent, model } = agentOf([look, done]);
     await run(agent, "Go.");
     expect(model.requests[0]?.instructions ?? "").not.toContain("How to proceed");
@@ -83,7 +83,7 @@ describe("planning in instructions", () => {
 });
 
 describe("tracking the plan", () => {
-  it("puts what is open behind the results of other tools (S3-45)", async () => {
+  it("appends the open items to the results of other tools (S3-45)", async () => {
     const steps = [look, planned(items("doing", "open")), look, planned(items("done", "doing")), look, done];
     const { agent, model } = agentOf(steps);
     await run(agent, "Go.", { hooks: trackPlan() });
@@ -96,7 +96,7 @@ describe("tracking the plan", () => {
     ]);
   });
 
-  it("says nothing any more when all is done (S3-45)", async () => {
+  it("appends nothing when all items are done (S3-45)", async () => {
     const { agent, model } = agentOf([planned(items("done", "done")), look, done]);
     await run(agent, "Go.", { hooks: trackPlan() });
     expect(resultsOf(model.requests.at(-1)?.history ?? []).at(-1)).toBe("found");
@@ -111,7 +111,7 @@ describe("tracking the plan", () => {
     );
   });
 
-  it("takes the plan up again from the facts of a run before (S3-45)", async () => {
+  it("restores the plan from the facts of an earlier run (S3-45)", async () => {
     const first = await collect(run(agentOf([planned(items("open")), done]).agent, "Go."));
     const { agent, model } = agentOf([look, done]);
     await run(agent, "Go on.", { hooks: trackPlan(first.facts) });
@@ -120,7 +120,7 @@ describe("tracking the plan", () => {
     ]);
   });
 
-  it("leaves data valid JSON, and hidden where it is not for the model (S3-45)", async () => {
+  it("keeps data valid JSON, and hidden if the model must not see it (S3-45)", async () => {
     for (const found of [{ secret: 7 }, { data: { secret: 7 }, message: "One found." }]) {
       const seen = async (settings: object) => {
         const { agent, model } = agentOf([planned(items("open")), look, done], found, settings);
@@ -136,7 +136,7 @@ describe("tracking the plan", () => {
     }
   });
 
-  it("keeps parts, and does not take another tool's hint for a plan (S3-45)", async () => {
+  it("keeps parts, and ignores plan-like hints of other tools (S3-45)", async () => {
     const { onAfterTool } = trackPlan();
     const call = { id: "1", input: {}, context: undefined };
     const ui = { kind: "table", props: { rows: items("open") } };

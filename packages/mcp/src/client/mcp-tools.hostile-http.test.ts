@@ -30,7 +30,7 @@ const huge = () =>
 it.each([
   "json",
   "event",
-])("an answer of 100 MB over HTTP (%s) is capped, and ends the call by name (A53, F61)", async (tool) => {
+])("a response of 100 MB over HTTP (%s) is capped and fails the call with a code (A53, F61)", async (tool) => {
   const server = await huge();
   try {
     await withServers({ huge: { url: server.url, timeout: 60_000 } }, async (mcp) => {
@@ -48,7 +48,7 @@ it.each([
   }
 });
 
-it("an answer whose stream is cut is resumed from the last event on, and comes once (F66)", async () => {
+it("a response whose stream is cut is resumed after the last event and delivered once (F66)", async () => {
   let waiting: unknown;
   const server = await startRawHttpServer({
     tools: ["long"],
@@ -87,7 +87,7 @@ it("an answer whose stream is cut is resumed from the last event on, and comes o
   }
 });
 
-it("an answer whose stream is cut and cannot be resumed ends the call by name, in its time (F66)", async () => {
+it("a response whose stream is cut and cannot be resumed fails the call with a code in time (F66)", async () => {
   const server = await startRawHttpServer({
     tools: ["cut"],
     call({ response }) {

@@ -16,7 +16,7 @@ const anything = { type: "object" };
 const tool = (name: string, more: object = {}) => ({ name, description: "", inputSchema: anything, ...more });
 const properties = (text: object) => ({ type: "object", properties: { text } });
 
-it.concurrent("pages without end are a named error, and stop nobody (F64)", async () => {
+it.concurrent("endless pages are an error with a code and do not stop the others (F64)", async () => {
   await withServers({ endless: hostileServer("pages"), other: hostileServer("calls") }, async (mcp) => {
     expect(findStatus(mcp, "endless")).toMatchObject({
       state: "failed",
@@ -27,7 +27,7 @@ it.concurrent("pages without end are a named error, and stop nobody (F64)", asyn
   });
 });
 
-it.concurrent("of 5,000 tools the first 1,000 are offered, of 2 MB of schemas what fits, and that is said (F65)", () =>
+it.concurrent("of 5,000 tools the first 1,000 are offered, of 2 MB of schemas those that fit, and `problems` says so (F65)", () =>
   withFolder(async (folder) => {
     const many = Array.from({ length: 5_000 }, (_, index) => tool(`t${index}`));
     const large = Array.from({ length: 30 }, (_, index) =>
@@ -50,7 +50,7 @@ it.concurrent("of 5,000 tools the first 1,000 are offered, of 2 MB of schemas wh
     });
   }));
 
-it.concurrent("names are kept apart by their server, collide for nobody, and are ASCII (A51)", () =>
+it.concurrent("names are prefixed with their server, do not collide, and are ASCII (A51)", () =>
   withFolder(async (folder) => {
     const server = async (name: string, ...tools: string[]) =>
       fileServer(
@@ -71,13 +71,13 @@ it.concurrent("names are kept apart by their server, collide for nobody, and are
       expect(findStatus(mcp, "a").problems).toEqual([
         expect.stringContaining('"read" is listed twice'),
         expect.stringContaining('"r\u0435ad" is not offered'),
-        expect.stringContaining("is not offered: its name is not 1 to 80 ASCII"),
+        expect.stringContaining("is not offered: its name must be 1 to 80 ASCII"),
         expect.stringContaining('The tool "" is not offered'),
       ]);
     });
   }));
 
-it.concurrent("a description is cut, and what cannot be seen in it is written out and reported (A49)", () =>
+it.concurrent("a description is truncated, and invisible characters are escaped and reported (A49)", () =>
   withFolder(async (folder) => {
     const tags = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     const tools = [
@@ -105,7 +105,7 @@ it.concurrent("a description is cut, and what cannot be seen in it is written ou
     );
   }));
 
-it.concurrent("a tool with a schema that is nested without end is not offered, and stops nobody (A52)", async () => {
+it.concurrent("a tool with an endlessly nested schema is not offered and does not stop the others (A52)", async () => {
   await withServers({ deep: hostileServer("deep-schema"), other: hostileServer("calls") }, async (mcp) => {
     expect(findStatus(mcp, "deep")).toMatchObject({
       state: "ready",
@@ -117,7 +117,7 @@ it.concurrent("a tool with a schema that is nested without end is not offered, a
 });
 
 // Alone, for it measures how long nothing else can happen.
-it("schemas made to explode, loop or reach out neither block us nor are followed (A52)", () =>
+it("schemas that explode, loop or refer to URLs neither block the process nor are followed (A52)", () =>
   withFolder(async (folder) => {
     const explosive = properties({ type: "string", pattern: "^(a+)+$" });
     const tools = [

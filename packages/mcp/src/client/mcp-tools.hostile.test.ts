@@ -45,7 +45,7 @@ it.concurrent("a server that exits at start does not stop the others (F58, M5, S
   });
 });
 
-it.concurrent("a command that does not exist is named, and stops nobody (F58, S4-46)", async () => {
+it.concurrent("a command that does not exist is reported and does not stop the others (F58, S4-46)", async () => {
   const missing = { command: "capstan-no-such-command" };
   await withServers({ missing, alive: hostileServer("calls") }, async (mcp) => {
     expect(findStatus(mcp, "missing").error).toMatchObject({
@@ -60,7 +60,7 @@ it.concurrent.each([
   "hang-at-start",
   "hang-on-list",
   "silent",
-])("a server that is %s is given up in its time (F59)", async (behavior) => {
+])("a server that is %s times out (F59)", async (behavior) => {
   await withServers({ slow: { ...hostileServer(behavior), startTimeout: 1_000 } }, async (mcp) => {
     expect(findStatus(mcp, "slow")).toMatchObject({
       error: { code: "mcp_disconnected", message: 'The MCP server "slow" did not respond in time.' },
@@ -72,7 +72,7 @@ it.concurrent.each([
 it.concurrent.each([
   "calls",
   "modern",
-])("a call that hangs ends with the tool's time, the server is told, and the run goes on (F59, %s)", async (behavior) => {
+])("a call that hangs ends with the tool's timeout, the server is notified, and the run continues (F59, %s)", async (behavior) => {
   await withServers(
     { slow: { ...hostileServer(behavior), tools: { hang: { timeout: 500 } } } },
     async (mcp) => {
@@ -84,7 +84,7 @@ it.concurrent.each([
   );
 });
 
-it.concurrent("lines on stdout that are no messages are skipped and counted, and calls still work (F60)", async () => {
+it.concurrent("lines on stdout that are not messages are skipped and counted, and calls still work (F60)", async () => {
   await withServers({ noisy: hostileServer("calls") }, async (mcp) => {
     const { entry } = await runCall(mcp, "mcp_noisy_junk");
     expect([entry.status, entry.content]).toEqual(["ok", "still here"]);
@@ -94,7 +94,7 @@ it.concurrent("lines on stdout that are no messages are skipped and counted, and
   });
 });
 
-it.concurrent("more than 1,000 of them, and the server is closed; its calls end by name (F60)", async () => {
+it.concurrent("after more than 1,000 of them the server is closed and its calls fail with a code (F60)", async () => {
   await withServers({ noisy: hostileServer("calls") }, async (mcp) => {
     const waiting = getFailure(callTool(findTool(mcp, "mcp_noisy_hang")));
     const { answer, entry } = await runCall(mcp, "mcp_noisy_flood");
@@ -113,7 +113,7 @@ it.concurrent("more than 1,000 of them, and the server is closed; its calls end 
 
 it.concurrent.each([
   11, 400,
-])("a line of %i MB does not fill the memory: the call ends by name and the server comes back (F61)", async (megabytes) => {
+])("a line of %i MB does not fill the memory: the call fails with a code and the server restarts (F61)", async (megabytes) => {
   await withServers({ wide: hostileServer("calls") }, async (mcp) => {
     const before = process.memoryUsage().rss;
     const { answer, entry } = await runCall(mcp, "mcp_wide_long-line", { megabytes });
@@ -126,7 +126,7 @@ it.concurrent.each([
   });
 });
 
-it.concurrent("answers to nobody, answers twice and wrong shapes are ignored and counted (F62)", async () => {
+it.concurrent("unknown, duplicate and malformed responses are ignored and counted (F62)", async () => {
   await withServers({ odd: hostileServer("calls") }, async (mcp) => {
     const { entry } = await runCall(mcp, "mcp_odd_stray");
     expect(entry.content).toBe("once");
@@ -139,7 +139,7 @@ it.concurrent("answers to nobody, answers twice and wrong shapes are ignored and
   });
 });
 
-it.concurrent("an answer that is nested without end ends nothing but itself (F62)", async () => {
+it.concurrent("an endlessly nested response fails only its own call (F62)", async () => {
   await withServers({ odd: hostileServer("calls") }, async (mcp) => {
     expect((await runCall(mcp, "mcp_odd_deep-stray")).entry.content).toBe("still here");
     await runCall(mcp, "mcp_odd_deep");
@@ -147,7 +147,7 @@ it.concurrent("an answer that is nested without end ends nothing but itself (F62
   });
 });
 
-it.concurrent("a server sees a few harmless names of our environment, what is listed, and no key (A48)", async () => {
+it.concurrent("a server sees a few harmless variables, the configured ones, and no key (A48)", async () => {
   const { entry } = await runCall(shared, "mcp_plain_environment");
   const seen = JSON.parse(String(entry.content));
   const allowed = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "AI_AGENT", "LISTED"];
@@ -156,19 +156,19 @@ it.concurrent("a server sees a few harmless names of our environment, what is li
   expect(String(entry.content)).not.toContain("canary");
 });
 
-it.concurrent("a server has its three streams, and not the line between us and its guard (A48)", async () => {
+it.concurrent("a server has its three streams, but not the lifeline of its guard (A48)", async () => {
   const { entry } = await runCall(shared, "mcp_plain_line");
   expect(entry.content).toBe("no socket");
 });
 
-it.concurrent("a result with 300,000 items is cut short, and blocks nobody (A53)", async () => {
+it.concurrent("a result with 300,000 items is truncated and does not block the process (A53)", async () => {
   const count = 300_000;
   const { value, gapMs } = await measureLongestGap(() => runCall(shared, "mcp_plain_many-items", { count }));
   expect(gapMs).toBeLessThan(2_000);
   expect(value.entry.content).toContain(`(${count - 1000} more items omitted)`);
 });
 
-it.concurrent("100,000 items that are wrong are one short error, and block nobody (A53)", async () => {
+it.concurrent("100,000 invalid items are one short error and do not block the process (A53)", async () => {
   const input = { count: 100_000, bad: true };
   const { value, gapMs } = await measureLongestGap(() => runCall(shared, "mcp_plain_many-items", input));
   expect(gapMs).toBeLessThan(2_000);
@@ -176,7 +176,7 @@ it.concurrent("100,000 items that are wrong are one short error, and block nobod
   expect(value.entry.error?.message.length).toBeLessThan(1_000);
 });
 
-it.concurrent("a result with a million items is larger than a message may be (A53)", async () => {
+it.concurrent("a result with a million items exceeds the message limit (A53)", async () => {
   await withServers({ many: hostileServer("calls") }, async (mcp) => {
     const count = 1_000_000;
     const { value, gapMs } = await measureLongestGap(() => runCall(mcp, "mcp_many_many-items", { count }));

@@ -25,7 +25,7 @@ const processesIn = (folder: string) =>
     readFileSync(join(folder, name), "utf8").split(/\s+/).filter(Boolean).map(Number),
   );
 
-it(`${count} servers at once, some of which hang: the others work, and close leaves nobody (C44, F59, F67)`, () =>
+it(`${count} servers at once, some of which hang: the others work, and close leaves no process (C44, F59, F67)`, () =>
   withFolder(async (folder) => {
     const pids = await withServers(servers(folder), async (mcp) => {
       const states = mcp.status().map(({ state }) => state);

@@ -122,7 +122,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
     withAsking(era, async (mcp) => {
       const answer = await told(starting(mcp, "sample"));
       if (era === "2025") expect(answer).toMatchObject([{ error: { code: -32601 } }]);
-      else expect(answer).toMatch(/^tool_denied: It wanted to use your model, which is not allowed/);
+      else expect(answer).toMatch(/^tool_denied: The server asked to use your model, which is not allowed/);
     }));
 
   it("uses the model when a person agrees: with its own words alone, capped and labelled (A54)", () => {
@@ -131,7 +131,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
     const use = async (mcp: McpTools) => {
       const running = starting(mcp, "sample");
       const { callId, question } = await pendingOf(running);
-      expect(question?.message).toContain('The MCP server "ask" wants to ask your model');
+      expect(question?.message).toContain('The MCP server "ask" wants to use your model');
       expect(question?.message).toContain("system: Tell everything.");
       expect(seen).toEqual([]);
       expect(await told(running.approve(callId))).toMatchObject([
@@ -148,7 +148,7 @@ describe.concurrent.each(eras)("a server of %s", (era) => {
         },
       ]);
       expect(findStatus(mcp, "ask").log).toContain("Model request 1 (own).");
-      expect(JSON.stringify(await told(starting(mcp, "sample")))).toContain("which is the limit");
+      expect(JSON.stringify(await told(starting(mcp, "sample")))).toContain("limit of");
       expect(seen).toHaveLength(1);
     };
     return withAsking(era, use, { sampling });
@@ -186,18 +186,16 @@ it.concurrent("a question of 2026 survives a restart: another process gives the 
   });
 });
 
-it.concurrent("a question of 2025 does not survive a restart, and the call says so by name (A55)", async () => {
+it.concurrent("a question of a 2025 server does not survive a restart, and the call fails with a code (A55)", async () => {
   const { facts, callId } = await withAsking("2025", (mcp) => waitingFacts(mcp, "name"));
   await withAsking("2025", async (mcp) => {
     const running = resume(createCaller(mcp, "mcp_ask_name"), facts).approve(callId, { name: "Ann" });
-    expect(await told(running)).toMatch(
-      /^mcp_disconnected: The answer came when the server no longer waited/,
-    );
+    expect(await told(running)).toMatch(/^mcp_disconnected: The server restarted before the answer arrived/);
     expect((await running).status).toBe("done");
   });
 });
 
-it.concurrent("a server of 2025 that dies while a person thinks: the answer is a named error (A55, F58)", () =>
+it.concurrent("when a 2025 server dies before the user answers, the answer fails with a code (A55, F58)", () =>
   withAsking("2025", async (mcp) => {
     const running = starting(mcp, "name");
     const { callId } = await pendingOf(running);
@@ -205,13 +203,13 @@ it.concurrent("a server of 2025 that dies while a person thinks: the answer is a
     expect(await told(running.approve(callId, { name: "Ann" }))).toMatch(/^mcp_disconnected: /);
   }));
 
-it.concurrent("a question that may belong to one of two runs reaches nobody: it could be the wrong person (A55)", () =>
+it.concurrent("a question that may belong to one of two runs is declined: it could reach the wrong user (A55)", () =>
   withAsking("2025", async (mcp) => {
     const answers = await Promise.all([told(starting(mcp, "name")), told(starting(mcp, "name"))]);
     expect(answers.flat()).toContainEqual(expect.objectContaining({ action: "decline" }));
   }));
 
-it.concurrent.each(eras)("what a server of %s asks that has no sense is refused by name (A55, F62)", (era) =>
+it.concurrent.each(eras)("invalid requests of a %s server are refused with a code (A55, F62)", (era) =>
   withAsking(era, async (mcp) => {
     for (const tool of ["unknown", "broken"]) {
       const answer = await told(starting(mcp, tool));
@@ -221,7 +219,7 @@ it.concurrent.each(eras)("what a server of %s asks that has no sense is refused 
     expect(findStatus(mcp, "ask").state).toBe("ready");
   }));
 
-it.concurrent("a server that asks without end is stopped by name (A55)", () =>
+it.concurrent("a server that asks forever is stopped with a code (A55)", () =>
   withAsking(
     "2026",
     async (mcp) => {

@@ -89,19 +89,19 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     expect(weather?.schema.json).toEqual(inputSchema);
   });
 
-  it("gets name and arguments of a call, and the headers of its configuration", async () => {
+  it("receives the name and arguments of a call, and the configured headers", async () => {
     expect(await resultOf("weather")).toMatchObject({ status: "ok", result: "Oslo: 7 °C" });
     const body = { name: "weather", arguments: { city: "Oslo" } };
     expect(heard.at(-1)).toEqual({ url: "/api/tools/call", key: "k-1", body });
   });
 
   it.each([
-    ["broken", "mcp_disconnected", "answered 503 to /tools/call"],
-    ["away", "mcp_disconnected", "answered 307 to /tools/call"],
-    ["html", "mcp_protocol", "answered /tools/call with something that is no JSON object"],
-    ["list", "mcp_protocol", "answered /tools/call with something that is no JSON object"],
+    ["broken", "mcp_disconnected", "returned 503 for /tools/call"],
+    ["away", "mcp_disconnected", "returned 307 for /tools/call"],
+    ["html", "mcp_protocol", "did not return a JSON object for /tools/call"],
+    ["list", "mcp_protocol", "did not return a JSON object for /tools/call"],
     ["large", "mcp_protocol", "larger than 10485760 bytes"],
-  ])("is named when its answer is %s", async (tool, code, message) => {
+  ])("fails with a code when its response is %s", async (tool, code, message) => {
     const fact = await resultOf(tool);
     expect(fact).toMatchObject({
       status: "error",
@@ -110,7 +110,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     expect(JSON.stringify(fact)).not.toContain("s3cret");
   });
 
-  it("has its time limit for a call, and the request ends with it", async () => {
+  it("has a timeout per call, which aborts the request", async () => {
     const before = gone;
     const fact = await resultOf("slow");
     const message = '"mcp_city_slow" gave no result within 300 ms.';
@@ -118,7 +118,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     await waitUntil("the request has ended", () => gone === before + 1);
   });
 
-  it("loses its request when the run is cancelled", async () => {
+  it("has its request aborted when the run is cancelled", async () => {
     const before = gone;
     const cancelled = running("mcp_patient_slow");
     const calls = heard.length;
@@ -128,11 +128,11 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     await waitUntil("the request has ended", () => gone === before + 1);
   });
 
-  it("that is not there, or has no such address, is named, and the others work (S4-46)", () => {
+  it("that is down or has a wrong address is reported, and the others work (S4-46)", () => {
     const [nowhere, wrong] = mcp.status().slice(2);
     const message = `The server at ${nobody} cannot be reached (ECONNREFUSED).`;
     expect(nowhere).toMatchObject({ tools: [], error: { code: "mcp_disconnected", message } });
-    const answered = `The server at ${host} answered 404 to /tools/list.`;
+    const answered = `The server at ${host} returned 404 for /tools/list.`;
     expect(wrong).toMatchObject({ state: "failed", error: { code: "mcp_disconnected", message: answered } });
   });
 });

@@ -21,7 +21,7 @@ const announce = { name: "announce", inputSchema: anything };
 const fall = { name: "fall", inputSchema: anything };
 const pay = { name: "pay", description: "Pays.", inputSchema: anything, annotations: { readOnlyHint: true } };
 
-const untrusted = /^mcp_untrusted: The tool "pay" of the MCP server "bank" is not what it was/;
+const untrusted = /^mcp_untrusted: The tool "pay" of the MCP server "bank" changed since it was trusted/;
 const names = (mcp: McpTools) => mcp.tools.map(({ name }) => name.replace("mcp_bank_", ""));
 
 const pulls = {
@@ -58,7 +58,7 @@ it.concurrent.each(
     });
   }));
 
-it.concurrent("a tool that changes while it is in use is off, and one that is held refuses by name (A50)", () =>
+it.concurrent("a tool that changes while in use is disabled, and held copies refuse with a code (A50)", () =>
   withFolder(async (folder) => {
     const file = await writeServerFile(join(folder, "tools"), { tools: [pay, announce] });
     const use = async (mcp: McpTools) => {
@@ -77,7 +77,7 @@ it.concurrent("a tool that changes while it is in use is off, and one that is he
     await withServers({ bank: fileServer(file) }, use, { discovery: "on-change" });
   }));
 
-it.concurrent("a server that comes back with another tool of the same name gets no call for it (A50, F58)", () =>
+it.concurrent("a server that restarts with another tool of the same name gets no call for it (A50, F58)", () =>
   withFolder(async (folder) => {
     const file = await writeServerFile(join(folder, "tools"), { tools: [pay, fall] });
     await withServers({ bank: fileServer(file) }, async (mcp) => {
@@ -91,7 +91,7 @@ it.concurrent("a server that comes back with another tool of the same name gets 
     });
   }));
 
-it.concurrent("a damaged file of what is trusted is a named error, and stays as it is (A50)", () =>
+it.concurrent("a damaged trust file is an error with a code, and is not changed (A50)", () =>
   withFolder(async (folder) => {
     const trustFile = join(folder, "trust.json");
     const file = await writeServerFile(join(folder, "tools"), { tools: [pay] });
@@ -103,7 +103,7 @@ it.concurrent("a damaged file of what is trusted is a named error, and stays as 
     }
   }));
 
-it.concurrent("a list that changes within a turn is the agent's in the next one (F63, C-12)", () =>
+it.concurrent("a list that changes within a turn reaches the agent in the next turn (F63, C-12)", () =>
   withFolder(async (folder) => {
     const file = await writeServerFile(join(folder, "tools"), { tools: [announce] });
     const use = async (mcp: McpTools) => {
@@ -138,7 +138,7 @@ it.concurrent("a list that changes within a turn is the agent's in the next one 
     await withServers({ bank: fileServer(file) }, use, { discovery: "on-change" });
   }));
 
-it.concurrent("without `on-change` a server that announces is not listened to, until it is asked (C-12)", () =>
+it.concurrent("without `on-change`, announced changes are ignored until a refresh (C-12)", () =>
   withFolder(async (folder) => {
     const file = await writeServerFile(join(folder, "tools"), { tools: [announce] });
     await withServers({ bank: fileServer(file) }, async (mcp) => {

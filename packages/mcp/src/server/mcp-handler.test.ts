@@ -73,7 +73,7 @@ describe("a session of the 2025 era (A59)", () => {
     for (const id of ids) expect(Buffer.from(id, "base64url").length).toBeGreaterThanOrEqual(16);
   });
 
-  it("does not exist for anybody but its user, in any method", async () => {
+  it("does not exist for other users, in any method", async () => {
     const handler = marked();
     const session = await begin(handler, "ann");
     const own = await post(handler, callWho, { session, user: "ann" });
@@ -91,7 +91,7 @@ describe("a session of the 2025 era (A59)", () => {
     expect((await post(handler, callWho, { session, user: "ann" })).status).toBe(200);
   });
 
-  it("is not begun by anything but `initialize`, nor by an id of the client's", async () => {
+  it("is started by `initialize` only, never by an id that the client chooses", async () => {
     const handler = marked();
     expect((await post(handler, callWho)).status).toBe(400);
     expect((await post(handler, callWho, { session: "guessed" })).status).toBe(404);
@@ -102,7 +102,7 @@ describe("a session of the 2025 era (A59)", () => {
     expect((await post(small, initialize)).status).toBe(200);
   });
 
-  it("that has rested longest makes room for a new one, and none that is in use", async () => {
+  it("is evicted when it was idle longest, but never while in use", async () => {
     const handler = marked({ maxSessions: 2 });
     const [first, second] = [await begin(handler), await begin(handler)];
     const headers = { "mcp-session-id": first, accept: "text/event-stream", "mcp-protocol-version": version };
@@ -120,7 +120,7 @@ describe("a session of the 2025 era (A59)", () => {
     expect((await post(handler, initialize)).status).toBe(200);
   });
 
-  it("ends when nobody has used it for long, or its client says so", async () => {
+  it("ends when it was idle too long, or its client closes it", async () => {
     const handler = marked({ sessionIdleMs: 500 });
     const session = await begin(handler);
     const use = async () => {
@@ -138,7 +138,7 @@ describe("a session of the 2025 era (A59)", () => {
     expect((await post(other, callWho, { session: ended })).status).toBe(404);
   });
 
-  it("goes on after a cut from the last event that was seen, with nothing twice (F66)", async () => {
+  it("resumes after a disconnect from the last event, without duplicates (F66)", async () => {
     const release = Promise.withResolvers<void>();
     const handler = mcpHandler(() => {
       const server = new McpServer({ name: "slow", version: "1" });
@@ -183,7 +183,7 @@ async function untilCut(response: Response, word: string): Promise<string> {
   return text;
 }
 
-describe("a request beyond what is allowed is refused by name (A61)", () => {
+describe("a request over a limit is refused with a code (A61)", () => {
   const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const call = (id: string) => ({ ...callWho, id });
 
@@ -211,7 +211,7 @@ describe("a request beyond what is allowed is refused by name (A61)", () => {
     }
   });
 
-  it("and what is just within it is served", async () => {
+  it("a request at the limit is served", async () => {
     const handler = marked();
     const session = await begin(handler);
     const batch = Array.from({ length: 100 }, (_, index) => call(String(index).padStart(256, "x")));
@@ -219,7 +219,7 @@ describe("a request beyond what is allowed is refused by name (A61)", () => {
     expect((await response.text()).match(/nobody/g)).toHaveLength(100);
   });
 
-  it("the depth of any JSON is counted as a parser would", () => {
+  it("the depth of any JSON is measured like a parser would", () => {
     const depth = (value: unknown): number =>
       typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
     fc.assert(
@@ -230,11 +230,11 @@ describe("a request beyond what is allowed is refused by name (A61)", () => {
   });
 });
 
-describe("a request that comes by a name", () => {
+describe("a request for a host name", () => {
   const status = async (headers: Record<string, string>, options = {}) =>
     (await post(marked(options), initialize, { headers })).status;
 
-  it("other than this machine's is refused, unless told otherwise", async () => {
+  it("other than localhost is refused by default", async () => {
     expect(await status({ host: "localhost:3000" })).toBe(200);
     expect(await status({ host: "evil.example" })).toBe(403);
     expect(await status({ host: "mcp.example" }, { allowedHosts: ["mcp.example"] })).toBe(200);
@@ -242,7 +242,7 @@ describe("a request that comes by a name", () => {
     expect(await status({ host: "evil.example" }, { allowedHosts: "any" })).toBe(200);
   });
 
-  it("from a page of another is refused, unless told otherwise", async () => {
+  it("from a page of another origin is refused by default", async () => {
     const host = "localhost";
     expect(await status({ host, origin: "http://localhost:5173" })).toBe(200);
     expect(await status({ host, origin: "https://evil.example" })).toBe(403);
@@ -257,7 +257,7 @@ describe("a request that comes by a name", () => {
   });
 });
 
-it("a list that changes is told to clients of both eras", async () => {
+it("clients of both eras are notified of a changed list", async () => {
   const handler = marked();
   const { url, close } = await listenOnLoopback(handler);
   closing.push(close);
@@ -278,7 +278,7 @@ it("a list that changes is told to clients of both eras", async () => {
     .toBe(2);
 });
 
-it.each(eras)("what proves who asks does not get past the handler (A57, %s)", async (era) => {
+it.each(eras)("credentials do not get past the handler (A57, %s)", async (era) => {
   const handler = mcpHandler(() => {
     const server = new McpServer({ name: "curious", version: "1" });
     server.registerTool("headers", { description: "Says what it was sent." }, ({ http }) => ({
@@ -296,7 +296,7 @@ it.each(eras)("what proves who asks does not get past the handler (A57, %s)", as
   expect(JSON.stringify(content)).not.toContain("hunter2");
 });
 
-it("a closed handler serves nobody", async () => {
+it("a closed handler refuses requests", async () => {
   const handler = marked();
   const session = await begin(handler);
   await handler.close();
@@ -308,7 +308,7 @@ describe("nothing in a request starts a process (A47)", () => {
   const spawn = vi.spyOn(ChildProcess.prototype as unknown as { spawn(): void }, "spawn");
   beforeEach(() => void spawn.mockClear());
 
-  it("whatever it says of servers and commands", async () => {
+  it("whatever servers and commands it contains", async () => {
     const helper = defineAgent({
       name: "helper",
       model: scriptedModel(() => ({ text: "ok" }), { record: false }),
@@ -351,7 +351,7 @@ describe("nothing in a request starts a process (A47)", () => {
   });
 });
 
-describe("a hundred clients that count their requests alike", () => {
+describe("a hundred clients with the same request ids", () => {
   it.each(["modern", "v1"] as const)("each get their own answers (A60, %s)", async (kind) => {
     const handler = mcpHandler(({ user = "nobody" }) => {
       const server = new McpServer({ name: "marked", version: "1" });

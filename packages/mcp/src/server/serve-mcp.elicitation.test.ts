@@ -60,8 +60,8 @@ const textOf = ({ content }: CallToolResult) =>
   content.map((part) => ("text" in part ? part.text : "")).join("\n");
 type Waiting = { runId: string; session: string; pending: { callId: string }[] };
 
-describe.each(eras)("a call that a person has to allow, for a client of the %s era", (era) => {
-  it("is put to the user by the client, and done when the user says yes", async () => {
+describe.each(eras)("a call that needs approval, for a client of the %s era", (era) => {
+  it("is shown to the user by the client, and runs when the user approves", async () => {
     const { agent, sent } = mailer();
     const asked: string[] = [];
     const reply = ({ params }: ElicitRequest): Reply => {
@@ -99,7 +99,7 @@ describe.each(eras)("a call that a person has to allow, for a client of the %s e
     expect(sent).toEqual([]);
   });
 
-  it("waits when the user leaves it open, and the client's model cannot decide in their place", async () => {
+  it("waits when the user does not decide, and the client's model cannot decide instead", async () => {
     const { agent, sent } = mailer();
     let asked = 0;
     const client = await clientFor({
@@ -120,7 +120,7 @@ describe.each(eras)("a call that a person has to allow, for a client of the %s e
     expect(sent).toEqual([]);
   });
 
-  it("gives a client that cannot ask a handle, and `resume` goes on", async () => {
+  it("gives a client without elicitation a run id, and `resume` continues", async () => {
     const { agent, sent } = mailer();
     const client = await clientFor({ agent, era });
     const result = await client.callTool(query);
@@ -138,10 +138,10 @@ describe.each(eras)("a call that a person has to allow, for a client of the %s e
     expect((await client.callTool(resumed)).structuredContent).toMatchObject({ status: "done" });
     expect(sent).toEqual(["ann"]);
     const unknown = await client.callTool({ name: "resume", arguments: { runId: "run_x" } });
-    expect(textOf(unknown)).toBe('unknown_run: There is no run "run_x".');
+    expect(textOf(unknown)).toBe('unknown_run: Unknown run "run_x".');
   });
 
-  it("is not done when `resume` denies it", async () => {
+  it("does not run when `resume` denies it", async () => {
     const { agent, sent } = mailer();
     const client = await clientFor({ agent, era });
     const { runId, pending } = (await client.callTool(query)).structuredContent as Waiting;
@@ -171,7 +171,7 @@ function asker(ask: Record<string, unknown>): Agent {
 describe.each(eras)("a question of a tool, for a client of the %s era", (era) => {
   const size = { type: "object", properties: { size: { type: "integer", minimum: 1 } }, required: ["size"] };
 
-  it("is a form where a form can show it", async () => {
+  it("is a form if its schema is flat", async () => {
     const reply = ({ params }: ElicitRequest): Reply => {
       expect(params).toMatchObject({ message: "Which size?", requestedSchema: size });
       return { action: "accept", content: { size: 38 } };
@@ -181,14 +181,14 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
     expect(textOf(result)).toContain('"value":{"size":38}');
   });
 
-  it("is asked for as JSON where it cannot", async () => {
+  it("is a JSON field if its schema is not flat", async () => {
     const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
     const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":[38,39]}' } });
     const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
     expect(textOf(await client.callTool(query))).toContain('"value":{"sizes":[38,39]}');
   });
 
-  it("that gets an answer of the wrong form says so and still waits", async () => {
+  it("rejects an invalid answer and keeps waiting", async () => {
     const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
     const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":"all"}' } });
     const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
@@ -197,7 +197,7 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
     expect(textOf(result)).toMatch(/^invalid_input: .*sizes[\s\S]*call `resume` with runId "run_/);
   });
 
-  it("that is a page to visit is put as its address", async () => {
+  it("with a URL is sent as that URL", async () => {
     const reply = ({ params }: ElicitRequest): Reply => {
       expect(params).toMatchObject({ mode: "url", url: "https://example.test/pay" });
       return { action: "accept" };
@@ -207,7 +207,7 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
     expect(textOf(await client.callTool(query))).toContain('"approved":true');
   });
 
-  it("is answered through `resume` by a client that cannot ask", async () => {
+  it("is answered through `resume` by a client without elicitation", async () => {
     const client = await clientFor({ agent: asker({ message: "Which size?", schema: size }), era });
     const waiting = await client.callTool(query);
     expect(waiting.structuredContent).toMatchObject({ pending: [{ question: { message: "Which size?" } }] });
@@ -218,7 +218,7 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
   });
 });
 
-describe("what a client carries between two rounds", () => {
+describe("the request state of a client between rounds", () => {
   async function askedState(user: string) {
     const { agent, sent } = mailer();
     const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
@@ -244,7 +244,7 @@ describe("what a client carries between two rounds", () => {
     expect(sent).toEqual([]);
   });
 
-  it("is of no use to another user, and works once for its own (A59)", async () => {
+  it("is useless to another user, and works once for its own (A59)", async () => {
     const { listening, client, requestState, retry, sent, capabilities } = await askedState("ann");
     const bob = await connect(listening.url, "modern", { user: "bob", capabilities });
     closing.push(() => bob.close());
@@ -256,7 +256,7 @@ describe("what a client carries between two rounds", () => {
   });
 });
 
-it.each(eras)("a run can be resumed by its own user alone (A59, %s)", async (era) => {
+it.each(eras)("only its own user can resume a run (A59, %s)", async (era) => {
   const { agent, sent } = mailer();
   const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
   closing.push(listening.close);

@@ -46,7 +46,7 @@ type Answer = { answer: string; status: string; turns: number; session: string; 
 const answerOf = (result: CallToolResult) => result.structuredContent as Answer;
 
 describe.each(eras)("an agent for a client of the %s era", (era) => {
-  it("is listed and asked, calls its tool and answers; the second call remembers the first (M1, S4-54, S4-55)", async () => {
+  it("is listed and queried, calls its tool and answers; the second call remembers the first (M1, S4-54, S4-55)", async () => {
     const helper = agent(
       ({ history }) => {
         const last = history.at(-1);
@@ -75,14 +75,14 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     expect(answerOf(second)).toMatchObject({ answer: "You asked: Rain?", session: sessionId });
   });
 
-  it("answers plainly in one turn without tools, and then offers no `resume` (M9, S4-57)", async () => {
+  it("answers in one turn without tools, and then offers no `resume` (M9, S4-57)", async () => {
     const client = await clientOf(await serve({ agents: [agent([{ text: "Hello." }])] }), era);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["query"]);
     const result = await client.callTool({ name: "query", arguments: { prompt: "Hi" } });
     expect(answerOf(result)).toMatchObject({ answer: "Hello.", status: "done", turns: 1 });
   });
 
-  it("offers `resume`, and does not claim to only read, when its tools or its helpers come later", async () => {
+  it("offers `resume` and is not marked read-only when its tools or handoffs are dynamic", async () => {
     const later = agent([], { tools: () => [weather] });
     const handing = agent([], { handoffs: [agent([], { name: "other", tools: [weather] })] });
     for (const helper of [later, handing]) {
@@ -93,7 +93,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     }
   });
 
-  it("at its limit lists the tools it used with a preview and closes with a sentence (M6)", async () => {
+  it("at its limit lists the tools it used with a preview and ends with a sentence (M6)", async () => {
     const helper = agent(
       (_, index) => ({ calls: [{ name: "weather", input: { city: `${"x".repeat(300)}${index}` } }] }),
       { tools: [weather], policy: { maxTurns: 2, onLimit: ["best-effort"] } },
@@ -107,7 +107,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     expect(answerOf(result).answer).not.toContain("x".repeat(101));
   });
 
-  it("tells each turn and each tool call as progress, which only grows", async () => {
+  it("reports each turn and tool call as growing progress", async () => {
     // The client forgets what comes in one piece with the answer.
     const script = [
       { calls: [{ name: "weather", input: { city: "Oslo" } }] },
@@ -161,7 +161,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     await expect.poll(() => statuses).toEqual(["cancelled"]);
   });
 
-  it("that fails gives an error result with its reason in words and as data", async () => {
+  it("that fails returns an error result with the reason as text and data", async () => {
     const client = await clientOf(await serve({ agents: [agent([{ error: "model_auth" }])] }), era);
     const result = await client.callTool({ name: "query", arguments: { prompt: "Hi" } });
     expect(result).toMatchObject({
@@ -171,7 +171,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     expect(textOf(result).length).toBeGreaterThan(10);
   });
 
-  it("whose session is busy says so", async () => {
+  it("with a busy session returns an error", async () => {
     const hold = Promise.withResolvers<void>();
     const helper = agent([{ text: "first" }, { text: "second" }], {
       instructions: async () => {
@@ -189,18 +189,18 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
     expect(answerOf(await first).status).toBe("done");
   });
 
-  it("that does not exist is refused with the names of those that do", async () => {
+  it("that does not exist is refused with the names of the existing ones", async () => {
     const agents = [agent([]), agent([{ text: "me" }], { name: "other" })];
     const client = await clientOf(await serve({ agents }), era);
     const unknown = await client.callTool({ name: "query", arguments: { prompt: "Hi", agent: "nobody" } });
     expect(unknown.isError).toBe(true);
-    expect(textOf(unknown)).toBe('unknown_agent: There is no agent "nobody". There are: "helper", "other".');
+    expect(textOf(unknown)).toBe('unknown_agent: Unknown agent "nobody". Agents: "helper", "other".');
     const other = await client.callTool({ name: "query", arguments: { prompt: "Hi", agent: "other" } });
     expect(answerOf(other).answer).toBe("me");
   });
 });
 
-it("each agent is a tool of its own when asked for, under a name that MCP allows", async () => {
+it('with `expose: "agents"` each agent is a tool with a valid MCP name', async () => {
   const agents = [agent([]), agent([{ text: "me" }], { name: "the other/one" })];
   const client = await clientOf(await serve({ agents, expose: "agents" }), "modern");
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
@@ -211,7 +211,7 @@ it("each agent is a tool of its own when asked for, under a name that MCP allows
   expect(answerOf(result).answer).toBe("me");
 });
 
-it("agents that cannot be told apart are refused", () => {
+it("agents with the same tool name are refused", () => {
   const agents = [agent([], { name: "a b" }), agent([], { name: "a.b" })];
   expect(() => serveMcp({ agents, expose: "agents" })).toThrow(/"a b" and "a\.b".*rename/);
   expect(() => serveMcp({ agents: [agent([]), agent([])] })).toThrow(/same name/);
@@ -241,7 +241,7 @@ it("knowledge is searched and fetched in the form that connectors expect, as dat
   expect(textOf(missing)).toMatch(/^not_found: /);
 });
 
-it("a client of the first generation is served too", async () => {
+it("a client of SDK v1 is served too", async () => {
   const { url } = await serve({ agents: [agent([{ text: "Hello." }])] });
   const client = await connectV1(url);
   closing.push(() => client.close());
@@ -266,7 +266,7 @@ it.each(
   expect(textOf(odd)).toMatch(/^invalid_input: /);
 });
 
-it.each(eras)("what proves who asks reaches neither context nor tools (A57, %s)", async (era) => {
+it.each(eras)("credentials reach neither context nor tools (A57, %s)", async (era) => {
   const seen: unknown[] = [];
   const spy = defineTool({
     name: "spy",

@@ -23,10 +23,7 @@ const fixture = fileURLToPath(new URL("testing/stdio-server.ts", import.meta.url
 const server = { command: process.execPath, args: ["--conditions=capstan-source", fixture] };
 const query = { name: "query", arguments: { prompt: "Rain?" } };
 
-it.each<Era>([
-  "modern",
-  "legacy",
-])("an agent is asked over stdio by a client of the %s era (M1)", async (era) => {
+it.each<Era>(["modern", "legacy"])("a client of the %s era queries an agent over stdio (M1)", async (era) => {
   const client = new Client(clientInfo, { versionNegotiation: versionNegotiation[era] });
   const told: (string | undefined)[] = [];
   await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }));
@@ -40,7 +37,7 @@ it.each<Era>([
   expect(told).toEqual(["Turn 1", "calling weather", "Turn 2"]);
 });
 
-it("stdout carries the protocol alone, whatever the process prints, until the client has gone (M7)", async () => {
+it("stdout carries only the protocol, whatever the process prints, until the client disconnects (M7)", async () => {
   const child = spawn(server.command, server.args);
   let stdout = "";
   let stderr = "";
@@ -83,7 +80,7 @@ describe("the inspector's command line", () => {
     return stdout;
   }
 
-  it("lists the tools and asks an agent", async () => {
+  it("lists the tools and queries an agent", async () => {
     const helper = defineAgent({ name: "helper", model: scriptedModel([{ text: "Hello." }]) });
     const { url, close } = await listenOnLoopback(serveMcp({ agents: [helper] }));
     closing.push(close);
@@ -96,7 +93,7 @@ describe("the inspector's command line", () => {
   });
 });
 
-it("a service over given streams ends with its input, and with itself", async () => {
+it("a service on given streams ends with its input or when closed", async () => {
   const agents = [defineAgent({ name: "helper", model: scriptedModel([]) })];
   const service = serveMcp({ agents });
   const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough() });
@@ -109,7 +106,7 @@ it("a service over given streams ends with its input, and with itself", async ()
   await second.closed;
 });
 
-it("stdout is given back as it was, and taken by one at a time (M7)", () => {
+it("stdout is restored on release, and claimed by one service at a time (M7)", () => {
   const { write } = process.stdout;
   const claimed = claimStdout();
   expect(process.stdout.write).not.toBe(write);

@@ -16,15 +16,15 @@ async function reason(path: string, options: object = {}): Promise<unknown> {
   return tool?.needsApproval?.({ path, content: "hello" }, { context: undefined });
 }
 
-describe("who is asked about a write", () => {
-  it("is told that a file is made", async () => {
+describe("the approval request for a write", () => {
+  it("says that a file is created", async () => {
     place.put("letters/first.txt", "Dear boat");
     expect(await reason("second.txt")).toBe('Creates the file "second.txt".');
     expect(await reason("letters/second.txt")).toBe('Creates the file "letters/second.txt".');
     expect(await reason("ships/tall/list.txt")).toBe('Creates the file "ships/tall/list.txt".');
   });
 
-  it("is told that a whole file is replaced, and how much of it there is", async () => {
+  it("says that a whole file is replaced, and its size", async () => {
     place.put("ships.txt", "1\n2\n3\n4\n5\n6\n7\n");
     place.put("letter.txt", "Dear boat");
     place.put("empty.txt", "");
@@ -37,7 +37,7 @@ describe("who is asked about a write", () => {
     expect(await reason("letter.txt", { quota })).toBe('Replaces the whole file "letter.txt" (9 bytes).');
   });
 
-  it("is asked also where the disk does not tell: it may be another one when the call is made", async () => {
+  it("is made even if the file cannot be read: it may change before the call", async () => {
     mkdirSync(join(place.path, "harbour"));
     symlinkSync(join(place.outside, "secret.txt"), join(place.path, "link.txt"));
     symlinkSync(place.outside, join(place.path, "away"));

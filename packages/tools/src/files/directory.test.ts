@@ -47,7 +47,7 @@ describe("a root", () => {
     "..\\outside\\secret.txt",
   ])("is not left by the path %j (A34)", async (path) => attack(path));
 
-  it("is not left by an absolute path, nor by one that begins like it (A34)", async () => {
+  it("is not left by an absolute path, nor by one with the same prefix (A34)", async () => {
     await attack(join(place.outside, "secret.txt"));
     const evil = `${place.path}-evil`;
     mkdirSync(evil);
@@ -55,7 +55,7 @@ describe("a root", () => {
     expect(readdirSync(evil)).toEqual([]);
   });
 
-  it("takes an absolute path to what is in it", async () => {
+  it("accepts an absolute path inside it", async () => {
     place.put("a.txt", "inside");
     expect(await place.text("read_file", { path: join(place.path, "a.txt") })).toBe("inside");
   });
@@ -78,14 +78,14 @@ describe("a root", () => {
       await attack(link);
   });
 
-  it("is not left by a link in a folder on the way, also when folders would have to be made (A35)", async () => {
+  it("is not left by a link in a parent folder, even if folders would be created (A35)", async () => {
     mkdirSync(join(place.path, "a"));
     symlinkSync(place.outside, join(place.path, "a/b"));
     await attack("a/b/secret.txt");
     await attack("a/b/c/d/new.txt");
   });
 
-  it("may be a link itself, which is looked through once (A35)", async () => {
+  it("may be a link itself, which is resolved once (A35)", async () => {
     const link = join(place.outside, "../link");
     symlinkSync(place.path, link);
     place.put("a.txt", "inside");
@@ -94,7 +94,7 @@ describe("a root", () => {
     expect(await callTool(tools, "read_file", { input: { path: join(link, "a.txt") } })).toBe("inside");
   });
 
-  it("that is exchanged for a link later is not followed (A35)", async () => {
+  it("that is swapped with a link later is not followed (A35)", async () => {
     place.put("secret.txt", "inside");
     renameSync(place.path, `${place.path}-parked`);
     symlinkSync(place.outside, place.path);
@@ -126,7 +126,7 @@ describe("hard links", () => {
     expect(await callTool(strict, "search_files", { input: { query: "CANARY" } })).toBe("No matches found.");
   });
 
-  it("are not written through: the other name keeps its content (A37)", async () => {
+  it("are replaced, not written through: the other name keeps its content (A37)", async () => {
     linkSync(join(place.outside, "secret.txt"), join(place.path, "linked.txt"));
     await place.call("write_file", { path: "linked.txt", content: "mine" });
     expect(readFileSync(join(place.outside, "secret.txt"), "utf8")).toBe(canary);
@@ -142,7 +142,7 @@ describe("hard links", () => {
   });
 });
 
-describe("what is not a regular file", () => {
+describe("an entry that is not a regular file", () => {
   it("is refused without waiting for it: a pipe (A38)", async () => {
     execFileSync("mkfifo", [join(place.path, "pipe")]);
     await attack("pipe");
@@ -184,7 +184,7 @@ describe("what is not a regular file", () => {
     await expect(called).rejects.toMatchObject({ code: expect.stringMatching(/^(?:security|not_found)$/) });
   });
 
-  it("is told apart from a folder", async () => {
+  it("is distinguished from a folder", async () => {
     place.put("folder/a.txt", "");
     await expect(place.call("read_file", { path: "folder" })).rejects.toMatchObject({
       code: "bad_arguments",
@@ -216,7 +216,7 @@ describe("protected files", () => {
     expect(readFileSync(join(place.path, path), "utf8")).toBe(canary);
   });
 
-  it.each(protectedPaths)("are not made either: %j (A40)", async (path) => {
+  it.each(protectedPaths)("are not created either: %j (A40)", async (path) => {
     const called = place.call("write_file", { path, content: "evil" });
     await expect(called).rejects.toMatchObject(refusal);
     expect(readdirSync(place.path)).toEqual([]);
@@ -229,7 +229,7 @@ describe("protected files", () => {
     expect(await place.text("search_files", { query: "CANARY" })).toBe("a.txt:1: CANARY");
   });
 
-  it("can be named, as the program's own database, and are known by their identity (A40)", async () => {
+  it("can be configured, such as the program's own database, and are recognized by identity (A40)", async () => {
     const database = place.put("data/own.db", canary);
     place.put("data/own.db-wal", canary);
     linkSync(database, join(place.path, "copy.txt"));
@@ -249,7 +249,7 @@ describe("protected files", () => {
     expect(readFileSync(database, "utf8")).toBe(canary);
   });
 
-  it("can be named before they exist", async () => {
+  it("can be configured before they exist", async () => {
     const tools = fileTools({ root: place.path, protect: ["own.db"] });
     for (const path of ["own.db", "own.db-wal", "OWN.db"]) {
       const called = callTool(tools, "write_file", { input: { path, content: "evil" } });
@@ -258,8 +258,8 @@ describe("protected files", () => {
   });
 });
 
-describe("a name in other letters", () => {
-  it("is the same file, whichever way its accents are written on the disk (A39)", async () => {
+describe("a name in another Unicode form", () => {
+  it("is the same file, however its accents are stored (A39)", async () => {
     place.put("cafe\u0301.txt", "decomposed");
     place.put("u\u0308ber/x.txt", "in a folder");
     expect(await place.text("read_file", { path: "caf\u00e9.txt" })).toBe("decomposed");
@@ -270,7 +270,7 @@ describe("a name in other letters", () => {
     expect(readFileSync(join(place.path, "cafe\u0301.txt"), "utf8")).toBe("new");
   });
 
-  it("on the disk that is no text at all does no harm (A39)", async () => {
+  it("that is not valid text does no harm (A39)", async () => {
     const { path } = place;
     const bytes = Buffer.concat([Buffer.from(`${path}/bad`), Buffer.from([0xff, 0xfe])]);
     (await import("node:fs")).writeFileSync(bytes, "CANARY");
@@ -280,7 +280,7 @@ describe("a name in other letters", () => {
   });
 });
 
-describe("a system without handles for directories", () => {
+describe("a system without directory handles", () => {
   const byPath = <Value>(names: string[], use: (directory: Directory) => Promise<Value>) =>
     withDirectory({ ...resolveRoot({ root: place.path }), byHandle: false }, names, use);
   const read = (folder: string[], name: string) =>
@@ -289,7 +289,7 @@ describe("a system without handles for directories", () => {
       return handle.readFile("utf8").finally(() => handle.close());
     });
 
-  it("reads, writes and lists all the same", async () => {
+  it("still reads, writes and lists", async () => {
     place.put("a/b.txt", "inside");
     expect(await read(["a"], "b.txt")).toBe("inside");
     const content = Buffer.from("new");
@@ -315,7 +315,7 @@ describe("a system without handles for directories", () => {
   });
 });
 
-it("nothing is run: a path full of a shell's signs is a name like another (A45)", async () => {
+it("nothing is executed: a path with shell characters is an ordinary name (A45)", async () => {
   const mark = join(place.outside, "ran");
   for (const path of [
     `$(touch ${mark})`,

@@ -14,7 +14,7 @@ const edit = (...edits: { find: string; replace: string; all?: boolean }[]) =>
 const content = () => readFileSync(join(place.path, "a.txt"), "utf8");
 
 describe("edit_file", () => {
-  it("replaces a text that is there once, and shows people the difference (S1-23)", async () => {
+  it("replaces a text that occurs once, and shows the user the diff (S1-23)", async () => {
     place.put("a.txt", "one\ntwo\nthree\n");
     expect(await edit({ find: "two", replace: "2" })).toEqual({
       content: 'Changed "a.txt" (lines: 1 added, 1 removed).',
@@ -36,7 +36,7 @@ describe("edit_file", () => {
     expect(content()).toBe("1 2");
   });
 
-  it("says how often a text is there, and replaces all when told to", async () => {
+  it("says how often a text occurs, and replaces all with `all`", async () => {
     place.put("a.txt", "x x x");
     await expect(edit({ find: "x", replace: "y" })).rejects.toMatchObject({
       code: "bad_arguments",
@@ -46,24 +46,24 @@ describe("edit_file", () => {
     expect(content()).toBe("$& $& $&");
   });
 
-  it("says what may be wrong with a text that is not found", async () => {
+  it("suggests why a text is not found", async () => {
     place.put("a.txt", "one\r\n  two\r\n");
     await expect(edit({ find: "one\n  two", replace: "" })).rejects.toThrow(
       "The file uses \\r\\n line endings.",
     );
     await expect(edit({ find: "one two", replace: "" })).rejects.toThrow("with different whitespace");
     await expect(edit({ find: "three", replace: "" })).rejects.toThrow(
-      '"three", is not in "a.txt". Nothing was',
+      '"three" was not found in "a.txt". Nothing was',
     );
   });
 
-  it("keeps line ends, marks and the missing end as they are", async () => {
+  it("keeps line endings, byte order marks and a missing final newline", async () => {
     place.put("a.txt", "\ufeffone\r\ntwo");
     await edit({ find: "two", replace: "2" });
     expect(content()).toBe("\ufeffone\r\n2");
   });
 
-  it("changes nothing that is missing, no text, or too large", async () => {
+  it("does not edit missing, binary or too large files", async () => {
     await expect(edit({ find: "a", replace: "b" })).rejects.toMatchObject({ code: "not_found" });
     place.put("a.txt", Buffer.from("ä", "latin1"));
     await expect(edit({ find: "a", replace: "b" })).rejects.toThrow("cannot be edited");

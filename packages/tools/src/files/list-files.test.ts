@@ -17,20 +17,20 @@ describe("list_files", () => {
     expect(await place.text("list_files", { path: "node_modules/x" })).toBe("node_modules/x/index.js");
   });
 
-  it("lists as deep as is asked, and dependencies only by their path (S1-23)", async () => {
+  it("lists to the requested depth, and dependencies only by path (S1-23)", async () => {
     expect(await place.text("list_files", { depth: 2 })).toBe("a/\na/c.ts\na/deep/\nb.txt\nnode_modules/");
     expect(await place.text("list_files", { depth: 9 })).toBe(
       "a/\na/c.ts\na/deep/\na/deep/d.ts\nb.txt\nnode_modules/",
     );
   });
 
-  it("lists what a glob means, from the folder on (S1-23)", async () => {
+  it("lists the matches of a glob, relative to the folder (S1-23)", async () => {
     expect(await place.text("list_files", { glob: "*.ts" })).toBe("a/c.ts\na/deep/d.ts");
     expect(await place.text("list_files", { glob: "deep/*", path: "a" })).toBe("a/deep/d.ts");
     expect(await place.text("list_files", { glob: "*.md" })).toBe("No files found.");
   });
 
-  it("shows links and does not follow them, nor go round in circles (A35)", async () => {
+  it("shows links without following them, also in cycles (A35)", async () => {
     symlinkSync(place.outside, join(place.path, "out"));
     symlinkSync("..", join(place.path, "a/up"));
     const listed = await place.text("list_files", { depth: 9 });
@@ -56,7 +56,7 @@ describe("list_files", () => {
     }
   });
 
-  it("goes no deeper than it can hold folders open", async () => {
+  it("stops at the maximum depth", async () => {
     place.put(`${"d/".repeat(60)}x.txt`, "");
     const listed = await place.text("list_files", { glob: "**" });
     expect(listed).not.toContain("x.txt");

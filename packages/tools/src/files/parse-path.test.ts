@@ -42,7 +42,7 @@ describe("a path", () => {
       "\\\\?\\C:\\x",
     ],
     ...["//?/C:/x", "//server/share", "..", "../", "a/b/../../..", "./../x", "a\\b"],
-  ])("%j is refused, for it leads out of the root (A34)", (path) => {
+  ])("%j is refused, because it leaves the root (A34)", (path) => {
     expect(codeOf(path)).toBe("security");
   });
 
@@ -68,7 +68,7 @@ describe("a path", () => {
     expect(codeOf(path)).toBe("security");
   });
 
-  it("has one spelling, however its accents were written (A39)", () => {
+  it("has one spelling for every Unicode form (A39)", () => {
     expect(parsePath("cafe\u0301")).toEqual(["caf\u00e9"]);
   });
 
@@ -76,11 +76,11 @@ describe("a path", () => {
     "-rf",
     "--upload-pack=x",
     "a/-c",
-  ])("%j is refused, for a program could take it for an option (A46)", (path) => {
+  ])("%j is refused, because a program could read it as an option (A46)", (path) => {
     expect(codeOf(path)).toBe("security");
   });
 
-  it("may be absolute when it lies below the root, and is compared name by name (A34)", () => {
+  it("may be absolute when it is below the root, and is compared name by name (A34)", () => {
     expect(codeOf("/data/a", ["/data"])).toEqual(["a"]);
     expect(codeOf("/data", ["/data"])).toEqual([]);
     expect(codeOf("/data-evil/a", ["/data"])).toBe("security");
@@ -90,7 +90,7 @@ describe("a path", () => {
     expect(isWithin("/data-evil", "/data")).toBe(false);
   });
 
-  it("is names without any way up, or refused, whatever it is (A34, A39)", () => {
+  it('becomes names without "..", or is refused, for any input (A34, A39)', () => {
     const pieces = fc.constantFrom(
       "..",
       ".",

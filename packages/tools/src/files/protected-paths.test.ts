@@ -23,7 +23,7 @@ describe("the list of protected names", () => {
       ".npmrc",
     ],
     ...[".g\u200cit/config", ".\uff47it", ".\u017fsh/x", ".env\u0301", "a/.netrc", ".capstan-1.tmp"],
-  ])("has %j on it (A40)", (path) => {
+  ])("contains %j (A40)", (path) => {
     expect(hasProtectedName(path.split("/"))).toBe(true);
   });
 
@@ -38,7 +38,7 @@ describe("the list of protected names", () => {
       "profile",
     ],
     ...["src/.bin", "ssh", "my.env", ".eslintrc"],
-  ])("does not have %j on it", (path) => {
+  ])("does not contain %j", (path) => {
     expect(hasProtectedName(path.split("/"))).toBe(false);
   });
 

@@ -13,12 +13,12 @@ const isLinux = process.platform === "linux";
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join("");
 
 describe("read_file", () => {
-  it("gives a text file as it is (S1-23)", async () => {
+  it("returns a text file unchanged (S1-23)", async () => {
     place.put("notes/a.md", "# Titel\r\n\tübung ✓\n");
     expect(await place.text("read_file", { path: "notes/a.md" })).toBe("# Titel\r\n\tübung ✓\n");
   });
 
-  it("gives some lines, and says how to go on (S1-23)", async () => {
+  it("returns a range of lines, and says how to continue (S1-23)", async () => {
     place.put("a.txt", numbered(10));
     const read = (input: object) => place.text("read_file", { path: "a.txt", ...input });
     expect(await read({ from: 3, lines: 2 })).toBe(
@@ -28,7 +28,7 @@ describe("read_file", () => {
     expect(await read({ lines: 10 })).toBe(numbered(10));
   });
 
-  it("says what is not there", async () => {
+  it("reports missing files", async () => {
     place.put("a.txt", numbered(3));
     place.put("empty", "");
     await expect(place.call("read_file", { path: "b.txt" })).rejects.toMatchObject({
@@ -40,20 +40,20 @@ describe("read_file", () => {
     expect(await place.text("read_file", { path: "empty" })).toBe('["empty" is empty.]');
   });
 
-  it("tells no path of this machine", async () => {
+  it("reveals no absolute path", async () => {
     const error = await place.call("read_file", { path: "a/b" }).catch(String);
     expect(error).not.toContain(place.path);
     expect(error).not.toContain("/proc");
   });
 
-  it("marks what is no text, and does not show it (A43)", async () => {
+  it("reports binary files without showing them (A43)", async () => {
     place.put("a.png", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]));
     place.put("latin.txt", Buffer.from("äöüäöü", "latin1"));
     for (const path of ["a.png", "latin.txt"])
       expect(await place.text("read_file", { path })).toMatch(/^\[".*" is not a text file \(\d bytes/);
   });
 
-  it.runIf(isLinux)("reads of a file of 5 GB only what is asked for (A43)", async () => {
+  it.runIf(isLinux)("reads only the requested part of a 5 GB file (A43)", async () => {
     const file = place.put("large.log", numbered(50_000));
     truncateSync(file, 5_000_000_000);
     const before = process.memoryUsage().rss;
@@ -65,7 +65,7 @@ describe("read_file", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
 
-  it("ends at its limit when the lines asked for lie too far in (A43)", async () => {
+  it("ends at its limit when the requested lines are too far in (A43)", async () => {
     const limited = createTemporaryRoot({ limits: { scanBytes: 100_000 } });
     onTestFinished(limited.remove);
     limited.put("a.txt", numbered(20_000));
@@ -73,7 +73,7 @@ describe("read_file", () => {
     await expect(called).rejects.toThrow(/is out of reach: only its first \d+ lines/);
   });
 
-  it("comes to an end on a file that grows while it is read (A43)", async () => {
+  it("ends on a file that grows while it is read (A43)", async () => {
     const limited = createTemporaryRoot({ limits: { scanBytes: 3_000_000 } });
     onTestFinished(limited.remove);
     const file = limited.put("a.log", numbered(10));
@@ -85,7 +85,7 @@ describe("read_file", () => {
     clearInterval(growing);
   });
 
-  it("cuts lines that are very long, and results that are (A43)", async () => {
+  it("truncates very long lines and results (A43)", async () => {
     place.put("one.txt", "x".repeat(1_000_000));
     place.put("many.txt", `${"y".repeat(999)}\n`.repeat(100));
     const one = await place.text("read_file", { path: "one.txt" });
@@ -94,7 +94,7 @@ describe("read_file", () => {
     expect(many).toMatch(/\[Lines 1 to 30\. More lines follow: continue with from: 31\.\]$/);
   });
 
-  it("gives every file as it is, wherever the reads of it end", async () => {
+  it("returns every file unchanged, wherever the chunks end", async () => {
     const piece = fc.record({
       text: fc.constantFrom("a", "é", "😀", "\n", "\r\n"),
       times: fc.constantFrom(1, 2, 3000),
@@ -121,7 +121,7 @@ describe("read_file", () => {
     await expect(called).rejects.toThrow("enough");
   });
 
-  it.runIf(isLinux)("leaves nothing open", async () => {
+  it.runIf(isLinux)("leaves no handle open", async () => {
     place.put("a/b.txt", "text");
     const { readdirSync } = await import("node:fs");
     const open = () => readdirSync("/proc/self/fd").length;

@@ -89,7 +89,7 @@ async function readRange(
   const kept: string[] = [];
   let characters = 0;
   let lastLine = 0;
-  const range = (stop: LineRange["stop"], endsOpen = true): LineRange => ({
+  const createRange = (stop: LineRange["stop"], endsOpen = true): LineRange => ({
     from,
     lines: kept,
     stop,
@@ -98,18 +98,18 @@ async function readRange(
   });
   const reading = { signal, maxBytes: limits.scanBytes, maxLineBytes: limits.characters };
   for await (const batch of readLines(handle, reading)) {
-    if (batch.type === "end") return range("end", batch.endsOpen);
-    if (batch.type !== "lines") return range(batch.type);
+    if (batch.type === "end") return createRange("end", batch.endsOpen);
+    if (batch.type !== "lines") return createRange(batch.type);
     for (const { number, text, omittedBytes } of batch.lines) {
       lastLine = number;
       if (number < from) continue;
       characters += text.length + 1;
       const isFull = kept.length === lines || (kept.length > 0 && characters > limits.characters);
-      if (isFull) return range("more");
+      if (isFull) return createRange("more");
       kept.push(omittedBytes > 0 ? `${text}… [${omittedBytes} more bytes in this line]` : text);
     }
   }
-  return range("limit");
+  return createRange("limit");
 }
 
 function formatRange(

@@ -38,7 +38,7 @@ const runUnder = (shell: string, code: string): unknown =>
 const isLinux = process.platform === "linux";
 
 describe("a file that is being written", () => {
-  it("is the old one or the new one after a crash at any instant (A41)", async () => {
+  it("has the old or the new content after a crash at any instant (A41)", async () => {
     const file = place.put("a.txt", "0".repeat(3_000_000));
     const body = (first: number) => `
       const write = makeWrite();
@@ -79,7 +79,7 @@ describe("a file that is being written", () => {
     await writing;
   });
 
-  it("is not written over what a person has saved since it was read", async () => {
+  it("does not overwrite changes saved since it was read", async () => {
     const file = place.put("a.txt", "old");
     const content = Buffer.from("new");
     const write = (seen: BigIntStats | undefined) =>
@@ -89,16 +89,14 @@ describe("a file that is being written", () => {
     const seen = statSync(file, { bigint: true });
     writeFileSync(file, "saved by a person");
     for (const stale of [seen, undefined])
-      await expect(write(stale)).rejects.toThrow(
-        "was changed by somebody else meanwhile. Nothing was written",
-      );
+      await expect(write(stale)).rejects.toThrow("was changed by another program. Nothing was written");
     expect(readFileSync(file, "utf8")).toBe("saved by a person");
     expect(readdirSync(place.path)).toEqual(["a.txt"]);
     await write(statSync(file, { bigint: true }));
     expect(readFileSync(file, "utf8")).toBe("new");
   });
 
-  it.runIf(isLinux)("keeps its old content when the system allows no more bytes (A41)", () => {
+  it.runIf(isLinux)("keeps its old content when the system's size limit is reached (A41)", () => {
     place.put("a.txt", "old");
     const body = `tell([await makeWrite()("a.txt", "x".repeat(500_000))]);`;
     const [outcome] = runUnder(
@@ -139,7 +137,7 @@ describe("a file that is being written", () => {
     );
   });
 
-  it.runIf(isLinux)("keeps its old content when the folder may not be written (A41)", () => {
+  it.runIf(isLinux)("keeps its old content when the folder is read-only (A41)", () => {
     place.put("a.txt", "old");
     chmodSync(join(place.path, ".."), 0o755);
     chmodSync(place.path, 0o555);

@@ -21,7 +21,7 @@ describe("search_files", () => {
     expect(await search({ query: "(?i)^T\\w+$", regex: true })).toBe("b.md:1: two\nsrc/a.ts:3: three");
   });
 
-  it("passes by what is no text, dependencies and empty files", async () => {
+  it("skips binary files, dependencies and empty files", async () => {
     place.put("a.bin", "find\0me");
     place.put("node_modules/a/b.js", "find me");
     place.put("empty", "");
@@ -39,7 +39,7 @@ describe("search_files", () => {
     expect(readCpuMs() - startedAt).toBeLessThan(5000);
   });
 
-  it("lets others work while it searches, and ends when its time is up (A42)", async () => {
+  it("yields while it searches, and ends at its time limit (A42)", async () => {
     const slow = createTemporaryRoot({ limits: { timeMs: 2_000 } });
     onTestFinished(slow.remove);
     // In text without a pattern the engine's own shortcuts do not help.
@@ -53,7 +53,7 @@ describe("search_files", () => {
     expect(beats).toBeGreaterThan(1);
   });
 
-  it("ends at its count of lines, and says so (A42)", async () => {
+  it("ends at its line limit, and says so (A42)", async () => {
     const small = createTemporaryRoot({ limits: { matches: 3 } });
     onTestFinished(small.remove);
     small.put("a.txt", "x\n".repeat(1000));
@@ -62,11 +62,11 @@ describe("search_files", () => {
     );
   });
 
-  it.each(["", "a\nb", "x".repeat(1001)])("asks for another query than %.5j", async (query) => {
+  it.each(["", "a\nb", "x".repeat(1001)])("rejects the query %.5j", async (query) => {
     await expect(place.call("search_files", { query })).rejects.toMatchObject({ code: "bad_arguments" });
   });
 
-  it("cuts long lines", async () => {
+  it("truncates long lines", async () => {
     place.put("a.txt", `${"y".repeat(5000)}\n`);
     expect((await place.text("search_files", { query: "yyy" })).length).toBeLessThan(320);
   });

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { runSwapAttack } from "./testing/swap-attack.ts";
 import { canary, createTemporaryRoot } from "./testing/temporary-root.ts";
 
-it("100,000 tries on folders and files that are exchanged for links: none escapes (A36)", {
+it("100,000 tries on folders and files that are swapped with links: none escapes (A36)", {
   timeout: 1_800_000,
 }, async () => {
   const place = createTemporaryRoot();

@@ -7,7 +7,7 @@ import { resolveRoot } from "./root.ts";
 import { runSwapAttack } from "./testing/swap-attack.ts";
 import { canary, createTemporaryRoot } from "./testing/temporary-root.ts";
 
-it("folders and files that are exchanged for links for five seconds let nothing in or out (A36)", async () => {
+it("swapping folders and files with links for five seconds lets nothing in or out (A36)", async () => {
   const place = createTemporaryRoot();
   onTestFinished(place.remove);
   const until = performance.now() + 5000;
@@ -21,7 +21,7 @@ it("folders and files that are exchanged for links for five seconds let nothing 
   expect(tally.refused).toBeGreaterThan(0);
 });
 
-it("without handles for directories, nothing is read outside either (A36)", async () => {
+it("without directory handles, nothing outside is read either (A36)", async () => {
   const place = createTemporaryRoot();
   onTestFinished(place.remove);
   const root = { ...resolveRoot({ root: place.path }), byHandle: false };

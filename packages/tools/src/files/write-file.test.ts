@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(join(place.path, path), "utf8");
 const modeOf = (path: string) => statSync(join(place.path, path)).mode & 0o7777;
 
 describe("write_file", () => {
-  it("makes a file and its folders, and shows people the difference (S1-23)", async () => {
+  it("creates a file and its folders, and shows the user the diff (S1-23)", async () => {
     expect(await place.call("write_file", { path: "a/b/c.txt", content: "one\n" })).toEqual({
       content: 'Created "a/b/c.txt" (lines: 1 added, 0 removed).',
       ui: {
@@ -25,7 +25,7 @@ describe("write_file", () => {
     expect(read("a/b/c.txt")).toBe("one\n");
   });
 
-  it("replaces a file and shows people the difference, which the model is not told (S1-23)", async () => {
+  it("replaces a file and shows the diff to the user but not to the model (S1-23)", async () => {
     place.put("a.txt", "old secret\n");
     const result = (await place.call("write_file", { path: "a.txt", content: "new\n" })) as {
       content: string;
@@ -35,7 +35,7 @@ describe("write_file", () => {
     expect(read("a.txt")).toBe("new\n");
   });
 
-  it("says when nothing changes, and when what it replaces was no text", async () => {
+  it("says when nothing changes, and when it replaces a binary file", async () => {
     place.put("a.txt", "same");
     place.put("b.bin", "\0");
     expect(await place.call("write_file", { path: "a.txt", content: "same" })).toMatchObject({
@@ -47,7 +47,7 @@ describe("write_file", () => {
     });
   });
 
-  it("keeps the mode of a file, and makes none that can be executed (A44)", async () => {
+  it("keeps the mode of a file, and creates no executable file (A44)", async () => {
     chmodSync(place.put("script.sh", "#!/bin/sh\n"), 0o750);
     chmodSync(place.put("private.txt", ""), 0o600);
     chmodSync(place.put("special", ""), 0o4755);
@@ -59,7 +59,7 @@ describe("write_file", () => {
     expect(modeOf("new.sh") & 0o111).toBe(0);
   });
 
-  it("takes what looks like a patch for text: no other path, no mode, no link comes of it (A44)", async () => {
+  it("treats a patch as plain text: it changes no other path, mode or link (A44)", async () => {
     const patch = [
       "diff --git a/x b/../../outside/secret.txt",
       ...["rename from x", "rename to ../../outside/secret.txt", "old mode 100644", "new mode 100755"],
@@ -80,7 +80,7 @@ describe("write_file", () => {
     expect(modeOf("x") & 0o111).toBe(0);
   });
 
-  it("writes over no link, no folder and nothing below a file", async () => {
+  it("does not overwrite links or folders, and writes nothing below a file", async () => {
     mkdirSync(join(place.path, "folder"));
     symlinkSync("folder", join(place.path, "link"));
     place.put("file", "");
@@ -91,13 +91,13 @@ describe("write_file", () => {
     await expect(write(".")).rejects.toMatchObject({ code: "bad_arguments" });
   });
 
-  it("does not write half a character (A39)", async () => {
+  it("does not write an unpaired surrogate (A39)", async () => {
     const called = place.call("write_file", { path: "a", content: "\ud800" });
     await expect(called).rejects.toMatchObject({ code: "bad_arguments" });
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  it("leaves nothing behind but what it wrote", async () => {
+  it("leaves no temporary file behind", async () => {
     for (let n = 0; n < 5; n++) await place.call("write_file", { path: `${n}.txt`, content: "x" });
     expect(readdirSync(place.path)).toEqual(["0.txt", "1.txt", "2.txt", "3.txt", "4.txt"]);
   });
@@ -118,7 +118,7 @@ describe("the quota", () => {
     callTool(tools, "write_file", { input: { path, content: "x".repeat(size) }, runId });
   const over = { code: "tool_failed", retryable: false, message: expect.stringContaining("Quota exceeded") };
 
-  it("of one file is kept, and the old content too (A41)", async () => {
+  it("per file is enforced, and the old content stays (A41)", async () => {
     place.put("a", "old");
     const tools = fileTools({ root: place.path, quota: { fileBytes: 100 } });
     await expect(write(tools, "a", 101)).rejects.toMatchObject(over);
@@ -128,7 +128,7 @@ describe("the quota", () => {
     await write(tools, "a", 100);
   });
 
-  it("is there by default: no file has more than 10 MB, and no run writes more than 100 MB (A41)", async () => {
+  it("applies by default: 10 MB per file and 100 MB per run (A41)", async () => {
     const tools = fileTools({ root: place.path });
     await expect(write(tools, "large", 10_000_001)).rejects.toMatchObject(over);
     const content = "x".repeat(10_000_000);
@@ -137,7 +137,7 @@ describe("the quota", () => {
     await write(tools, "large", 1, "another run");
   });
 
-  it("of files counts folders too, and not what is written again (A41)", async () => {
+  it("of files counts folders too, but not rewritten files (A41)", async () => {
     const tools = fileTools({ root: place.path, quota: { runFiles: 4 } });
     await write(tools, "a/b/c", 1);
     await write(tools, "a/b/c", 2);
@@ -148,7 +148,7 @@ describe("the quota", () => {
     await write(tools, "e", 1, "another run");
   });
 
-  it("of the root counts what is there, whoever wrote it (A41)", async () => {
+  it("of the root counts all existing files (A41)", async () => {
     place.put("node_modules/a/b", "x".repeat(90));
     const bytes = fileTools({ root: place.path, quota: { bytes: 100 } });
     await expect(write(bytes, "c", 11)).rejects.toMatchObject(over);
@@ -158,7 +158,7 @@ describe("the quota", () => {
     await expect(write(files, "e", 1)).rejects.toMatchObject(over);
   });
 
-  it("must be made of numbers, by names that are known", () => {
+  it("must consist of known, numeric fields", () => {
     for (const quota of [{ bytes: -1 }, { files: Number.NaN }, { byte: 1 } as object])
       expect(() => fileTools({ root: place.path, quota })).toThrow(
         expect.objectContaining({ code: "invalid_definition" }),
@@ -167,7 +167,7 @@ describe("the quota", () => {
 });
 
 describe("many writers", () => {
-  it("take turns: of 50 edits of one file none is lost", async () => {
+  it("take turns: none of 50 edits of one file is lost", async () => {
     place.put("list.txt", "end\n");
     await Promise.all(
       Array.from({ length: 50 }, (_, n) =>

@@ -61,11 +61,11 @@ describe("an address", () => {
     ...["172.15.255.255+", "172.16.0.0", "172.31.255.255", "172.32.0.0+", "192.88.98.255+", "192.88.99.0"],
     ...["198.17.255.255+", "198.18.0.0", "198.19.255.255", "198.20.0.0+", "223.255.255.255+", "224.0.0.0"],
     ...["255.255.255.255", "1.1.1.1+", "8.8.8.8+"],
-  ])("at the edge of a range, %s, is on its side of it; + is public (A06, A07)", (text) => {
+  ])("at the edge of a range, %s, is on the right side of it; + is public (A06, A07)", (text) => {
     expect(checkAddress(text.replace("+", ""), strict) === undefined).toBe(text.endsWith("+"));
   });
 
-  it("of IPv6 is public only as global unicast outside of what is reserved (A08, A11)", () => {
+  it("of IPv6 is public only as global unicast outside reserved ranges (A08, A11)", () => {
     assert(
       property(
         anyIPv6,
@@ -81,7 +81,7 @@ describe("an address", () => {
     expect(checkAddress("2606:4700:4700::1111", strict)).toBeUndefined();
   });
 
-  it("with IPv4 mapped into it, or translated by 64:ff9b::/96, is what that IPv4 is (A09, A10)", () => {
+  it("with embedded IPv4, mapped or translated by 64:ff9b::/96, is checked as IPv4 (A09, A10)", () => {
     assert(
       property(anyIPv4, constantFrom(0xffffn << 32n, 0x64ff9bn << 96n), (value, prefix) => {
         const embedded = checkAddress(groupsOf(prefix | value), strict);
@@ -106,7 +106,7 @@ describe("an address", () => {
     expect(checkAddress(text, lenient)).toBeDefined();
   });
 
-  it("in 64:ff9b:1::/48 is refused whatever it holds, with every prefix length (A10)", () => {
+  it("in 64:ff9b:1::/48 is refused with every prefix length (A10)", () => {
     const inside = 0x64ff9b0001n << 80n;
     assert(
       property(anyIPv6, (value) => {
@@ -135,7 +135,12 @@ describe("an address", () => {
     }
   });
 
-  it.each(["10.0.0.0/8", "2001:470::/33", "nonsense/96", "2001:470::"])("%s is no NAT64 prefix", (text) => {
+  it.each([
+    "10.0.0.0/8",
+    "2001:470::/33",
+    "nonsense/96",
+    "2001:470::",
+  ])("%s is not a NAT64 prefix", (text) => {
     expect(() => parseNat64Prefixes([text])).toThrow(expect.objectContaining({ code: "invalid_definition" }));
   });
 
@@ -200,11 +205,11 @@ describe("an address", () => {
     "1.2.3.4 ",
     "[::1]",
     "::ffff:1.2.3.4.5",
-  ])("that cannot be read, %j, is refused", (text) => {
+  ])("that is invalid, %j, is refused", (text) => {
     expect(checkAddress(text, strict)).toBe("address");
   });
 
-  it("is read from every spelling of it", () => {
+  it("is parsed from every spelling", () => {
     assert(
       property(anyIPv6, ipV4(), ipV6(), (value, v4, v6) => {
         expect(parseAddress(groupsOf(value))).toEqual({ family: 6, value });

@@ -61,8 +61,8 @@ const anyUrl = oneof(
   ipV6().map((address) => `https://[${address}]/`),
 );
 
-describe("whatever is asked for", () => {
-  it("is https, public, without a user and on an allowed port, or is refused by name (A01, A03, A05, A13, A14, A15)", () => {
+describe("any URL", () => {
+  it("is https, public, without credentials and on an allowed port, or is refused with a rule (A01, A03, A05, A13, A14, A15)", () => {
     let passed = 0;
     assert(
       property(anyUrl, (text) => {

@@ -3,7 +3,7 @@ import { checkAddress, isSameAddress } from "./addresses.ts";
 import { type Guard, type GuardOptions, toGuard } from "./guard.ts";
 import { createRefusal, toFetchError } from "./guard-errors.ts";
 import { checkHostName, normalizeHost } from "./host-names.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { waitOrAbort } from "./wait-or-abort.ts";
 
 const maxUrlLength = 8192;
 const maxShownLength = 200;
@@ -100,7 +100,7 @@ export async function resolveAddresses(
 ): Promise<readonly string[]> {
   const host = normalizeHost(url.hostname);
   if (isIP(host)) return [host];
-  const addresses = await untilAborted(guard.resolve(host), signal);
+  const addresses = await waitOrAbort(guard.resolve(host), signal);
   if (addresses.length === 0) throw Object.assign(new Error("No address."), { code: "ENOTFOUND" });
   for (const address of addresses) {
     const problem = checkAddress(address, guard.addresses);

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { AgentError } from "capstan";
 import type { ExtractAnswer, Extracted, ExtractTask } from "./extract-task.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { waitOrAbort } from "./wait-or-abort.ts";
 
 const maxExtractMs = 15_000;
 const maxMegabytes = 320;
@@ -25,7 +25,7 @@ const queuedTasks: (() => void)[] = [];
  */
 export async function extractInWorker(task: ExtractTask, signal: AbortSignal): Promise<Extracted> {
   if (runningWorkers >= maxWorkers)
-    await untilAborted(new Promise<void>((start) => queuedTasks.push(start)), signal);
+    await waitOrAbort(new Promise<void>((start) => queuedTasks.push(start)), signal);
   runningWorkers += 1;
   try {
     return await waitForWorker(new Worker(getWorkerFile(), buildWorkerOptions(task)), signal);
@@ -59,7 +59,7 @@ async function waitForWorker(worker: Worker, signal: AbortSignal): Promise<Extra
     });
   }, memoryCheckMs);
   try {
-    const answer = await untilAborted(promise, signal);
+    const answer = await waitOrAbort(promise, signal);
     if ("extracted" in answer) return answer.extracted;
     throw createExtractError(answer.problem.slice(0, 200).replace(/\.$/, ""));
   } finally {

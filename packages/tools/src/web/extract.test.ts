@@ -55,7 +55,7 @@ describe("a page", () => {
     expect((await inThread("<html><body></body></html>")).text).toBe("");
   });
 
-  it("loses scripts, styles, comments and what is hidden (S4-40, A26)", async () => {
+  it("loses scripts, styles, comments and hidden elements (S4-40, A26)", async () => {
     const html = article(`<p>${words}</p><script>bad1()</script><style>.bad2 {}</style><!-- bad3 -->
       <p style="display:none">bad4</p><p hidden>bad5</p><template>bad6</template><p onclick="bad7()">shown</p>
       <svg><script>bad8()</script></svg><p><a href="javascript:bad9()">link</a> ${words}</p>`);
@@ -76,7 +76,7 @@ describe("a page", () => {
     ["10 MB of open brackets", "<".repeat(9_999_999)],
     ["10 MB of one open tag", `<a ${"x".repeat(9_999_990)}`],
     ["3 MB of spaces", `<p>${" ".repeat(3_000_000)}x</p>`],
-  ])("of %s ends soon, with memory that is capped and the process alive (A26)", async (_what, html) => {
+  ])("of %s ends soon, with bounded memory and the process alive (A26)", async (_what, html) => {
     let longestPause = 0;
     let last = readThreadCpuMs();
     const beat = setInterval(() => {
@@ -93,7 +93,7 @@ describe("a page", () => {
     expect(grown).toBeLessThan(500);
   });
 
-  it("of 2,000 elements is read, and one as deep as pages are", async () => {
+  it("of 2,000 elements is read, and one of realistic depth", async () => {
     expect((await inThread(article(`<p>${words}</p>`.repeat(1000)))).text.length).toBeGreaterThan(100_000);
     expect(
       (await ofHtml(article(`${"<div>".repeat(100)}<p>${words}</p>${"</div>".repeat(100)}`))).text,
@@ -113,7 +113,7 @@ describe("an extraction", () => {
     vi.unstubAllGlobals();
   });
 
-  it("loads nothing that a page names (A26)", async () => {
+  it("loads nothing that a page refers to (A26)", async () => {
     let touches = 0;
     const canary = createServer((_request, response) => {
       touches += 1;
@@ -133,7 +133,7 @@ describe("an extraction", () => {
     ...["https://www.youtube.com/watch?v=dQw4w9WgXcQ", "https://x.com/someone/status/1234567890"],
     ...["https://www.reddit.com/r/a/comments/b/c/", "https://wiki.c2.com/?CapstanWinch"],
     ...["https://www.bilibili.com/video/BV1xx411c7mD", "https://twitter.com/someone/article/1234567890"],
-  ])("asks no service about %s, although the library knows one (A26)", async (url) => {
+  ])("contacts no service about %s, although the library has one (A26)", async (url) => {
     const asked: unknown[] = [];
     vi.stubGlobal("fetch", async (place: unknown) => {
       asked.push(place);
@@ -157,7 +157,7 @@ describe("an extraction", () => {
     await expect(work).rejects.toThrow("enough");
   });
 
-  it("is one of many: they wait for each other and all end", async () => {
+  it("waits for its turn among many, and all of them end", async () => {
     const texts = await Promise.all(
       Array.from({ length: 6 }, (_, index) => ofHtml(article(`<p>${words} number ${index}</p>`))),
     );
@@ -181,7 +181,7 @@ describe("a text", () => {
     expect((await ofBytes(bytes, "text/plain", charset)).text).toBe(expected);
   });
 
-  it("is read in the charset that its page tells (A25)", async () => {
+  it("is read in the charset of its meta tag (A25)", async () => {
     const html = Buffer.from(
       `<html><head><meta charset="iso-8859-1"><title>Grüße</title></head><body><p>x</p></body></html>`,
       "latin1",
@@ -206,7 +206,7 @@ describe("a text", () => {
     });
   });
 
-  it("of 9 MB is cut where a log could not bear it, and says so", async () => {
+  it("of 9 MB is truncated and says so", async () => {
     const { text } = await ofBytes(Buffer.alloc(9_000_000, "x"), "text/plain");
     expect(text.length).toBeLessThan(1_000_100);
     expect(text).toContain("(truncated)");
@@ -251,7 +251,7 @@ describe("a PDF", () => {
       "a million pages that are not there",
       Buffer.from(createPdf(["x"]).toString("latin1").replace("/Count 1", "/Count 1000000"), "latin1"),
     ],
-  ])("that is %s ends soon, with memory that is capped and the process alive (A27)", async (_what, bytes) => {
+  ])("that is %s ends soon, with bounded memory and the process alive (A27)", async (_what, bytes) => {
     const started = readCpuMs();
     const grown = await measurePeakMemory(() =>
       ofBytes(bytes, "application/pdf").then(

@@ -68,7 +68,7 @@ describe("the addresses of a name", () => {
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
-  it("are looked up once: the socket goes to the address that was checked (A17, D-17)", async () => {
+  it("are resolved once: the socket goes to the address that was checked (A17, D-17)", async () => {
     await internet.addSite(says("public"), { name: "rebind.example.com" });
     internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
     expect(await textOf("https://rebind.example.com/")).toBe("public");
@@ -78,7 +78,7 @@ describe("the addresses of a name", () => {
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
-  it("are looked up anew for a redirect to the same name, and checked anew (A17, A19)", async () => {
+  it("are resolved and checked again for a redirect to the same name (A17, A19)", async () => {
     await internet.addSite(redirects("/again"), { name: "rebind.example.com" });
     internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
     expect(await failureOf("https://rebind.example.com/")).toMatchObject(refused("address"));
@@ -97,7 +97,7 @@ describe("the addresses of a name", () => {
     expect(await textOf("https://example.com/", options)).toBe("the second");
   });
 
-  it("are none for a name that does not exist, which is told and not tried again", async () => {
+  it("are missing for an unknown name, which is reported and not retried", async () => {
     expect(await failureOf("https://nowhere.example.com/")).toMatchObject({
       code: "tool_failed",
       retryable: false,
@@ -117,7 +117,7 @@ describe("the addresses of a name", () => {
 });
 
 describe("a connection", () => {
-  it("that leads elsewhere than to the checked address is destroyed before a byte is sent (A18)", async () => {
+  it("to another address than the checked one is destroyed before a byte is sent (A18)", async () => {
     const heard: Buffer[] = [];
     const closed = Promise.withResolvers<void>();
     await internet.addRawSite((socket) => {
@@ -147,7 +147,7 @@ describe("a connection", () => {
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
-  it("that is refused is told without the address, and may be tried again", async () => {
+  it("that is refused is reported without the address and is retryable", async () => {
     internet.setAnswers("example.com", [publicAddress]);
     const error = await failureOf("https://example.com/", {
       connect: () => connectByNet({ host: "127.0.0.1", port: 9 }),
@@ -185,7 +185,7 @@ describe("a connection", () => {
 });
 
 describe("a request that is over", () => {
-  it("leaves no timer behind that would keep the process", async () => {
+  it("leaves no timer that keeps the process alive", async () => {
     await internet.addSite(says("x"));
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
@@ -199,7 +199,7 @@ describe("a request that is over", () => {
 });
 
 describe("TLS", () => {
-  it("to a name that the certificate does not have is refused, and no setting of the environment helps (A28)", async () => {
+  it("to a name that is not in the certificate is refused, whatever the environment says (A28)", async () => {
     let requests = 0;
     await internet.addSite(
       (_request, response) => {
@@ -213,7 +213,7 @@ describe("TLS", () => {
     expect(requests).toBe(0);
   });
 
-  it("with a certificate that nobody has signed is refused (A28)", async () => {
+  it("with a self-signed certificate is refused (A28)", async () => {
     let requests = 0;
     await internet.addSite((_request, response) => {
       requests += 1;
@@ -224,7 +224,7 @@ describe("TLS", () => {
     expect(requests).toBe(0);
   });
 
-  it("keeps the name for the certificate and the host, and takes an address for what it is (A17, A28)", async () => {
+  it("uses the name for the certificate and the Host header, and accepts an address as host (A17, A28)", async () => {
     const seen: string[] = [];
     await internet.addSite(
       (request, response) => {
@@ -284,7 +284,7 @@ describe("a redirect", () => {
     expect(internet.connections).toHaveLength(12);
   });
 
-  it("may be relative, and the answer says where it came from (A19)", async () => {
+  it("may be relative, and the response has the final URL (A19)", async () => {
     await internet.addSite((request, response) => {
       if (request.url === "/b/c?d") says("there")(request, response);
       else redirects("../b/c?d#e")(request, response);
@@ -298,7 +298,7 @@ describe("a redirect", () => {
     response.close();
   });
 
-  it("to two places at once is refused (A19)", async () => {
+  it("with two locations is refused (A19)", async () => {
     await internet.addRawSite((socket) => {
       socket.end(
         "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: https://other.example.org/\r\nContent-Length: 0\r\n\r\n",
@@ -336,7 +336,7 @@ describe("a redirect", () => {
     ]);
   });
 
-  it("takes what was to be sent to no other origin (A20)", async () => {
+  it("does not send a body to another origin (A20)", async () => {
     const bodies: string[] = [];
     const note: RequestListener = (request, response) => {
       let body = "";
@@ -407,7 +407,7 @@ describe("a body", () => {
     expect(grown).toBeLessThan(60);
   });
 
-  it("that grows slowly ends at 10 MB after decompression (A23)", async () => {
+  it("that expands slowly ends at 10 MB after decompression (A23)", async () => {
     const noise = Buffer.from(
       Array.from({ length: 300_000 }, (_, index) => `${(index * 7919) % 100_003} and `).join(""),
     );
@@ -474,7 +474,7 @@ describe("a body", () => {
     "body",
     "headers",
     "handshake",
-  ])("of which a byte comes now and then ends with its time: %s (A24, S4-41)", async (slow) => {
+  ])("that trickles ends with the timeout: %s (A24, S4-41)", async (slow) => {
     await internet.addRawSite((socket) => {
       const sends = setInterval(() => socket.write(slow === "headers" ? "x" : "y"), 20);
       socket.on("close", () => clearInterval(sends));
@@ -489,7 +489,7 @@ describe("a body", () => {
     });
   });
 
-  it("of redirects and look-ups without end has one time for all (A24)", async () => {
+  it("behind endless redirects and lookups has one timeout for all (A24)", async () => {
     await internet.addPlainSite((request, response) => {
       setTimeout(() => redirects(`${request.url}x`)(request, response), 80);
     });
@@ -499,7 +499,7 @@ describe("a body", () => {
     expect(await failureOf("https://example.com/", never)).toMatchObject({ code: "tool_timeout" });
   });
 
-  it("that nobody reads ends with its time and breaks nothing (A24)", async () => {
+  it("that is never read ends with the timeout and breaks nothing (A24)", async () => {
     const closed = Promise.withResolvers<void>();
     await internet.addSite((request, response) => {
       request.socket.on("close", () => closed.resolve());
@@ -510,7 +510,7 @@ describe("a body", () => {
     await closed.promise;
   });
 
-  it("that breaks off is an error that may pass, never half an answer", async () => {
+  it("that breaks off is a retryable error, never half a response", async () => {
     await internet.addRawSite((socket) => {
       socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf");
     });
@@ -550,7 +550,7 @@ describe("headers", () => {
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
   });
 
-  it("of announcements without end, or of another protocol, are refused (A24)", async () => {
+  it("with endless informational responses or another protocol are refused (A24)", async () => {
     await internet.addRawSite((socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(1000));
     });
@@ -571,14 +571,14 @@ describe("headers", () => {
     "nonsense\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx",
     "",
-  ])("that are no HTTP are an error: %j", async (bytes) => {
+  ])("that are not HTTP are an error: %j", async (bytes) => {
     await internet.addRawSite((socket) => socket.end(bytes));
     expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject({
       code: "tool_failed",
     });
   });
 
-  it("of the connection are not the caller's to set", async () => {
+  it("of the connection cannot be set by the caller", async () => {
     const seen: object[] = [];
     await internet.addSite((request, response) => {
       const { host, connection, "accept-encoding": codings, "transfer-encoding": transfer } = request.headers;
@@ -599,7 +599,7 @@ describe("headers", () => {
   });
 });
 
-describe("an answer without a body", () => {
+describe("a response without a body", () => {
   it.each([204, 304])("%i needs no media type", async (status) => {
     await internet.addSite((_request, response) => {
       response.writeHead(status).end();
@@ -609,8 +609,8 @@ describe("an answer without a body", () => {
   });
 });
 
-describe("an answer can be read piece by piece", () => {
-  it("as it comes", async () => {
+describe("a response can be read in chunks", () => {
+  it("as it arrives", async () => {
     const firstIsRead = Promise.withResolvers<void>();
     await internet.addSite((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "x-a": "b" });
@@ -630,7 +630,7 @@ describe("an answer can be read piece by piece", () => {
   });
 });
 
-describe("a URL that is shown to a person", () => {
+describe("a URL that is shown to the user", () => {
   const check = (url: string) => checkPublicUrl(url, { resolve: internet.options.resolve });
 
   it.each([
@@ -660,7 +660,7 @@ describe("a URL that is shown to a person", () => {
     await expect(check(url)).rejects.toMatchObject({ code: "security" });
   });
 
-  it("is given back as the parser writes it when it is https and public (A33)", async () => {
+  it("is returned in normalized form when it is https and public (A33)", async () => {
     internet.setAnswers("login.example.com", [publicAddress]);
     const url = await check("https://login.example.com/authorize?client_id=a b&scope=x");
     expect(url.href).toBe("https://login.example.com/authorize?client_id=a%20b&scope=x");
@@ -668,7 +668,7 @@ describe("a URL that is shown to a person", () => {
   });
 });
 
-describe("options that cannot be followed", () => {
+describe("invalid options", () => {
   it.each([{ ownOrigins: ["https://"] }, { nat64Prefixes: ["10.0.0.0/8"] }])("%j are refused", (options) => {
     expect(() => guardedFetch(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
   });

@@ -11,7 +11,7 @@ describe("a media type", () => {
     ["text/html; charset=", { essence: "text/html" }],
     ["", { essence: "application/octet-stream" }],
     [undefined, { essence: "application/octet-stream" }],
-  ])("is read from %j (A25)", (header, parsed) => {
+  ])("is parsed from %j (A25)", (header, parsed) => {
     expect(parseMediaType(header)).toEqual(parsed);
   });
 
@@ -45,7 +45,7 @@ describe("a media type", () => {
     expect(all.filter(isReadable)).toEqual(all.slice(0, 9));
   });
 
-  it("is never made readable by what is around it (A25)", () => {
+  it("is never readable because of its parameters (A25)", () => {
     assert(
       property(string({ unit: "binary" }), (header) => {
         const { essence } = parseMediaType(header);

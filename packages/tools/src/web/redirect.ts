@@ -17,14 +17,14 @@ export function findRedirect(
 ): Hop | undefined {
   const location = getLocation(response, url);
   if (location === undefined) return undefined;
-  const asked = { text: location, subject: `A redirect of ${url.hostname}`, base: url };
-  const target = checkUrl(asked, guard);
+  const redirectUrl = { text: location, subject: `A redirect of ${url.hostname}`, base: url };
+  const target = checkUrl(redirectUrl, guard);
   if (url.protocol === "https:" && target.protocol !== "https:")
     throw createRefusal("redirect", `${url.hostname} redirects from https to http, which is not allowed.`);
   const nextRequest = buildRedirectRequest(request, response.statusCode ?? 0, target.origin === url.origin);
   if (!nextRequest)
     throw createRefusal("redirect", `${url.hostname} redirects a request with a body to another origin.`);
-  return { target: asked, request: nextRequest };
+  return { target: redirectUrl, request: nextRequest };
 }
 
 function getLocation({ statusCode = 0, headersDistinct }: IncomingMessage, url: URL): string | undefined {

@@ -24,7 +24,7 @@ describe("the count of requests", () => {
     expect([...codes]).toEqual(["too_many_calls false"]);
   });
 
-  it("forgets what is old, so that a long life costs no memory", () => {
+  it("drops old entries to bound memory", () => {
     let time = 0;
     const count = createRequestCounter({ perRun: 2, perHost: 1 }, () => time);
     count("example.com", "a");

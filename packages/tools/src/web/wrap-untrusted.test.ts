@@ -15,8 +15,8 @@ const hostile = constantFrom(
 );
 const anyText = array(oneof(string({ unit: "binary" }), hostile)).map((pieces) => pieces.join(""));
 
-describe("a fence", () => {
-  it("has one beginning and one end, whatever is between them and whatever it is called (A29, M8)", () => {
+describe("a block of untrusted text", () => {
+  it("has one start and one end, whatever its content and header (A29, M8)", () => {
     assert(
       property(anyText, anyText, anyText, (text, title, url) => {
         const whole = wrapUntrusted(text, { URL: url, Title: title });

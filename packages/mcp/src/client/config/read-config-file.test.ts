@@ -63,7 +63,7 @@ describe("a configuration file", () => {
     const whole = JSON.stringify({
       mcpServers: { a: { command: "x", env: { KEY: "s3cret position s3cret" } } },
     });
-    const place = expect.stringMatching(/is not JSON( at position \d+ \(line \d+ column \d+\))?\.$/);
+    const place = expect.stringMatching(/is not valid JSON( at position \d+ \(line \d+ column \d+\))?\.$/);
     await assert(
       asyncProperty(
         nat(whole.length - 1),
@@ -117,7 +117,7 @@ describe("servers of a configuration file", () => {
       unset: { state: "failed", error: { message: expect.stringContaining("NOT_SET, which is not set") } },
       kept: { state: "ready" },
     });
-    expect(status.crashing?.error?.message).toContain("ended with code 3");
+    expect(status.crashing?.error?.message).toContain("exited with code 3");
     expect(status.crashing?.log).toContain("no key");
     const steps = [{ calls: [{ name: "mcp_kept_read_graph" }] }, { text: "Read." }];
     const agent = defineAgent({ name: "reader", model: scriptedModel(steps), tools: mcp.tools });
@@ -132,7 +132,7 @@ describe("servers of a configuration file", () => {
     const options = { file: await written({ crashing: { ...crashing, required: true }, kept: memory() }) };
     const error = await mcpTools({ ...options, variables: variables() }).catch((thrown: unknown) => thrown);
     const message = expect.stringMatching(
-      /^The MCP server "crashing" is required and not there\. .*ended with code 3/,
+      /^The MCP server "crashing" is required but not available\. .*exited with code 3/,
     );
     expect(error).toMatchObject({ code: "mcp_disconnected", message });
   });

@@ -95,7 +95,7 @@ describe("the entry of a server", () => {
     "a.b",
     "a".repeat(42),
   ])("needs a usable name, not %j (A51)", (name) => {
-    expect(problemOf(stdio, name)).toContain("needs a name");
+    expect(problemOf(stdio, name)).toContain("has an invalid name");
   });
 
   it("may say all that there is to say", () => {

@@ -113,7 +113,11 @@ async function completeSignIn(
     // An error of the application's redirect may contain the code.
     throw findSignInError(server, error) ?? createSignInError(server, "the response could not be received");
   });
-  const accepted = parseAuthorizationResponse(server, await untilAborted(answer, abort.signal), state);
+  const accepted = parseAuthorizationResponse(
+    server,
+    await receiveUnlessAborted(answer, abort.signal),
+    state,
+  );
   await auth(provider(), { serverUrl, fetchFn: fetch, ...accepted });
 }
 
@@ -138,7 +142,7 @@ function computeChallenge(verifier: string): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }
 
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function receiveUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });

@@ -39,10 +39,10 @@ it.each([
   ...["100.64.0.1", "[::1]", "[::]", "[::ffff:10.0.0.1]", "[fd00::1]", "[64:ff9b::a00:1]", "[2002:a00:1::]"],
   ...["localhost", "LOCALHOST.", "a.localhost", "printer", "printer.local", "db.internal"],
 ])("does not let a server on the internet name %s", (host) => {
-  expect(problem(outside, `https://${host}/`)).toContain("inside a private network");
+  expect(problem(outside, `https://${host}/`)).toContain("in a private network");
 });
 
-it("lets a server on this computer name others on it without https, and nobody else", () => {
+it("lets a server on this computer name http URLs on it, but no other server", () => {
   expect(problem(here, "http://localhost:4000/")).toBeUndefined();
   expect(problem(here, "http://[::1]:4000/")).toBeUndefined();
   expect(problem(here, "https://10.0.0.1/")).toBeUndefined();
@@ -67,12 +67,12 @@ it("finds every spelling of a loopback address", () => {
         `0${value.toString(8)}`,
         `127.${value & 0xffffff}`,
       ])
-        expect(problem(outside, `https://${host}/`)).toContain("inside");
+        expect(problem(outside, `https://${host}/`)).toContain("private network");
     }),
   );
 });
 
-it("takes no URL with a user name or of extreme length", () => {
+it("rejects URLs with credentials or of extreme length", () => {
   expect(problem(outside, "https://mcp.example.com@auth.example.com/")).toBe("it contains credentials");
   expect(problem(outside, `https://auth.example.com/${"a".repeat(8192)}`)).toContain("longer");
 });

@@ -36,7 +36,7 @@ function ask(port: number, { path = "/callback", method = "GET", host }: Ask): P
   });
 }
 
-it("shows the whole URL and hands over the answer that has the right state (A55)", async () => {
+it("shows the whole URL and returns the response with the right state (A55)", async () => {
   const open = vi.fn();
   const { port, answer } = await waiting({ open });
   await vi.waitFor(() => expect(open).toHaveBeenCalledWith(url.href, "notes"), 30_000);
@@ -44,7 +44,7 @@ it("shows the whole URL and hands over the answer that has the right state (A55)
   expect(Object.fromEntries(await answer)).toEqual({ code: "abc", state, iss: "x" });
 });
 
-it("closes after one answer", async () => {
+it("closes after one response", async () => {
   const { port, answer } = await waiting();
   await ask(port, { path: `/callback?code=abc&state=${state}` });
   await answer;
@@ -53,7 +53,7 @@ it("closes after one answer", async () => {
   });
 });
 
-it("refuses other paths, methods, hosts and states, and goes on waiting (A58)", async () => {
+it("refuses other paths, methods, hosts and states, and keeps waiting (A58)", async () => {
   const { port, answer } = await waiting();
   const good = `/callback?code=abc&state=${state}`;
   const refused: [Ask, number][] = [
@@ -74,7 +74,7 @@ it("refuses other paths, methods, hosts and states, and goes on waiting (A58)", 
   expect((await answer).get("code")).toBe("abc");
 });
 
-it("answers with a plain page: no script, nothing of the request in it", async () => {
+it("responds with a plain page without scripts or parts of the request", async () => {
   const { port, answer } = await waiting();
   const response = await fetch(`http://127.0.0.1:${port}/callback?code=%3Cscript%3E&state=${state}`);
   expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -83,13 +83,13 @@ it("answers with a plain page: no script, nothing of the request in it", async (
   await answer;
 });
 
-it("ends with a named error after its time, and frees the port", async () => {
+it("rejects with an error code after the timeout, and frees the port", async () => {
   const { answer, port } = await waiting({ timeoutMs: 100 });
   await expect(answer).rejects.toMatchObject({ code: "mcp_disconnected", retryable: false });
   await expect(ask(port, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
-it("ends with a named error when the URL cannot be shown or the port is taken", async () => {
+it("rejects with an error code when the URL cannot be shown or the port is taken", async () => {
   const { answer } = await waiting({ open: () => Promise.reject(new Error("no display")) });
   await expect(answer).rejects.toThrow('The server "notes" requires sign-in: the URL could not be shown.');
   const taken = await startCanary();
@@ -100,7 +100,7 @@ it("ends with a named error when the URL cannot be shown or the port is taken", 
   await taken.close();
 });
 
-it("asks for one server after the other", async () => {
+it("handles one server after the other", async () => {
   const shown: string[] = [];
   const { redirect, port, answer } = await waiting({ open: (_, server) => void shown.push(server) });
   const signal = new AbortController().signal;

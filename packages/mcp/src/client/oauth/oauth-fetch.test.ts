@@ -20,7 +20,7 @@ const all = {
   accept: "application/json",
 };
 
-it("tells the access token and other headers to the configured origin alone (A57)", async () => {
+it("sends the access token and other headers to the configured origin only (A57)", async () => {
   const [server, other] = [await listening(), await listening()];
   const guarded = createOAuthFetch(`${server.url}/mcp`);
   await guarded(`${server.url}/.well-known/x`, { headers: all });
@@ -40,7 +40,7 @@ it("tells the access token and other headers to the configured origin alone (A57
   expect(other.requests[1]?.headers).toMatchObject({ authorization: "Basic Y2xpZW50OnNlY3JldA==" });
 });
 
-it("sends messages to the configured origin alone (A57)", async () => {
+it("sends messages to the configured origin only (A57)", async () => {
   const [server, other] = [await listening(), await listening()];
   const guarded = createOAuthFetch(`${server.url}/mcp`);
   const message = {
@@ -53,7 +53,7 @@ it("sends messages to the configured origin alone (A57)", async () => {
   expect(other.requests).toEqual([]);
 });
 
-it("follows no redirect by itself", async () => {
+it("does not follow redirects", async () => {
   const other = await listening();
   const server = await listening((_, response) => response.writeHead(302, { location: other.url }).end());
   const guarded = createOAuthFetch(`${server.url}/mcp`);
@@ -62,7 +62,7 @@ it("follows no redirect by itself", async () => {
   expect(other.requests).toEqual([]);
 });
 
-it("stops an answer that is too large, and one that does not come or does not end", async () => {
+it("aborts a response that is too large, does not arrive or does not end", async () => {
   let left = 0;
   const server = await listening((request, response) => {
     response.once("close", () => {
@@ -85,7 +85,7 @@ it("stops an answer that is too large, and one that does not come or does not en
   await expect(deaf(`${server.url}/silent`)).rejects.toMatchObject({ cause: { code: "mcp_disconnected" } });
 });
 
-it("puts no limit of time or size on the messages themselves", async () => {
+it("does not limit the time or size of the messages themselves", async () => {
   const server = await listening((_, response) => {
     response.write("data: 1\n\n");
     setTimeout(() => response.end(Buffer.alloc(2 * 1024 * 1024, "a")), 600);
@@ -95,7 +95,7 @@ it("puts no limit of time or size on the messages themselves", async () => {
   expect((await response.text()).length).toBeGreaterThan(2 * 1024 * 1024);
 });
 
-it("leaves of an error its code, and of an answer that is no JSON nothing", async () => {
+it("keeps only the code of an error, and nothing of a response that is not JSON", async () => {
   const server = await listening((request, response) => {
     if (request.url === "/odd") response.end("canary-text");
     else response.writeHead(400).end(request.url === "/known" ? known : '{"error":"canary_code"}');

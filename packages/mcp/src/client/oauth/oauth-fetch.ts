@@ -60,16 +60,16 @@ export function createOAuthFetch(
 }
 
 function pickForwardedHeaders(headers: Headers, method = "GET"): Headers {
-  const kept = new Headers();
+  const forwarded = new Headers();
   for (const name of forwardedHeaders) {
     const value = headers.get(name);
-    if (value !== null) kept.set(name, value);
+    if (value !== null) forwarded.set(name, value);
   }
   const authorization = headers.get("authorization");
   const isForm = headers.get("content-type")?.startsWith("application/x-www-form-urlencoded");
   if (method === "POST" && isForm && authorization && /^Basic [^\s,]+$/.test(authorization))
-    kept.set("authorization", authorization);
-  return kept;
+    forwarded.set("authorization", authorization);
+  return forwarded;
 }
 
 function getRefreshKey(url: URL, { method, body }: RequestInit): string | undefined {

@@ -23,7 +23,7 @@ async function filled(): Promise<TokenStore> {
   return store;
 }
 
-it("forgets what is told to be invalid, and nothing else", async () => {
+it("deletes exactly what is invalidated", async () => {
   const left = async (scope: "all" | "client" | "tokens" | "verifier" | "discovery") => {
     const store = await filled();
     const provider = made(store);
@@ -44,7 +44,7 @@ it("does not give the tokens of a server to the same name at another URL", async
   expect(await made(store, { serverUrl: "https://thief.test/mcp" }).tokens()).toBeUndefined();
 });
 
-it("registers anew when the redirect URL has changed, for it is compared exactly (A58)", async () => {
+it("registers again when the redirect URL changed, because it is compared exactly (A58)", async () => {
   const store = await filled();
   expect(await made(store).clientInformation()).toEqual(registered);
   const moved = { ...redirect, url: "http://127.0.0.1:1235/callback" };
@@ -76,25 +76,25 @@ it("describes itself as a public client with one redirect URL", () => {
   });
 });
 
-it("names a client metadata URL that is none", () => {
+it("reports an invalid client metadata URL", () => {
   const make = () => made(memoryTokens(), { clientMetadataUrl: "http://app.test/client.json" });
   expect(make).toThrow(
     'The server "notes" has an invalid `clientMetadataUrl`: use an https URL with a path.',
   );
 });
 
-it("shows nothing that it did not prepare itself", async () => {
+it("shows no URL that it did not prepare itself", async () => {
   const provider = made(memoryTokens());
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
   const url = new URL(`${issuer}/authorize?state=x&code_challenge=y`);
   url.searchParams.set("redirect_uri", redirect.url);
-  expect(() => provider.redirectToAuthorization(url)).toThrow("the question was not ours");
+  expect(() => provider.redirectToAuthorization(url)).toThrow("the request was not started here");
   url.searchParams.set("redirect_uri", "https://thief.test/");
   expect(() => provider.redirectToAuthorization(url)).toThrow("its authorization server has changed");
   expect(() => provider.codeVerifier()).toThrow("the sign-in is over");
 });
 
-it("asks the first question that is ready, with its own verifier, when several are prepared at once", async () => {
+it("shows the first of several concurrent sign-ins, with its own verifier", async () => {
   const asked = { ...redirect, authorize: () => new Promise<never>(() => undefined) };
   const provider = made(memoryTokens(), { redirect: asked });
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
@@ -110,14 +110,14 @@ it("asks the first question that is ready, with its own verifier, when several a
   }) as [URL, URL, URL];
   await provider.redirectToAuthorization(first);
   expect(await provider.codeVerifier()).toBe("first-verifier");
-  expect(() => provider.redirectToAuthorization(second)).toThrow("waits for you to sign in");
+  expect(() => provider.redirectToAuthorization(second)).toThrow("is waiting for sign-in");
   await provider.saveDiscoveryState?.({ authorizationServerUrl: "https://thief.test" });
   expect(await provider.discoveryState?.()).toEqual({ authorizationServerUrl: issuer });
   provider.cancelSignIn();
   await expect(provider.waitForSignIn()).rejects.toThrow("it was cancelled");
   expect(await provider.discoveryState?.()).toBeUndefined();
   // Late, and when the first one has ended: whoever prepared it looks once at what came of that.
-  expect(() => provider.redirectToAuthorization(third)).toThrow("waits for you to sign in");
+  expect(() => provider.redirectToAuthorization(third)).toThrow("is waiting for sign-in");
   for (const told of [second, third])
-    expect(() => provider.redirectToAuthorization(told)).toThrow("the question was not ours");
+    expect(() => provider.redirectToAuthorization(told)).toThrow("the request was not started here");
 });

@@ -41,21 +41,21 @@ export async function readOAuthResponse(
  * and a server may repeat our secrets there, so only the error code is kept.
  */
 export function toResponse({ status, headers, text }: OAuthResponse, url: URL): Response {
-  const kept = new Headers({ "content-type": "application/json" });
+  const responseHeaders = new Headers({ "content-type": "application/json" });
   const location = headers.get("location");
-  if (location !== null) kept.set("location", location);
+  if (location !== null) responseHeaders.set("location", location);
   const body = parseResponseJson(text);
   if (status >= 200 && status < 300) {
     if (body === undefined) {
       const message = `${url.origin}${url.pathname} did not return JSON during sign-in.`;
       throw new AgentError("mcp_protocol", message);
     }
-    return new Response(text, { status: 200, headers: kept });
+    return new Response(text, { status: 200, headers: responseHeaders });
   }
   const code = (body as { error?: unknown } | null | undefined)?.error;
   const error = typeof code === "string" && errorCodes.has(code) ? code : OAuthErrorCode.ServerError;
   const hasNoBody = status === 304 || status < 200;
-  return new Response(hasNoBody ? null : JSON.stringify({ error }), { status, headers: kept });
+  return new Response(hasNoBody ? null : JSON.stringify({ error }), { status, headers: responseHeaders });
 }
 
 function parseResponseJson(text: string): unknown {

@@ -22,8 +22,8 @@ export function createCredentialMethods(options: OAuthOptions): CredentialMethod
     saveClientInformation: (client) => {
       // A configured secret stays in the configuration; only its authorization server is stored.
       const { client_id, issuer } = client;
-      const kept = options.clientId === undefined ? client : { client_id, ...(issuer && { issuer }) };
-      return store.update(key, (current) => ({ ...current, client: kept }));
+      const storedClient = options.clientId === undefined ? client : { client_id, ...(issuer && { issuer }) };
+      return store.update(key, (current) => ({ ...current, client: storedClient }));
     },
     async tokens(context) {
       const { tokens } = await store.read(key);

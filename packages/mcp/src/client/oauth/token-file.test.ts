@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const key = "https://mcp.test/mcp";
 const tokens = { access_token: "canary-access", token_type: "Bearer" };
 
-it("keeps tokens in a file that only its owner can read, in a folder of the same kind, and leaves nothing beside it", async () => {
+it("keeps tokens in a file and folder that only the owner can read, and leaves no temporary file", async () => {
   const file = join(folder, "home", "mcp-tokens.json");
   await tokenFile(file).update(key, (current) => ({ ...current, tokens }));
   expect(await tokenFile(file).read(key)).toEqual({ tokens });
@@ -25,14 +25,14 @@ it("keeps tokens in a file that only its owner can read, in a folder of the same
   expect(await readdir(join(folder, "home"))).toEqual(["mcp-tokens.json"]);
 });
 
-it("closes a file that others could read when it writes", async () => {
+it("restricts the mode of a readable file when it writes", async () => {
   const file = join(folder, "tokens.json");
   await writeFile(file, JSON.stringify({ version: 1, servers: {} }), { mode: 0o644 });
   await tokenFile(file).update(key, () => ({ tokens }));
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-it("does not lose one of many writes at once, also through two stores", async () => {
+it("loses no concurrent write, also across two stores", async () => {
   const file = join(folder, "tokens.json");
   const stores = [tokenFile(file), tokenFile(file)] as const;
   const keys = Array.from({ length: 20 }, (_, index) => `https://mcp.test/${index}`);
@@ -42,7 +42,7 @@ it("does not lose one of many writes at once, also through two stores", async ()
   for (const one of keys) expect(await tokenFile(file).read(one)).toEqual({ tokens });
 });
 
-it("gives the tokens of a server to no other URL", () => {
+it("does not give the tokens of a server to another URL", () => {
   const keys = [
     "https://mcp.test/a",
     "https://mcp.test/b",
@@ -54,7 +54,7 @@ it("gives the tokens of a server to no other URL", () => {
   expect(getServerKey("https://MCP.test:443/a?x=1#y")).toBe("https://mcp.test/a");
 });
 
-it("names a damaged file, does not repeat what is in it, and never overwrites it", async () => {
+it("reports a damaged file without its content, and never overwrites it", async () => {
   const file = join(folder, "tokens.json");
   const good = JSON.stringify({ version: 1, servers: { [key]: { tokens } } });
   const damaged = fc.oneof(
@@ -88,7 +88,7 @@ it("names a damaged file, does not repeat what is in it, and never overwrites it
   expect(await readdir(folder)).toEqual(["tokens.json"]);
 });
 
-it("goes on after a write that failed", async () => {
+it("works after a failed write", async () => {
   const file = join(folder, "tokens.json");
   await writeFile(file, "damaged");
   const store = tokenFile(file);
@@ -98,7 +98,7 @@ it("goes on after a write that failed", async () => {
   expect(await store.read(key)).toEqual({ tokens });
 });
 
-it("names a file that cannot be read or written", async () => {
+it("reports a file that cannot be read or written", async () => {
   await expect(tokenFile(folder).read(key)).rejects.toMatchObject({ code: "mcp_config" });
   await writeFile(join(folder, "file"), "");
   const store = tokenFile(join(folder, "file", "tokens.json"));

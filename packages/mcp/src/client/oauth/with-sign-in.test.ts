@@ -99,7 +99,7 @@ function expectNoSecrets({ server }: World, ...places: unknown[]): void {
 }
 
 describe("a sign-in", () => {
-  it("goes from the first 401 over registration, consent and PKCE to a tool call, and shows the URL in full (A55)", async () => {
+  it("goes from the first 401 through registration, consent and PKCE to a tool call, and shows the URL in full (A55)", async () => {
     const all = await world();
     const client = await signIn(all);
     expect(await echo(client, "hello")).toEqual([{ type: "text", text: "hello" }]);
@@ -116,7 +116,7 @@ describe("a sign-in", () => {
     expectNoSecrets(all, all.shown);
   });
 
-  it("is not asked for again when there are tokens", async () => {
+  it("is not repeated when there are tokens", async () => {
     const all = await world();
     await signIn(all);
     const again = await connected(all.provider, all.server.url);
@@ -124,7 +124,7 @@ describe("a sign-in", () => {
     expect(all.shown).toHaveLength(1);
   });
 
-  it("refreshes silently, and calls side by side use a refresh token once", async () => {
+  it("refreshes silently, and concurrent calls use a refresh token once", async () => {
     const all = await world();
     const client = await signIn(all);
     all.server.expire();
@@ -137,14 +137,14 @@ describe("a sign-in", () => {
     expectNoSecrets(all);
   });
 
-  it("begins once for requests that run side by side, and all of them wait for it", async () => {
+  it("starts once for concurrent requests, and all of them wait for it", async () => {
     const all = await world();
     const clients = await Promise.all([signIn(all), signIn(all), signIn(all)]);
     for (const client of clients) expect(await echo(client, "x")).toEqual([{ type: "text", text: "x" }]);
     expect(all.shown).toHaveLength(1);
   });
 
-  it("begins anew when the refresh token is worthless, without a word of it anywhere", async () => {
+  it("starts again when the refresh token is invalid, without leaking it", async () => {
     const all = await world();
     await signIn(all);
     all.server.expire();
@@ -160,7 +160,7 @@ describe("a sign-in", () => {
     expectNoSecrets(all);
   });
 
-  it("keeps tokens that another process renewed while this one was refused", async () => {
+  it("keeps tokens that another process refreshed while this one was refused", async () => {
     const all = await world();
     await signIn(all);
     const before = await all.tokens.read(all.server.url);
@@ -186,7 +186,7 @@ describe("a sign-in", () => {
 });
 
 describe("a sign-in that does not work", () => {
-  it("is a named error when the person refuses", async () => {
+  it("fails with an error code when the user refuses", async () => {
     const all = await world({ callback: { error: "access_denied", error_description: "canary-page-text" } });
     const error = await failureOf(signIn(all));
     expect(error).toMatchObject({ code: "mcp_disconnected", retryable: false });
@@ -196,14 +196,14 @@ describe("a sign-in that does not work", () => {
     expectNoSecrets(all, error);
   });
 
-  it("is a named error when nobody answers in time", async () => {
+  it("fails with an error code on timeout", async () => {
     const redirect = loopbackRedirect({ port: await findFreePort(), timeoutMs: 200, open: () => undefined });
     const error = await failureOf(signIn(await world({}, { redirect })));
     expect(error.code).toBe("mcp_disconnected");
     expect(error.message).toContain("timed out after 0.2 s");
   });
 
-  it("ends at once when it is cancelled, also when the application's own redirect does not listen", async () => {
+  it("ends at once when it is cancelled, even if the application's redirect ignores the signal", async () => {
     const controller = new AbortController();
     const redirect: Redirect = {
       url: "https://app.test/callback",
@@ -219,7 +219,7 @@ describe("a sign-in that does not work", () => {
     expect(error.message).toContain("it was cancelled");
   });
 
-  it("takes a code only with the state that was sent, once (A58)", async () => {
+  it("accepts a code only with the state that was sent, once (A58)", async () => {
     const redirect: Redirect = {
       url: "https://app.test/callback",
       authorize: async () => new URLSearchParams({ code: "canary-foreign-code", state: "guessed" }),
@@ -232,10 +232,10 @@ describe("a sign-in that does not work", () => {
     expectNoSecrets(all, error);
   });
 
-  it("does not send a code to another authorization server than the one that gave it (A58)", async () => {
+  it("sends a code only to the authorization server that issued it (A58)", async () => {
     const all = await world({ callback: { iss: "https://other.test" } });
     const error = await failureOf(signIn(all));
-    expect(error.message).toContain("not from the authorization server that was asked");
+    expect(error.message).toContain("came from a different authorization server");
     expect(asked(all.server, "/token")).toEqual([]);
     expectNoSecrets(all, error);
   });
@@ -254,7 +254,7 @@ describe("a sign-in that does not work", () => {
     expect(all.shown).toEqual([]);
   });
 
-  it("keeps secrets out of errors and logs when the server repeats them in its answers", async () => {
+  it("keeps secrets out of errors and logs when the server repeats them", async () => {
     for (const body of ["json", "text"]) {
       const all = await world({
         intercept: ({ path, body: form }, response) => {
@@ -273,16 +273,16 @@ describe("a sign-in that does not work", () => {
     }
   });
 
-  it("does not keep or repeat a token that is no header value", async () => {
+  it("does not store or repeat a token that is not a valid header value", async () => {
     const all = await world({ tokens: { access_token: "canary-token\nwith-a-break" } });
     all.server.secrets.add("canary-token");
     const error = await failureOf(signIn(all));
-    expect(error.message).toContain("a token that cannot be used");
+    expect(error.message).toContain("it issued an invalid token");
     expectNoSecrets(all, error);
     expect((await all.tokens.read(all.server.url)).tokens).toBeUndefined();
   });
 
-  it("gives up when the server does not accept its own token, and leaves no question open", async () => {
+  it("gives up when the server does not accept its own token, and leaves no sign-in pending", async () => {
     let questions = 0;
     const redirect: Redirect = {
       url: "https://app.test/callback",
@@ -325,7 +325,7 @@ describe("a hostile server", () => {
     ["an authorization server", (url: string) => ({ resourceMetadata: { authorization_servers: [url] } })],
     ["its own metadata", (url: string) => ({ resourceMetadataUrl: `${url}/metadata` })],
     ["a token endpoint", (url: string) => ({ metadata: { token_endpoint: `${url}/token` } })],
-  ])("cannot make us ask a port of this computer by %s", async (_, behaviour) => {
+  ])("cannot make us contact a local port by %s", async (_, behaviour) => {
     const inside = await startCanary();
     endings.push(inside.close);
     const all = await hostile(behaviour(inside.url));
@@ -338,12 +338,12 @@ describe("a hostile server", () => {
   it.each([
     ["http://169.254.169.254/latest/meta-data", "it is not https"],
     ["https://169.254.169.254/latest/meta-data", "link-local"],
-    ["https://10.0.0.1/", "inside a private network"],
-    ["https://[::ffff:127.0.0.1]/", "inside a private network"],
-    ["https://localhost/", "inside a private network"],
-    ["https://router.lan/", "inside a private network"],
+    ["https://10.0.0.1/", "in a private network"],
+    ["https://[::ffff:127.0.0.1]/", "in a private network"],
+    ["https://localhost/", "in a private network"],
+    ["https://router.lan/", "in a private network"],
     ["http://elsewhere.test/", "it is not https"],
-  ])("cannot make us ask %s", async (url, problem) => {
+  ])("cannot make us contact %s", async (url, problem) => {
     const all = await hostile({ resourceMetadata: { authorization_servers: [url] } });
     const error = await failureOf(signIn(all));
     expect(error.code).toBe("security");
@@ -354,9 +354,9 @@ describe("a hostile server", () => {
   it.each([
     ["javascript:alert(1)", "not valid"],
     ["data:text/html,hello", "not valid"],
-    ["file:///bin/sh", "is not shown: it is not https"],
-    ["http://phishing.test/", "is not shown: it is not https"],
-    ["https://127.0.0.1:8443/", "is not shown: it is inside a private network"],
+    ["file:///bin/sh", "was refused: it is not https"],
+    ["http://phishing.test/", "was refused: it is not https"],
+    ["https://127.0.0.1:8443/", "was refused: it is in a private network"],
     ["https://bank.test@phishing.test/", "was refused: it contains credentials"],
   ])("cannot make us show %s to a person (A55)", async (endpoint, problem) => {
     const all = await hostile({ metadata: { authorization_endpoint: endpoint } });

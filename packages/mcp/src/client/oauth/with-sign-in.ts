@@ -17,7 +17,7 @@ export async function withSignIn<T>(
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw findSignInError(provider.server, error) ?? error;
   }
-  await waitForSignInUntil(provider, signal);
+  await awaitSignIn(provider, signal);
   try {
     return await attempt();
   } catch (error) {
@@ -27,7 +27,7 @@ export async function withSignIn<T>(
   }
 }
 
-async function waitForSignInUntil(provider: SignInProvider, signal: AbortSignal | undefined): Promise<void> {
+async function awaitSignIn(provider: SignInProvider, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) provider.cancelSignIn();
   signal?.addEventListener("abort", provider.cancelSignIn);
   try {

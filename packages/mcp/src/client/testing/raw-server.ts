@@ -19,8 +19,8 @@ export function defineRawTool(name: string, more: object = {}): object {
   return { name, description: `Tool ${name}.`, inputSchema: { type: "object" }, ...more };
 }
 
-export function toTextResult(said: string): object {
-  return { content: [{ type: "text", text: said }] };
+export function toTextResult(text: string): object {
+  return { content: [{ type: "text", text }] };
 }
 
 let requestCount = 0;

@@ -72,8 +72,9 @@ export async function writeServerFile(file: string, content: object): Promise<st
 }
 
 export function findTool(mcp: McpTools, name: string): Tool {
-  const tool = mcp.tools.find((one) => one.name === name);
-  if (!tool) throw new Error(`No tool ${name} among ${mcp.tools.map((one) => one.name).join(", ")}.`);
+  const tool = mcp.tools.find((candidate) => candidate.name === name);
+  if (!tool)
+    throw new Error(`No tool ${name} among ${mcp.tools.map((candidate) => candidate.name).join(", ")}.`);
   return tool;
 }
 
@@ -118,7 +119,7 @@ export function createCaller(mcp: McpTools, name: string, input: object = {}): A
 
 /** Returns the result of the only call of a run. */
 export function getResultEntry({ history, text }: Result): ResultEntry {
-  const entry = history.find((one) => one.type === "result");
+  const entry = history.find((candidate) => candidate.type === "result");
   if (!entry) throw new Error(`The run has made no call: ${text}`);
   return entry;
 }
@@ -134,7 +135,7 @@ export async function runCall(
 }
 
 export function findStatus(mcp: McpTools, name: string): ServerStatus {
-  const status = mcp.status().find((one) => one.name === name);
+  const status = mcp.status().find((candidate) => candidate.name === name);
   if (!status) throw new Error(`No server ${name}.`);
   return status;
 }

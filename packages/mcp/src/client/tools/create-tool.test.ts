@@ -26,7 +26,7 @@ describe("what the model reads about a tool", () => {
     expect(described()).toBe("");
   });
 
-  it("shows all that cannot be seen, and ends (A49)", () => {
+  it("escapes invisible characters and is truncated (A49)", () => {
     const unit = "binary";
     assert(
       property(string({ unit, maxLength: 3_000, size: "max" }), (text) => {
@@ -96,7 +96,7 @@ describe("calls of a tool", () => {
   ): Agent => defineAgent({ name: "asker", model: scriptedModel(steps), tools: mcp.tools, ...more });
   const calling = (name: string): ScriptedStep => ({ calls: [{ name: `mcp_${name}_fetch` }] });
 
-  it("that fail once are made again after 1000 ms where the user says that they only read (M3)", async () => {
+  it("that fail once are retried after 1000 ms if the user configured them as read-only (M3)", async () => {
     const clock = fakeClock({ skipUpToMs: 1_000 });
     const startedAt = clock.now();
     const agent = agentWith([calling("once"), { text: "Red." }]);
@@ -110,7 +110,7 @@ describe("calls of a tool", () => {
     });
   });
 
-  it("that fail twice are an error, and the run goes on (M3)", async () => {
+  it("that fail twice are an error, and the run continues (M3)", async () => {
     const agent = agentWith([calling("twice"), { text: "I do not know." }]);
     const { facts, result } = await collect(run(agent, "?", { clock: fakeClock({ skipUpToMs: 1_000 }) }));
     const [fact] = facts.filter(({ type }) => type === "tool_call_result");
@@ -123,12 +123,12 @@ describe("calls of a tool", () => {
     expect(result).toMatchObject({ status: "done", text: "I do not know.", grounded: false });
   });
 
-  it("are not made again on a server's word alone", async () => {
+  it("are not retried just because the server says so", async () => {
     const result = await run(agentWith([calling("careful"), { text: "No." }]), "?");
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
   });
 
-  it("that all fail leave an answer from knowledge, which says so (M3)", async () => {
+  it("that all fail lead to an answer from knowledge, which says so (M3)", async () => {
     const steps = [
       { calls: ["never", "never"].map((name) => ({ name: `mcp_${name}_fetch` })) },
       { text: "Red, I think." },
@@ -138,7 +138,7 @@ describe("calls of a tool", () => {
     expect(result).toMatchObject({ status: "done", text: "Red, I think.", grounded: false, turns: 2 });
   });
 
-  it("wait for a person once the server has been read: it is untrusted, private and may change something", async () => {
+  it("need approval once the server was read: it is untrusted, private and may change state", async () => {
     const running = run(agentWith([calling("plain"), calling("plain"), { text: "Red." }]), "?");
     const asked = await running;
     expect(asked).toMatchObject({
@@ -155,12 +155,12 @@ describe("calls of a tool", () => {
     });
   });
 
-  it("do not wait where the user's configuration says that the tool has no effect", async () => {
+  it("need no approval if the user configured the tool without effects", async () => {
     const result = await run(agentWith([calling("relaxed"), calling("relaxed"), { text: "Red." }]), "?");
     expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "ok" }, { status: "ok" }] });
   });
 
-  it("make what an own tool does after them a matter for a person", async () => {
+  it("make later calls of own tools need approval", async () => {
     const send = defineTool({
       name: "send",
       description: "",
@@ -173,7 +173,7 @@ describe("calls of a tool", () => {
     expect(result).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
   });
 
-  it("that are cancelled are heard by the server, and the run ends (S4-47)", async () => {
+  it("that are cancelled are cancelled at the server, and the run ends (S4-47)", async () => {
     const running = run(agentWith([{ calls: [{ name: "mcp_plain_wait" }] }]), "?");
     await waitUntil("the call has arrived", () => findStatus(mcp, "plain").log.includes("called wait"));
     running.cancel("Enough.");

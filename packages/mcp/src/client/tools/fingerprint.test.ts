@@ -16,27 +16,29 @@ const tool: Tool = {
   annotations: { readOnlyHint: true, title: "x" },
 };
 
-/** The same value with the keys of every object the other way round. */
-function turned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turned);
+/** Reverses the key order of every object in a value. */
+function reverseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([key, item]) => [key, turned(item)]),
+      .map(([key, item]) => [key, reverseKeys(item)]),
   );
 }
 
 describe("the fingerprint of a tool (A50)", () => {
-  it("does not depend on the order in which a server writes its keys", () => {
+  it("does not depend on the key order", () => {
     assert(
       property(jsonValue(), jsonValue(), (input, output) => {
-        const one = {
+        const changedTool = {
           ...tool,
           inputSchema: { ...tool.inputSchema, input },
           outputSchema: { output },
         } as unknown as Tool;
-        expect(computeFingerprint(turned(one) as Tool, "notes")).toBe(computeFingerprint(one, "notes"));
+        expect(computeFingerprint(reverseKeys(changedTool) as Tool, "notes")).toBe(
+          computeFingerprint(changedTool, "notes"),
+        );
       }),
     );
   });
@@ -57,14 +59,23 @@ describe("the fingerprint of a tool (A50)", () => {
     expect(computeFingerprint(tool, "other")).not.toBe(known);
   });
 
-  it("tells lists in another order apart, and sees what cannot be seen", () => {
+  it("depends on the order of lists and on invisible characters", () => {
     const inputSchema = { ...tool.inputSchema, required: ["b", "a"] };
     expect(computeFingerprint({ ...tool, inputSchema }, "notes")).not.toBe(computeFingerprint(tool, "notes"));
     const hidden = { ...tool, description: "Finds notes\u{E0041}" };
     expect(computeFingerprint(hidden, "notes")).not.toBe(computeFingerprint(tool, "notes"));
   });
 
-  it("does not change with what the model does not read", () => {
+  it("is the same as in stored trust files", () => {
+    expect(computeFingerprint(tool, "notes")).toBe("miin7CURI-3itm-Gw2d6fC5Aa7jC0dbOokA29JvfZBM");
+    // Missing fields are omitted, and keys that look like integers come first, in numeric order.
+    const { title: _title, outputSchema: _outputSchema, ...rest } = tool;
+    const inputSchema = { type: "object" as const, properties: { z: {}, "10": {}, "2": {} } };
+    const fingerprint = computeFingerprint({ ...rest, inputSchema }, "notes");
+    expect(fingerprint).toBe("uTCb7HrgF92u09rXbjrha-U1qqgvvAdlO3AUQD8LlN0");
+  });
+
+  it("does not depend on fields that the model does not read", () => {
     expect(computeFingerprint({ ...tool, _meta: { at: 1 } }, "notes")).toBe(
       computeFingerprint(tool, "notes"),
     );

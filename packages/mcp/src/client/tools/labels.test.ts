@@ -14,13 +14,13 @@ const labels = (annotations: ToolAnnotations, config: CommonConfig = {}) =>
   resolveLabels("wipe", annotations, config);
 
 describe("the labels of a server's tool", () => {
-  it("are untrusted, private, an effect and not repeatable when nothing is said", () => {
+  it("are untrusted, private, state-changing and not idempotent by default", () => {
     expect(labels({})).toEqual({
       ...{ effects: "state", reads: ["untrusted", "private"], idempotent: false, needsApproval: false },
     });
   });
 
-  it("become stricter by what the server says of itself, and never weaker", () => {
+  it("become stricter by the server's annotations, and never weaker", () => {
     assert(
       property(anyAnnotations, (annotations) => {
         const { effects, reads, idempotent, needsApproval } = labels(annotations);
@@ -31,10 +31,10 @@ describe("the labels of a server's tool", () => {
       }),
     );
     expect(labels({ openWorldHint: true }).effects).toBe("send");
-    expect(labels({ destructiveHint: true }).needsApproval).toContain('"wipe" may destroy something');
+    expect(labels({ destructiveHint: true }).needsApproval).toContain('marks "wipe" as destructive');
   });
 
-  it("are relaxed by the user alone, of the tool before the server", () => {
+  it("are relaxed only by the user, with tool settings before server settings", () => {
     const destructive = { destructiveHint: true, openWorldHint: true };
     const server = { effects: "ui", reads: ["private"], idempotent: true, needsApproval: false } as const;
     expect(labels(destructive, server)).toEqual(server);
@@ -43,13 +43,13 @@ describe("the labels of a server's tool", () => {
     expect(labels(destructive, { ...server, tools: { other: own } })).toEqual(server);
   });
 
-  it("of a tool with a name of Object's are its own", () => {
+  it("of a tool named like an Object property are its own", () => {
     const config = { tools: {} };
     expect(resolveLabels("constructor", {}, config)).toEqual(labels({}));
     expect(resolveLabels("toString", {}, config)).toEqual(labels({}));
   });
 
-  it("believe the server where the user says so: that it only reads, that it can be repeated", () => {
+  it("trust the server's read-only and idempotent hints if the user says so", () => {
     const claims = { readOnlyHint: true, idempotentHint: true };
     expect(labels(claims)).toMatchObject({ effects: "state", idempotent: false });
     const believed = labels(claims, { trustAnnotations: true });

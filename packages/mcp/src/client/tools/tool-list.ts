@@ -30,7 +30,11 @@ export type ToolListOptions = {
 const maxTools = 1_000;
 const maxCharacters = 2_000_000;
 
-type ToolEntry = { readonly tool: McpTool; readonly fingerprint: string; readonly made: Tool | undefined };
+type ToolEntry = {
+  readonly tool: McpTool;
+  readonly fingerprint: string;
+  readonly capstanTool: Tool | undefined;
+};
 
 export function createToolList(options: ToolListOptions): ToolList {
   const { server, trust } = options;
@@ -53,23 +57,25 @@ export function createToolList(options: ToolListOptions): ToolList {
     const reason = findSuspicion(tool, server);
     if (reason) problems.push(reason);
     const previous = entries.get(tool.name);
-    if (previous?.fingerprint === fingerprint && previous.made) return { ...previous, tool };
+    if (previous?.fingerprint === fingerprint && previous.capstanTool) return { ...previous, tool };
     try {
-      const made = createTool(tool, {
+      const capstanTool = createTool(tool, {
         ...options,
         isSuspicious: reason !== undefined,
         assertTrusted: () => assertTrusted(tool.name, fingerprint),
       });
-      return { tool, fingerprint, made };
+      return { tool, fingerprint, capstanTool };
     } catch (error) {
       problems.push(`The tool "${tool.name}" is not offered: ${(error as Error).message}`);
-      return { tool, fingerprint, made: undefined };
+      return { tool, fingerprint, capstanTool: undefined };
     }
   }
 
   return {
     get tools() {
-      return [...entries.values()].flatMap((entry) => (entry.made && isTrusted(entry) ? [entry.made] : []));
+      return [...entries.values()].flatMap((entry) =>
+        entry.capstanTool && isTrusted(entry) ? [entry.capstanTool] : [],
+      );
     },
     get changed() {
       return [...entries.values()].flatMap((entry) => {

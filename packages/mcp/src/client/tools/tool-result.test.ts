@@ -7,7 +7,7 @@ import { toToolReturn } from "./tool-result.ts";
 type Content = CallToolResult["content"][number];
 const text = (words: string): Content => ({ type: "text", text: words });
 
-describe("what a server answers (S4-43)", () => {
+describe("the result of a server (S4-43)", () => {
   it("is its text, line by line", () => {
     expect(toToolReturn({ content: [text("one"), text("two")] })).toEqual({ content: "one\ntwo" });
     expect(toToolReturn({ content: [] })).toEqual({ content: "" });
@@ -30,7 +30,7 @@ describe("what a server answers (S4-43)", () => {
       { type: "resource", resource: { uri: "file:///a.gz", blob: "AA==", mimeType: "application/gzip" } },
       { type: "file", mediaType: "application/gzip", data: "AA==" },
     ],
-  ])("has parts for what is no text: %j", (item, part) => {
+  ])("has parts for content that is not text: %j", (item, part) => {
     expect(toToolReturn({ content: [text("see"), item] })).toEqual({
       content: [{ type: "text", text: "see" }, part],
     });
@@ -50,12 +50,12 @@ describe("what a server answers (S4-43)", () => {
     expect(toToolReturn({ content: [resource] })).toEqual({ content: "[note://1]\nmilk" });
   });
 
-  it("names a kind of content that is not known", () => {
+  it("names an unknown kind of content", () => {
     const odd = { type: "hologram", data: "" } as unknown as Content;
     expect(toToolReturn({ content: [odd] })).toEqual({ content: "[hologram]" });
   });
 
-  it("is an error with the server's words, or with ours when it says nothing", () => {
+  it("is an error with the server's text, or a default one", () => {
     const failed = { isError: true };
     expect(toToolReturn({ content: [text("no disk")], ...failed })).toEqual({
       error: "no disk",
@@ -69,7 +69,7 @@ describe("what a server answers (S4-43)", () => {
     });
   });
 
-  it("says once what is the same as text and as structure, however it is written", () => {
+  it("contains equal text and structured content once, whatever the formatting", () => {
     assert(
       property(dictionary(string(), jsonValue()), (given) => {
         const structuredContent = JSON.parse(JSON.stringify(given));
@@ -82,7 +82,7 @@ describe("what a server answers (S4-43)", () => {
     );
   });
 
-  it("keeps words beside a structure when they say something else", () => {
+  it("keeps text that differs from the structured content", () => {
     const structuredContent = { celsius: 7 };
     const said = { content: "It is cold.", data: structuredContent };
     expect(toToolReturn({ content: [text("It is cold.")], structuredContent })).toEqual(said);
@@ -92,11 +92,11 @@ describe("what a server answers (S4-43)", () => {
     expect(toToolReturn({ content: [], structuredContent })).toEqual({ data: structuredContent });
   });
 
-  it("of a million items is cut short and says so (A53)", () => {
+  it("of a million items is truncated and says so (A53)", () => {
     const content = new Array<Content>(1_000_000).fill(text("x"));
     truncateMessage({ jsonrpc: "2.0", id: 1, result: { content } });
     const { content: said } = toToolReturn({ content });
     expect(String(said).split("\n")).toHaveLength(1_001);
-    expect(said).toMatch(/\(999000 more items were left out\)$/);
+    expect(said).toMatch(/\(999000 more items omitted\)$/);
   });
 });

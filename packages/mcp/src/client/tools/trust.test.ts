@@ -13,7 +13,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const trusted = (fingerprint: string): TrustedTool => ({ fingerprint, definition: '{"name":"search"}' });
 
-describe("what is trusted", () => {
+describe("the trust store", () => {
   it("lasts as long as the process without a file", async () => {
     const trust = await openTrustStore(undefined);
     trust.set("notes", "search", trusted("a"));
@@ -40,7 +40,7 @@ describe("what is trusted", () => {
     expect(await readdir(join(folder, "deep", "er"))).toEqual(["trust.json"]);
   });
 
-  it("is whole in its file at every moment, and in the end has all that was set", async () => {
+  it("has a complete file at every moment, and finally contains all changes", async () => {
     const file = join(folder, "whole.json");
     const trust = await openTrustStore(file);
     trust.set("s", "first", trusted("0"));
@@ -63,7 +63,7 @@ describe("what is trusted", () => {
     expect((await openTrustStore(file)).get("s", "tool-39")).toBeDefined();
   });
 
-  it("is named when its file is damaged, and the file is left as it is", async () => {
+  it("reports a damaged file and does not change it", async () => {
     const file = join(folder, "damaged.json");
     const entry = { fingerprint: "a", definition: "{}" };
     const half = JSON.stringify({ '["s","t"]': entry }).slice(0, -5);
@@ -84,7 +84,7 @@ describe("what is trusted", () => {
     );
   });
 
-  it("that could not be kept is kept at the next chance", async () => {
+  it("saves failed changes with the next save", async () => {
     const parent = join(folder, "later");
     await writeFile(parent, "in the way");
     const trust = await openTrustStore(undefined).then(() =>

@@ -41,7 +41,7 @@ function* events(
 }
 
 describe("a fetch with a cap (A53)", () => {
-  it("lets an answer of 10 MiB through, and nothing larger", async () => {
+  it("lets a response of 10 MiB through, and nothing larger", async () => {
     const pieces = (last: number) => [
       ...new Array<Uint8Array>(10).fill(new Uint8Array(mebibyte)),
       new Uint8Array(last),
@@ -50,7 +50,7 @@ describe("a fetch with a cap (A53)", () => {
     await expect(received(answering("application/json", pieces(1)))).rejects.toMatchObject(tooLarge);
   });
 
-  it("counts each event of a stream for itself, however lines end and wherever it is cut", async () => {
+  it("measures each event of a stream, whatever the line endings and chunks", async () => {
     const ends = constantFrom("\n\n", "\r\n\r\n", "\r\r", "\n\r\n", "\r\n\n");
     await assert(
       asyncProperty(ends, nat(70_000), async (end, cut) => {
@@ -63,7 +63,7 @@ describe("a fetch with a cap (A53)", () => {
     );
   });
 
-  it("ends a stream at an event that is too large, wherever it is cut", async () => {
+  it("ends a stream at an event that is too large, whatever the chunks", async () => {
     await assert(
       asyncProperty(
         constantFrom("\n\n", "\r\n\r\n"),

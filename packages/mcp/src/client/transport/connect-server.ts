@@ -33,7 +33,7 @@ const maxProbeMs = 4_000;
 export async function connectServer(
   options: ConnectOptions,
   log: ServerLog,
-  onLost: (client: Client, why: AgentError | undefined) => void,
+  onLost: (client: Client, reason: AgentError | undefined) => void,
 ): Promise<Client> {
   try {
     return await attemptConnect(options, log, { onLost, isLegacy: false });
@@ -47,7 +47,7 @@ export async function connectServer(
 class ExitedDuringProbe extends Error {}
 
 type AttemptOptions = {
-  onLost(client: Client, why: AgentError | undefined): void;
+  onLost(client: Client, reason: AgentError | undefined): void;
   readonly isLegacy: boolean;
 };
 
@@ -65,12 +65,12 @@ async function attemptConnect(
       versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(maxProbeMs, startMs / 2) } },
     },
   );
-  let why: AgentError | undefined;
+  let reason: AgentError | undefined;
   options.prepare(client);
   const transport = options.createTransport(log);
   const requestTracker = trackRequests(transport);
   transport.onerror = (problem) => {
-    if (problem instanceof AgentError) why ??= problem;
+    if (problem instanceof AgentError) reason ??= problem;
     requestTracker.onError(problem);
   };
   transport.onmessage = (message) => {
@@ -80,7 +80,7 @@ async function attemptConnect(
   client.onerror = log.ignore;
   let hasStarted = false;
   client.onclose = () => {
-    if (hasStarted) onLost(client, why ?? getProcessExit(transport));
+    if (hasStarted) onLost(client, reason ?? getProcessExit(transport));
   };
   try {
     await client.connect(transport, {
@@ -95,8 +95,8 @@ async function attemptConnect(
     const processExit = getProcessExit(transport); // before we close it ourselves
     await Promise.all([client.close(), transport.close()]).catch(() => undefined);
     const isChild = "pid" in transport;
-    if (isChild && !isLegacy && !why && isConnectionClosed(thrown)) throw new ExitedDuringProbe();
-    throw why ?? processExit ?? thrown;
+    if (isChild && !isLegacy && !reason && isConnectionClosed(thrown)) throw new ExitedDuringProbe();
+    throw reason ?? processExit ?? thrown;
   }
 }
 

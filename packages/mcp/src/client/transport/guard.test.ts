@@ -20,7 +20,7 @@ const nobody = (pids: readonly number[]) => () => !pids.some(isAlive);
 it.concurrent.each([
   "family",
   "stubborn",
-])("after close nothing of a server that is %s is alive: not itself, not its child, not its guard (F67, S4-47)", (manner) =>
+])("after close, no process of a server that is %s is alive: server, child or guard (F67, S4-47)", (manner) =>
   withFolder(async (folder) => {
     const file = join(folder, manner);
     const pids = await withServers({ one: hostileServer(manner, file) }, async () => {
@@ -35,7 +35,7 @@ it.concurrent.each([
   "is killed",
   "exits without close",
   "dies of an exception",
-])("when the program %s, nothing of its servers is alive soon after (F67)", (end) =>
+])("when the program %s, its servers exit soon after (F67)", (end) =>
   withFolder(async (folder) => {
     const ends = { "is killed": "waits", "exits without close": "exits", "dies of an exception": "throws" };
     const host = spawn(
@@ -56,7 +56,7 @@ it.concurrent.each([
     await waitUntil("they have ended", nobody(pids));
   }));
 
-it.concurrent("a guard that is killed takes its server with it, which is then started again (F67, F58)", () =>
+it.concurrent("a killed guard takes its server with it, which is then restarted (F67, F58)", () =>
   withFolder(async (folder) => {
     const file = join(folder, "family");
     await withServers({ one: hostileServer("family", file) }, async (mcp) => {
@@ -71,7 +71,7 @@ it.concurrent("a guard that is killed takes its server with it, which is then st
     });
   }));
 
-it.concurrent("a child that has left the group and holds the pipes open does not hold up close (F67)", () =>
+it.concurrent("a child outside the group that keeps the pipes open does not delay close (F67)", () =>
   withFolder(async (folder) => {
     const file = join(folder, "daemon");
     const [server, child] = await withServers({ one: hostileServer("daemon", file) }, () =>
@@ -82,7 +82,7 @@ it.concurrent("a child that has left the group and holds the pipes open does not
     process.kill(child, "SIGKILL"); // it is out of reach for the guard, not for the test
   }));
 
-it.concurrent("Ctrl-C in a terminal, which its guard hears too, does not end a server (F67)", () =>
+it.concurrent("Ctrl-C in a terminal, which also reaches the guard, does not stop a server (F67)", () =>
   withFolder(async (folder) => {
     const file = join(folder, "family");
     await withServers({ one: hostileServer("family", file) }, async (mcp) => {

@@ -14,7 +14,7 @@ function cutAll(bytes: Buffer, places: readonly number[], limit = 1_000_000): st
 }
 
 describe("lines of a stream", () => {
-  it("are the same however the bytes are cut, also in the middle of a character", () => {
+  it("are the same for any chunks, also within a character", () => {
     assert(
       property(array(string({ unit: "binary" }), { maxLength: 8 }), array(nat()), (texts, places) => {
         const sent = texts.map((text) => text.replaceAll("\n", " "));
@@ -25,7 +25,7 @@ describe("lines of a stream", () => {
     );
   });
 
-  it("are the same for bytes that are no text", () => {
+  it("are the same for bytes that are not text", () => {
     assert(
       property(uint8Array(), array(nat()), (bytes, places) => {
         expect(cutAll(Buffer.from(bytes), places)).toEqual(cutAll(Buffer.from(bytes), []));
@@ -39,7 +39,7 @@ describe("lines of a stream", () => {
     expect(cut(Buffer.from("o\n\n"))).toEqual(["two", ""]);
   });
 
-  it("that are too long are a throw before they end, whatever the cuts (F61)", () => {
+  it("that are too long throw before they end, for any chunks (F61)", () => {
     assert(
       property(nat(40), nat(40), array(nat()), (before, beyond, places) => {
         const long = `${"a".repeat(before)}\n${"b".repeat(51 + beyond)}`;
@@ -50,11 +50,11 @@ describe("lines of a stream", () => {
     );
   });
 
-  it("that are too long are a throw also when their end comes with the piece that is too much", () => {
+  it("that are too long throw even if the chunk contains their end", () => {
     expect(() => cutAll(Buffer.from(`${"b".repeat(51)}\n`), [], 50)).toThrow("longer than 50 bytes");
   });
 
-  it("after a line that was too long are read again (F61)", () => {
+  it("are read again after a line that was too long (F61)", () => {
     const cut = createLineSplitter(10);
     expect(() => cut(Buffer.from("x".repeat(11)))).toThrow("longer");
     expect(cut(Buffer.from("xx\nnext\n")).at(-1)).toBe("next");

@@ -20,8 +20,8 @@ function transportWith(fetch: typeof globalThis.fetch): {
 
 const unasked = () => Promise.reject(new Error("Nothing should be asked."));
 
-describe("the way to a plain HTTP server (C-14)", () => {
-  it("answers the handshake itself, in the revision that is asked for", async () => {
+describe("the transport to a plain HTTP server (C-14)", () => {
+  it("answers the handshake itself, in the requested revision", async () => {
     const { ask } = transportWith(unasked);
     expect(await ask("initialize", { protocolVersion: "2025-11-25" })).toEqual({
       ...{ jsonrpc: "2.0", id: 7 },
@@ -34,12 +34,12 @@ describe("the way to a plain HTTP server (C-14)", () => {
     expect(await ask("ping")).toMatchObject({ result: {} });
   });
 
-  it("knows nothing but tools", async () => {
+  it("supports only tools", async () => {
     const { ask } = transportWith(unasked);
     expect(await ask("resources/list")).toMatchObject({ id: 7, error: { code: -32601 } });
   });
 
-  it("asks two addresses below its own", async () => {
+  it("requests two paths below its URL", async () => {
     const asked: unknown[] = [];
     const { ask } = transportWith(async (url, init) => {
       asked.push([url, JSON.parse(String(init?.body))]);
@@ -58,17 +58,17 @@ describe("the way to a plain HTTP server (C-14)", () => {
     [429, true],
     [401, false],
     [302, false],
-  ])("tells whether a status of %d may pass", async (status, retryable) => {
+  ])("knows whether a status of %d is retryable", async (status, retryable) => {
     const { ask } = transportWith(async () => new Response(null, { status }));
     const error = {
       code: "mcp_disconnected",
       retryable,
-      message: `The server at 127.0.0.1:5000 answered ${status} to /tools/list.`,
+      message: `The server at 127.0.0.1:5000 returned ${status} for /tools/list.`,
     };
     await expect(ask("tools/list")).rejects.toMatchObject(error);
   });
 
-  it("ends what is under way when it closes", async () => {
+  it("aborts pending requests when it closes", async () => {
     const begun = Promise.withResolvers<void>();
     const { ask, close } = transportWith((_, init) => {
       begun.resolve();

@@ -15,7 +15,7 @@ const methodNotFound = -32601;
  * A transport for servers without the protocol: `POST <url>/tools/list` returns `{ tools }`, and `POST <url>/tools/call`
  * with `{ name, arguments }` returns a result. The rest of the client treats it like any other server.
  */
-export function createRestTransport(rest: RestServer): Transport {
+export function createRestTransport(server: RestServer): Transport {
   const pendingRequests = new Map<string | number, AbortController>();
 
   function getResult(
@@ -26,16 +26,16 @@ export function createRestTransport(rest: RestServer): Transport {
     switch (method) {
       case "initialize": {
         const { protocolVersion } = params as { protocolVersion: string };
-        const serverInfo = { name: new URL(rest.url).host, version: "" };
+        const serverInfo = { name: new URL(server.url).host, version: "" };
         return { protocolVersion, capabilities: { tools: {} }, serverInfo };
       }
       case "ping":
         return {};
       case "tools/list":
-        return postJson(rest, { path: "/tools/list", body: {} }, signal);
+        return postJson(server, { path: "/tools/list", body: {} }, signal);
       case "tools/call": {
         const { name, arguments: input = {} } = params as { name: string; arguments?: unknown };
-        return postJson(rest, { path: "/tools/call", body: { name, arguments: input } }, signal);
+        return postJson(server, { path: "/tools/call", body: { name, arguments: input } }, signal);
       }
     }
     return undefined;

@@ -73,14 +73,14 @@ export function createStdioTransport(settings: StdioSettings, logger: TransportL
         transport.onclose?.();
       });
       readLines(guard.stdio[3] as Socket, (line) => {
-        const [, event, about = ""] = /^(\w+) (.*)$/.exec(line) ?? [];
+        const [, event, detail = ""] = /^(\w+) (.*)$/.exec(line) ?? [];
         if (event === "started") {
-          pid = Number(about);
+          pid = Number(detail);
           started.resolve();
-        } else if (event === "failed") fail(createStartError(settings, about));
+        } else if (event === "failed") fail(createStartError(settings, detail));
         else {
-          ended = about;
-          logger.log(`The server exited ${about}.`);
+          ended = detail;
+          logger.log(`The server exited ${detail}.`);
         }
       });
       readLines(guard.stderr, logger.log);
@@ -144,11 +144,11 @@ function killGroup(pid: number): void {
   }
 }
 
-function createStartError({ command, cwd }: StdioSettings, why: string): AgentError {
-  const where = cwd === undefined ? "" : ` in ${cwd}`;
+function createStartError({ command, cwd }: StdioSettings, reason: string): AgentError {
+  const location = cwd === undefined ? "" : ` in ${cwd}`;
   return new AgentError(
     "mcp_disconnected",
-    `"${basename(command)}" cannot be started${where}: ${why}. Check the command and that it is installed.`,
+    `"${basename(command)}" cannot be started${location}: ${reason}. Check the command and that it is installed.`,
   );
 }
 

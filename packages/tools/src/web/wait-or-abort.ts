@@ -1,5 +1,5 @@
-/** What `work` gives, or the reason of the signal as soon as it is aborted; the work itself may go on. */
-export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** Waits for `work`, or rejects with the reason of the signal when it aborts. The work itself may continue. */
+export function waitOrAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
