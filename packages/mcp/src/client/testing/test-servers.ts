@@ -14,7 +14,6 @@ import {
   type ToolContext,
 } from "capstan";
 import { scriptedModel } from "capstan/testing";
-import { readThreadCpuMs } from "../../../../capstan/src/testing/cpu-time.ts";
 import type { ServerConfig, StdioConfig } from "../config/server-config.ts";
 import { type McpOptions, type McpTools, mcpTools } from "../mcp-tools.ts";
 import type { ServerStatus } from "../server.ts";
@@ -177,6 +176,11 @@ export async function readProcesses(
   );
   const [server = 0, child = 0, guard = 0] = readFileSync(file, "utf8").split(/\s+/).map(Number);
   return [server, child, guard];
+}
+
+function readThreadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /** Measures the longest CPU time for which the event loop was blocked, in milliseconds. */
