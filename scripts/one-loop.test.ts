@@ -31,7 +31,7 @@ it("one loop decides what to do next, and one place calls a model: no other path
 
 it("only runs and nested runs use that loop (S4-08)", () => {
   expect(findImporters("loop.ts")).toEqual([
-    "packages/capstan/src/run/nested-run.ts",
-    "packages/capstan/src/run/open-run.ts",
+    "packages/capstan/src/run/engine.ts",
+    "packages/capstan/src/run/segment.ts",
   ]);
 });

@@ -34,14 +34,16 @@ export type RunInfo = {
   readonly updatedAt: number;
 };
 
-/** Something said to a run from outside. The same `key` counts once, however often it is sent. */
-export type RunMessage = { readonly key: string } & (
+/** What a message asks of a run. */
+export type MessageBody =
   | { readonly type: "steer"; readonly text: string }
   | { readonly type: "cancel"; readonly reason?: string }
   | { readonly type: "approve"; readonly callId: string; readonly value?: Json }
   | { readonly type: "deny"; readonly callId: string; readonly reason?: string }
-  | { readonly type: "result"; readonly callId: string; readonly value: Json }
-);
+  | { readonly type: "result"; readonly callId: string; readonly value: Json };
+
+/** A message to a run, as stored. Sending the same `key` again has no effect. */
+export type RunMessage = MessageBody & { readonly key: string };
 
 /** A place in a session where words were found, with some of the words around them. */
 export type SearchHit = { readonly sessionId: string; readonly seq: number; readonly excerpt: string };

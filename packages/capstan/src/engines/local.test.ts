@@ -98,7 +98,7 @@ describe("a run on the local engine", () => {
   it("must be of an agent that every process knows", () => {
     const agent = defineAgent({ name: "a", model: scriptedModel([]) });
     const engine = engineOn(memory({ clock }), defineAgent({ name: "b", model: scriptedModel([]) }));
-    expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not given to the engine/);
+    expect(() => engine.run(agent, "Hi.")).toThrow(/"a" was not passed to the engine/);
   });
 
   it("shows its deltas to who opens it in the meantime (S1-34)", async () => {

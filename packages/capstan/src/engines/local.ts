@@ -4,61 +4,64 @@ import { AgentError, describeThrown } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { TurnRequest } from "../perform/turn-request.ts";
 import type { RunInput } from "../run/input.ts";
-import type { ResumeOptions, Shared } from "../run/open-run.ts";
+import type { ExecutedRun, ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import type { Result } from "../run/result.ts";
 import { type RunOptions, resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import { type Rerun, type RerunOptions, rerun } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
-import { checkTold, storedResult, storedRun, storedTurn } from "./stored-run.ts";
+import { checkStoredMessage, createStoredRun, loadResult, loadTurnRequest } from "./stored-run.ts";
 
 export type { TurnRequest };
 
-/** Gives the agent of a name, with those it hands off to; undefined when there is none. */
+/** Returns the agent with this name, with the agents it hands off to; undefined when it does not exist. */
 export type FindAgent = (name: string) => Agent | undefined | Promise<Agent | undefined>;
 
 export type LocalOptions = {
   readonly store: Store;
-  /** Every agent that a stored run may need, or who finds one by its name, where agents come and go. */
+  /** Every agent that a stored run may need, or a function that finds one by name, where agents change at run time. */
   readonly agents: Agent | readonly Agent[] | FindAgent;
-  /** Who is at work, in facts and leases; a name of this process when left out. */
+  /** Identifies this process in facts and leases. Default: a generated name. */
   readonly owner?: string;
-  /** After so long without a sign of life another process may go on with a run. */
+  /** Another process may take over a run after this long without a sign of life. Default: 15 seconds. */
   readonly leaseMs?: number;
-  /** For leases and for looking after lost runs; by default the machine's. */
+  /** The clock for leases and for finding orphaned runs. Default: the machine's. */
   readonly clock?: Clock;
-  /** While it works on so many runs it takes over no more; 500 when left out. What it is told, it always hears. */
+  /** While it executes this many runs, it takes over no more. Default: 500. Messages are always accepted. */
   readonly maxRuns?: number;
-  /** What runs need that were begun elsewhere: their `context`, hooks and secrets are not stored. */
+  /** Options of runs that were started elsewhere: their `context`, hooks and secrets are not stored. */
   readonly getResumeOptions?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;
+  /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
+  readonly onRunStart?: (run: ExecutedRun) => void;
+  readonly onRunEnd?: (run: ExecutedRun) => void;
 };
 
 /** Runs on a store that outlives the process. Any number of processes may share the store. */
 export interface LocalEngine {
   /** Starts a run of one of the agents. */
   run(agent: Agent, input: RunInput, options?: Omit<RunOptions, "store">): Run;
-  /** A run in the store, whoever is at work on it: await or iterate it, approve, steer, cancel. */
+  /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run;
-  /** What has come of a run so far, without waiting for it: `waiting` is also one that is at work. */
+  /** Returns the result of a run so far, without waiting. A run that is still active has the status `waiting`. */
   getResult(runId: string): Promise<Result>;
-  /** What the model was sent in a turn of a run, made again from the facts. Asks no model. Rejects with `not_found`. */
+  /** Rebuilds the request of a turn from the facts. Calls no model. Rejects with `not_found`. */
   getTurnRequest(
     runId: string,
-    getTurnRequest: number,
-    given?: Pick<ResumeOptions, "context" | "secrets">,
+    turn: number,
+    options?: Pick<ResumeOptions, "context" | "secrets">,
   ): Promise<TurnRequest>;
-  /** Runs again in a fork, as a run that is looked after like any other. */
+  /** Runs again in a fork. The new run is recovered like any other. */
   rerun(options: RerunOptions): Promise<Rerun>;
   /**
-   * Rejects when the run, as it stands, would not heed the message: with `unknown_call`, `approval_conflict`, `run_ended`,
-   * or `invalid_input` for an answer that the schema of its question does not allow.
+   * Rejects when the run, in its current state, cannot accept the message: with `unknown_call`, `approval_conflict`,
+   * `run_ended`, or `invalid_input` for an answer that does not match the schema of its question.
    */
   checkMessage(runId: string, message: RunMessage): Promise<void>;
-  /** Tells a run something, and takes it up when nobody is at work on it. Resolves when it is stored. */
+  /** Sends a message to a run, and resumes the run when no process executes it. Resolves when the message is stored. */
   send(runId: string, message: RunMessage): Promise<void>;
-  /** Takes over runs whose process is gone, and gives their ids. Also called by itself, at the start and then often. */
+  /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
   recover(): Promise<readonly string[]>;
-  /** Puts down what it works on, after the step that is under way, and gives it to whoever comes. */
+  /** Stops after the current step and releases its runs, so that another process can resume them. */
   close(): Promise<void>;
 }
 
@@ -67,128 +70,151 @@ const defaultMaxRuns = 500;
 
 export function local(options: LocalOptions): LocalEngine {
   const { store, leaseMs = defaultLeaseMs, owner = createId("local_"), clock = backgroundClock } = options;
-  const { known, teamOf } = roster(options.agents);
-  const leaving = new AbortController();
-  const active = new Map<string, Run>();
-  /** Runs that failed here because of their store, not because a process was gone. */
-  const dropped = new Set<string>();
-  const shared: Shared = { owner, leaseMs, clock, leaving: leaving.signal };
+  const { maxRuns = defaultMaxRuns, onRunStart, onRunEnd } = options;
+  const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
+  const shutdown = new AbortController();
+  const runs = createRunTracker(clock, () => poll());
+  const shutdownSignal = shutdown.signal;
+  const shared: SharedStoreOptions = { owner, leaseMs, clock, onRunStart, onRunEnd, shutdownSignal };
 
-  /** Runs that wait for a time, as far as this process knows. */
-  const sleeping = new Map<string, number>();
-
-  function track(handle: Run): Run {
-    active.set(handle.id, handle);
-    const forget = () => {
-      if (active.get(handle.id) === handle) active.delete(handle.id);
-    };
-    const rest = ({ until }: Result) => {
-      forget();
-      if (until === undefined) return;
-      sleeping.set(handle.id, until);
-      clock.after(Math.max(0, until - clock.now()), look);
-    };
-    handle.then(rest, (thrown) => {
-      if (describeThrown(thrown, "store_failed").code.startsWith("store_")) dropped.add(handle.id);
-      forget();
-    });
-    return handle;
-  }
-
-  /** Goes on with a run, unless somebody else is faster. */
-  async function take(info: RunInfo): Promise<boolean> {
-    if (leaving.signal.aborted || active.has(info.runId)) return false;
-    if ((sleeping.get(info.runId) ?? 0) > clock.now()) return false;
-    sleeping.delete(info.runId);
-    const agents = await teamOf(info.agent);
+  /** Continues a run, unless another process is faster. */
+  async function takeOver(info: RunInfo): Promise<boolean> {
+    if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
+    const agents = await resolveAgents(info.agent);
     if (!agents) return false;
-    const given = (await options.getResumeOptions?.(info)) ?? {};
-    if (leaving.signal.aborted || active.has(info.runId)) return false;
-    const isRecovery = info.state === "active" && !dropped.delete(info.runId);
-    const from = { store, runId: info.runId };
-    const handle = track(resume(agents, from, { ...given, shared: { ...shared, isRecovery } }));
-    handle.then(undefined, () => undefined);
+    const resumeOptions = (await options.getResumeOptions?.(info)) ?? {};
+    if (shutdownSignal.aborted || !runs.isDue(info.runId)) return false;
+    const isTakeover = info.state === "active" && !runs.takeFailure(info.runId);
+    const source = { store, runId: info.runId };
+    const handle = resume(agents, source, { ...resumeOptions, shared: { ...shared, isTakeover } });
+    runs.track(handle).then(undefined, () => undefined);
     return true;
   }
 
   async function recover(): Promise<readonly string[]> {
-    const taken: string[] = [];
+    const recovered: string[] = [];
     for (const info of await store.listOrphans()) {
-      if (active.size >= (options.maxRuns ?? defaultMaxRuns)) break;
-      // One that cannot be taken over now must not keep the others waiting.
-      if (await take(info).catch(() => false)) taken.push(info.runId);
+      if (runs.list().length >= maxRuns) break;
+      // A run that cannot be taken over now must not hold up the others.
+      if (await takeOver(info).catch(() => false)) recovered.push(info.runId);
     }
-    return taken;
+    return recovered;
   }
 
-  async function tell(runId: string, message: RunMessage): Promise<void> {
+  async function send(runId: string, message: RunMessage): Promise<void> {
     await store.sendMessage(runId, message);
     const orphan = (await store.listOrphans()).find((info) => info.runId === runId);
-    if (orphan) await take(orphan);
+    if (orphan) await takeOver(orphan);
   }
 
-  function usable(agent: Agent): Agent {
-    assertOpen(leaving.signal);
-    return known(agent);
+  function assertUsable(agent: Agent): Agent {
+    if (shutdownSignal.aborted) throw new AgentError("aborted", "The engine is closed. Create a new one.");
+    return assertKnown(agent);
   }
 
-  // A store that cannot be read now is asked again a moment later.
-  const look = () => void recover().catch(() => undefined);
-  const stopLooking = repeatEvery(clock, leaseMs / 2, look);
-  look();
+  // If the store cannot be read now, the next poll tries again.
+  const poll = () => void recover().catch(() => undefined);
+  const stopPolling = repeatEvery(clock, leaseMs / 2, poll);
+  poll();
 
   return {
-    run: (agent, input, given = {}) => track(run(usable(agent), input, { ...given, store, shared })),
-    open: (runId) => storedRun({ store, teamOf, runId, tell: (message) => tell(runId, message) }),
-    ...looking(store, teamOf),
-    rerun: async (given) => rerun(store, { ...given, agent: usable(given.agent), shared, begun: track }),
-    send: tell,
+    run: (agent, input, runOptions = {}) =>
+      runs.track(run(assertUsable(agent), input, { ...runOptions, store, shared })),
+    open: (runId) =>
+      createStoredRun({ store, resolveAgents, runId, send: (message) => send(runId, message) }),
+    ...createRunReader(store, resolveAgents),
+    rerun: async (rerunOptions) => {
+      const agent = assertUsable(rerunOptions.agent);
+      return rerun(store, { ...rerunOptions, agent, shared, onStarted: runs.track });
+    },
+    send,
     recover,
     async close() {
-      stopLooking();
-      leaving.abort();
-      await Promise.allSettled([...active.values()].map(async (handle) => handle));
+      stopPolling();
+      shutdown.abort();
+      await Promise.allSettled(runs.list().map(async (handle) => handle));
     },
   };
 }
 
-/** What can be seen of runs, whoever is at work on them. */
-function looking(
-  store: Store,
-  teamOf: Roster["teamOf"],
-): Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage"> {
+type RunReader = Pick<LocalEngine, "getResult" | "getTurnRequest" | "checkMessage">;
+
+/** Reads runs from the store, whichever process executes them. */
+function createRunReader(store: Store, resolveAgents: AgentResolver["resolveAgents"]): RunReader {
   return {
-    getResult: (runId) => storedResult({ store, teamOf, runId }),
-    getTurnRequest: (runId, turn, given = {}) => storedTurn({ store, teamOf, runId }, turn, given),
-    checkMessage: (runId, message) => checkTold({ store, teamOf, runId }, message),
+    getResult: (runId) => loadResult({ store, resolveAgents, runId }),
+    getTurnRequest: (runId, turn, options = {}) =>
+      loadTurnRequest({ store, resolveAgents, runId }, turn, options),
+    checkMessage: (runId, message) => checkStoredMessage({ store, resolveAgents, runId }, message),
   };
 }
 
-function assertOpen(leaving: AbortSignal): void {
-  if (leaving.aborted) throw new AgentError("aborted", "The engine has been closed: make a new one.");
+/** The runs that this process executes, or resumes at a known time. */
+interface RunTracker {
+  /** Lists a run until it suspends or ends. */
+  track(handle: Run): Run;
+  list(): readonly Run[];
+  /** False while this process executes the run, and before the time the run waits for. */
+  isDue(runId: string): boolean;
+  /** Whether the run failed here because of its store, so that no process is gone. Forgets it. */
+  takeFailure(runId: string): boolean;
 }
 
-type Roster = {
-  /** All that a run of this agent may need; undefined when there is no such agent. */
-  teamOf(name: string): Promise<readonly Agent[] | undefined>;
-  /** The agent itself, when others can find it too. */
-  known(agent: Agent): Agent;
+function createRunTracker(clock: Clock, poll: () => void): RunTracker {
+  const activeRuns = new Map<string, Run>();
+  const failedRuns = new Set<string>();
+  const scheduledRuns = new Map<string, number>();
+  return {
+    track(handle) {
+      activeRuns.set(handle.id, handle);
+      const removeRun = () => {
+        if (activeRuns.get(handle.id) === handle) activeRuns.delete(handle.id);
+      };
+      const onSuspend = ({ until }: Result) => {
+        removeRun();
+        if (until === undefined) return;
+        scheduledRuns.set(handle.id, until);
+        clock.after(Math.max(0, until - clock.now()), poll);
+      };
+      handle.then(onSuspend, (thrown) => {
+        if (describeThrown(thrown, "store_failed").code.startsWith("store_")) failedRuns.add(handle.id);
+        removeRun();
+      });
+      return handle;
+    },
+    list: () => [...activeRuns.values()],
+    isDue(runId) {
+      if (activeRuns.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now()) return false;
+      scheduledRuns.delete(runId);
+      return true;
+    },
+    takeFailure: (runId) => failedRuns.delete(runId),
+  };
+}
+
+type AgentResolver = {
+  /** Returns every agent that a run of this agent may need; undefined when the agent does not exist. */
+  resolveAgents(name: string): Promise<readonly Agent[] | undefined>;
+  /** Returns the agent. Throws when other processes could not find it. */
+  assertKnown(agent: Agent): Agent;
 };
 
-function roster(agents: LocalOptions["agents"]): Roster {
+function createAgentResolver(agents: LocalOptions["agents"]): AgentResolver {
   if (typeof agents === "function") {
-    const teamOf = async (name: string) => {
-      const agent = await agents(name);
-      return agent && [agent];
+    return {
+      async resolveAgents(name) {
+        const agent = await agents(name);
+        return agent && [agent];
+      },
+      assertKnown: (agent) => agent,
     };
-    return { teamOf, known: (agent) => agent };
   }
   const byName = indexAgents(agents);
   return {
-    teamOf: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
-    known(agent) {
+    resolveAgents: async (name) => (byName.has(name) ? [...byName.values()] : undefined),
+    assertKnown(agent) {
       if (byName.get(agent.name) === agent) return agent;
-      const message = `The agent "${agent.name}" was not given to the engine, so no other process could go on with its runs: add it to \`agents\`.`;
+      const message = `Agent "${agent.name}" was not passed to the engine, so no other process could resume its runs. Add it to \`agents\`.`;
       throw new AgentError("unknown_agent", message);
     },
   };

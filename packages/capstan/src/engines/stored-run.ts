@@ -3,139 +3,126 @@ import { repeatEvery, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import type { Event, Fact } from "../event.ts";
 import { createId } from "../ids.ts";
-import type { Json } from "../json.ts";
-import { messageOf } from "../loop/inbox-sync.ts";
+import { toFacts, validateMessage } from "../loop/messages.ts";
 import { environment } from "../models/environment.ts";
 import { createDynamicTools } from "../perform/live-tools.ts";
 import { toJson } from "../perform/serialise.ts";
 import { buildTurnRequest, type TurnRequest } from "../perform/turn-request.ts";
 import type { ResumeOptions } from "../run/open-run.ts";
-import { type Result, resultOf } from "../run/result.ts";
-import type { Run } from "../run/run-handle.ts";
+import { buildResult, type Result } from "../run/result.ts";
+import { createRunHandle, type Run } from "../run/run-handle.ts";
 import { knownSecrets, maskingOf } from "../secrets/mask.ts";
 import { subscribe } from "../sessions/subscribe.ts";
 import { fold } from "../state/apply.ts";
 import type { RunState, State } from "../state/state.ts";
 import type { RunMessage, Store } from "../store.ts";
 
-type Place = {
+type RunLocation = {
   readonly store: Store;
-  teamOf(agent: string): Promise<readonly Agent[] | undefined>;
+  /** Returns every agent that a run of this agent may need. */
+  resolveAgents(agent: string): Promise<readonly Agent[] | undefined>;
   readonly runId: string;
 };
-type Stored = Place & { tell(message: RunMessage): Promise<void> };
 
-type Body = RunMessage extends infer Message
-  ? Message extends RunMessage
-    ? Omit<Message, "key">
-    : never
-  : never;
+type StoredRunOptions = RunLocation & { send(message: RunMessage): Promise<void> };
 
-const longMs = 3_600_000;
+const keepAliveMs = 3_600_000;
 
-/** A run as its store shows it. It is at rest when it ended or waits; what it is told goes through the store. */
-export function storedRun({ store, teamOf, runId, tell }: Stored): Run {
-  /** What has been said to it last: the next look waits until that is stored, and tells if it could not be. */
-  let said: Promise<void> = Promise.resolve();
+/**
+ * Creates the handle of a run that may execute in any process. Messages go through the store; the events end when the
+ * run has ended or waits.
+ */
+export function createStoredRun({ send, ...location }: StoredRunOptions): Run {
+  const { store, runId } = location;
+  /** Resolves when the last message is stored. Reading waits for it, and reports its failure. */
+  let lastSend: Promise<void> = Promise.resolve();
 
-  function say(body: Body): Run {
-    const message = { ...body, key: createId("told_") } as RunMessage;
-    said = said.then(() => tell(message));
-    said.catch(() => undefined);
-    return handle;
-  }
-
-  async function* events(): AsyncGenerator<Event> {
-    // Whoever waits for a run keeps the process; what looks after the store does not.
-    const letGo = repeatEvery(systemClock, longMs, () => undefined);
+  async function* readEvents(): AsyncGenerator<Event> {
+    // A caller that waits for the run keeps the process alive; the timers of the store do not.
+    const stopKeepAlive = repeatEvery(systemClock, keepAliveMs, () => undefined);
     try {
-      await said;
-      await heard(store, runId);
+      await lastSend;
+      await waitForDelivery(store, runId);
       yield* subscribe(store, { runId, after: 0 }, { untilRest: true });
     } finally {
-      letGo();
+      stopKeepAlive();
     }
   }
 
-  async function result(): Promise<Result> {
-    for await (const _ of events());
-    return storedResult({ store, teamOf, runId });
-  }
-
-  const handle: Run = {
+  return createRunHandle({
     id: runId,
-    // biome-ignore lint/suspicious/noThenProperty: a run is awaitable by design
-    then: (onResult, onError) => result().then(onResult, onError),
-    [Symbol.asyncIterator]: events,
-    cancel: (reason) => say({ type: "cancel", ...(reason !== undefined && { reason }) }),
-    steer: (text) => say({ type: "steer", text }),
-    approve: (callId, value?: Json) =>
-      say({ type: "approve", callId, ...(value !== undefined && { value }) }),
-    deny: (callId, reason) => say({ type: "deny", callId, ...(reason !== undefined && { reason }) }),
-    answer: (callId, value) => say({ type: "result", callId, value: toJson(value) }),
-  };
-  return handle;
+    send(message) {
+      const body = message.type === "result" ? { ...message, value: toJson(message.value) } : message;
+      lastSend = lastSend.then(() => send({ ...body, key: createId("told_") }));
+      lastSend.catch(() => undefined);
+    },
+    readEvents,
+    async getResult() {
+      for await (const _ of readEvents());
+      return loadResult(location);
+    },
+  });
 }
 
-/** What has come of a run so far, without waiting for it. Throws `unknown_run`. */
-export async function storedResult(place: Place): Promise<Result> {
-  const { agents, state, run } = await storedState(place);
-  return resultOf(agents, state, run);
+/** Returns the result of a run so far, without waiting for it. Rejects with `unknown_run`. */
+export async function loadResult(location: RunLocation): Promise<Result> {
+  const { agents, state, run } = await loadRunState(location);
+  return buildResult(agents, state, run);
 }
 
-/** What the model was sent in a turn, made again; secrets are masked as they were then. Throws `unknown_run`, `not_found`. */
-export async function storedTurn(
-  { store, teamOf, runId }: Place,
+/** Rebuilds the request of a turn, with secrets masked as they were then. Rejects with `unknown_run` or `not_found`. */
+export async function loadTurnRequest(
+  { store, resolveAgents, runId }: RunLocation,
   turn: number,
   { context, secrets = [] }: Pick<ResumeOptions, "context" | "secrets">,
 ): Promise<TurnRequest> {
   const facts = await store.read((await store.findSession(runId)) ?? "");
   const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
-  if (!start) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
-  const agents = indexAgents((await teamOf(start.agent)) ?? []);
-  const made = await buildTurnRequest(agents, { facts, runId, turn }, context);
-  return maskingOf(knownSecrets(secrets, environment))?.value(made) ?? made;
+  if (!start) throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+  const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
+  const request = await buildTurnRequest(agents, { facts, runId, turn }, context);
+  return maskingOf(knownSecrets(secrets, environment))?.value(request) ?? request;
 }
 
-/** Throws what the run, as it is now, would hold against the message. */
-export async function checkTold(place: Place, told: RunMessage): Promise<void> {
-  const { agents, run } = await storedState(place);
-  const message = messageOf(told, agents);
-  await message.check?.(run);
-  message.factsFor(run);
+/** Rejects when the run, in its current state, cannot accept the message. */
+export async function checkStoredMessage(location: RunLocation, message: RunMessage): Promise<void> {
+  const context = await loadRunState(location);
+  await validateMessage(message, context);
+  toFacts(message, context);
 }
 
 type StoredState = { readonly agents: Agents; readonly state: State; readonly run: RunState };
 
-async function storedState({ store, teamOf, runId }: Place): Promise<StoredState> {
+async function loadRunState({ store, resolveAgents, runId }: RunLocation): Promise<StoredState> {
   const sessionId = (await store.findSession(runId)) ?? "";
   const facts = await store.read(sessionId);
   const start = facts.find((fact) => fact.type === "run_start" && fact.runId === runId);
-  const isNext = (fact: Fact) =>
+  const isNextRun = (fact: Fact) =>
     fact.type === "run_start" && fact.parentRunId === undefined && fact.seq > (start?.seq ?? 0);
-  const next = facts.findIndex(isNext);
-  const state = fold(sessionId, next === -1 ? facts : facts.slice(0, next));
+  const end = facts.findIndex(isNextRun);
+  const state = fold(sessionId, end === -1 ? facts : facts.slice(0, end));
   const { run } = state;
-  if (!start || run?.id !== runId) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
-  const agents = indexAgents((await teamOf(start.agent)) ?? []);
-  const live = createDynamicTools(agents);
-  live?.refresh(run.agent, run.turn);
-  return { agents: live?.agents ?? agents, state, run };
+  if (!start || run?.id !== runId)
+    throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
+  const agents = indexAgents((await resolveAgents(start.agent)) ?? []);
+  const tools = createDynamicTools(agents);
+  tools?.refresh(run.agent, run.turn);
+  return { agents: tools?.agents ?? agents, state, run };
 }
 
-/** A run that was told something and still waits is not at rest: somebody is about to hear it. */
-async function heard(store: Store, runId: string): Promise<void> {
+/** Resolves when no message is pending: until then a waiting run is about to continue. */
+async function waitForDelivery(store: Store, runId: string): Promise<void> {
   const sessionId = (await store.findSession(runId)) ?? "";
-  let bell = Promise.withResolvers<void>();
+  let notice = Promise.withResolvers<void>();
   const unwatch = store.watch(sessionId, () => {
-    bell.resolve();
-    bell = Promise.withResolvers();
+    notice.resolve();
+    notice = Promise.withResolvers();
   });
   try {
     for (;;) {
-      const next = bell.promise;
+      const next = notice.promise;
       if ((await store.listMessages(runId)).length === 0) return;
-      // What came too late is heard by nobody.
+      // A message that was stored while the run ended is never delivered.
       if ((await store.listRuns(sessionId)).some((run) => run.runId === runId && run.state === "ended"))
         return;
       await next;

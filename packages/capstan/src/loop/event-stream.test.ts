@@ -3,7 +3,7 @@ import { defineAgent } from "../agent.ts";
 import { type Delta, type DeltaBody, type Event, type Fact, isFact } from "../event.ts";
 import { run } from "../run/run.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { eventStream } from "./event-stream.ts";
+import { createEventStream } from "./event-stream.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };
 const delta = (body: DeltaBody): Delta => ({ ...body, ...origin });
@@ -28,7 +28,7 @@ const shown = (events: readonly Event[]) =>
 
 describe("readers", () => {
   it("each reader gets every event, in order, and then the end", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const readers = [stream.read(), stream.read()];
     const events = [warning(1), text("a"), text("b"), warning(2)];
     const reading = readers.map(readAll);
@@ -38,7 +38,7 @@ describe("readers", () => {
   });
 
   it("a late reader gets the facts it missed and what comes next, not the old deltas", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     for (const event of [warning(1), text("missed"), warning(2)]) stream.push(event);
     const reader = stream.read();
     for (const event of [text("live"), warning(3)]) stream.push(event);
@@ -48,7 +48,7 @@ describe("readers", () => {
   });
 
   it("an error ends a reader after it has read what was pushed", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     stream.push(warning(1));
     stream.end(new Error("store failed"));
@@ -57,7 +57,7 @@ describe("readers", () => {
   });
 
   it("a reader that gives up while it waits is ended, and is not waited for", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     const next = reader.next();
     await reader.return?.();
@@ -66,7 +66,7 @@ describe("readers", () => {
   });
 
   it("is drained when every reader that has begun has come back for more", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     stream.push(warning(1));
     await stream.drained();
     const reader = stream.read();
@@ -86,7 +86,7 @@ describe("readers", () => {
 
 describe("a slow reader", () => {
   it("is kept a bounded number of events, and loses no text", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     const pieces = Array.from({ length: 50_000 }, (_, index) => `${index} `);
     for (const piece of pieces) stream.push(text(piece));
@@ -97,7 +97,7 @@ describe("a slow reader", () => {
   });
 
   it("gets every fact, in order, with the text that was before it", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     let said = "";
     const saidBefore: string[] = [];
@@ -121,7 +121,7 @@ describe("a slow reader", () => {
   });
 
   it("keeps text, reasoning and the arguments of different calls apart", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     const expected: Record<string, string> = { content: "", reasoning: "", c1: "", c2: "" };
     for (let index = 0; index < 3000; index++) {
@@ -146,7 +146,7 @@ describe("a slow reader", () => {
   });
 
   it("keeps what nested runs say side by side apart, and is bounded all the same", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     const kilobyte = "x".repeat(1024);
     const piece = (runId: string): Delta => ({
@@ -164,7 +164,7 @@ describe("a slow reader", () => {
   });
 
   it("gets the newest progress of each call", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     for (let percent = 0; percent < 5000; percent++)
       for (const id of ["c1", "c2"]) stream.push(delta({ type: "tool_progress", id, data: percent }));
@@ -178,7 +178,7 @@ describe("a slow reader", () => {
   });
 
   it("does not lose what is said after a restart", async () => {
-    const stream = eventStream();
+    const stream = createEventStream();
     const reader = stream.read();
     for (let index = 0; index < 2000; index++) stream.push(text("void "));
     stream.push(delta({ type: "message_restart", reason: "model_failed" }));

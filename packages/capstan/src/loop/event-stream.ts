@@ -1,53 +1,53 @@
 import { type Event, isFact } from "../event.ts";
 
-/** Events that a reader may be behind before the deltas it has not read are made one. */
-const mostBehind = 1024;
+/** Number of unread events after which the unread deltas of a reader are merged. */
+const maxUnread = 1024;
 
 /**
- * The events of one leg of a run, for any number of readers. A reader that comes late gets the facts it missed.
- * A slow reader never slows the run: its unread deltas of a kind are joined, so that what is kept for it is bounded
- * by what the run itself holds.
+ * The events of one segment of a run, for any number of readers. A late reader gets the facts it missed. A slow reader
+ * never slows the run: its unread deltas of the same kind are merged, so that its buffer is bounded by the run's own data.
  */
 export interface EventStream {
   push(event: Event): void;
-  /** Ends every reader once it has read what was pushed; with `error`, by throwing it. */
+  /** Ends every reader after the events pushed so far; with `error`, by throwing it. */
   end(error?: unknown): void;
   read(): AsyncIterableIterator<Event>;
-  /** Resolves when every reader has come back for more than there is. */
+  /** Resolves when every reader has consumed all events and waits for the next. */
   drained(): Promise<void>;
 }
 
 type Reader = {
   queue: Event[];
-  begun: boolean;
-  parked: PromiseWithResolvers<IteratorResult<Event>> | undefined;
+  hasStarted: boolean;
+  pendingRead: PromiseWithResolvers<IteratorResult<Event>> | undefined;
 };
 
-export function eventStream(): EventStream {
+export function createEventStream(): EventStream {
   const facts: Event[] = [];
   const readers = new Set<Reader>();
-  let ending: { readonly error?: unknown } | undefined;
+  let ended: { readonly error?: unknown } | undefined;
   let waiters: (() => void)[] = [];
 
-  const isDrained = () => [...readers].every((reader) => reader.parked !== undefined || !reader.begun);
+  const isDrained = () =>
+    [...readers].every((reader) => reader.pendingRead !== undefined || !reader.hasStarted);
   function notify(): void {
     if (waiters.length === 0 || !isDrained()) return;
     for (const resolve of waiters) resolve();
     waiters = [];
   }
   function take(reader: Reader): Promise<IteratorResult<Event>> {
-    reader.begun = true;
+    reader.hasStarted = true;
     const event = reader.queue.shift();
     if (event) return Promise.resolve({ done: false, value: event });
-    if (ending) {
+    if (ended) {
       readers.delete(reader);
-      return "error" in ending
-        ? Promise.reject(ending.error)
+      return "error" in ended
+        ? Promise.reject(ended.error)
         : Promise.resolve({ done: true, value: undefined });
     }
-    reader.parked = Promise.withResolvers();
+    reader.pendingRead = Promise.withResolvers();
     notify();
-    return reader.parked.promise;
+    return reader.pendingRead.promise;
   }
 
   return {
@@ -56,24 +56,24 @@ export function eventStream(): EventStream {
       for (const reader of readers) deliver(reader, event);
     },
     end(error) {
-      ending = error === undefined ? {} : { error };
+      ended = error === undefined ? {} : { error };
       for (const reader of readers) {
-        const { parked } = reader;
-        if (!parked) continue;
-        reader.parked = undefined;
+        const { pendingRead } = reader;
+        if (!pendingRead) continue;
+        reader.pendingRead = undefined;
         readers.delete(reader);
-        if (error === undefined) parked.resolve({ done: true, value: undefined });
-        else parked.reject(error);
+        if (error === undefined) pendingRead.resolve({ done: true, value: undefined });
+        else pendingRead.reject(error);
       }
     },
     read() {
-      const reader: Reader = { queue: [...facts], begun: false, parked: undefined };
+      const reader: Reader = { queue: [...facts], hasStarted: false, pendingRead: undefined };
       readers.add(reader);
       return {
         next: () => take(reader),
         async return() {
           readers.delete(reader);
-          reader.parked?.resolve({ done: true, value: undefined });
+          reader.pendingRead?.resolve({ done: true, value: undefined });
           notify();
           return { done: true, value: undefined };
         },
@@ -87,32 +87,32 @@ export function eventStream(): EventStream {
 }
 
 function deliver(reader: Reader, event: Event): void {
-  if (reader.parked) {
-    const { resolve } = reader.parked;
-    reader.parked = undefined;
+  if (reader.pendingRead) {
+    const { resolve } = reader.pendingRead;
+    reader.pendingRead = undefined;
     resolve({ done: false, value: event });
     return;
   }
-  if (reader.queue.length < mostBehind || !joinUnread(reader.queue, event)) reader.queue.push(event);
+  if (reader.queue.length < maxUnread || !mergeUnread(reader.queue, event)) reader.queue.push(event);
 }
 
-/** Joins a delta with an unread one of its kind. Nothing is moved across a fact, nor across a restart, which voids what is before it. */
-function joinUnread(queue: Event[], event: Event): boolean {
+/** Merges a delta into an unread one of its kind, but never across a fact or a restart, which voids the text before it. */
+function mergeUnread(queue: Event[], event: Event): boolean {
   for (let index = queue.length - 1; index >= 0; index--) {
     const unread = queue[index];
     if (!unread || isFact(unread) || unread.type === "message_restart") return false;
-    const joined = join(unread, event);
-    if (!joined) continue;
-    queue[index] = joined;
+    const merged = mergeDeltas(unread, event);
+    if (!merged) continue;
+    queue[index] = merged;
     return true;
   }
   return false;
 }
 
-function join(unread: Event, event: Event): Event | undefined {
+function mergeDeltas(unread: Event, event: Event): Event | undefined {
   if (unread.runId !== event.runId) return undefined;
   if (unread.type !== event.type || ("id" in unread && "id" in event && unread.id !== event.id))
     return undefined;
-  if (event.type === "tool_progress") return event; // the newest says it all
+  if (event.type === "tool_progress") return event; // the newest progress replaces the earlier one
   return "delta" in unread && "delta" in event ? { ...event, delta: unread.delta + event.delta } : undefined;
 }

@@ -1,239 +1,138 @@
-import type { Agents } from "../agent.ts";
-import { findTool } from "../builtin-tools.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { FactBody } from "../event.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
-import { getLabels } from "../labels.ts";
-import { toOutcome } from "../perform/outcome.ts";
-import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
-import { toSchema, type Validation } from "../schema/schema.ts";
-import { findRunByCall } from "../state/nested-state.ts";
-import type { RunState } from "../state/state.ts";
+import type { Store } from "../store.ts";
+import { type Message, type MessageContext, toFacts, validateMessage } from "./messages.ts";
 
-/** Something told to a run from outside. */
-export type Message = {
-  /** Of one that lies in the store: it is marked as heard there, and never ends the run by making no sense. */
-  readonly key?: string;
-  /** What it becomes once the state is known. Throws when it makes no sense. */
-  factsFor(run: RunState): readonly FactBody[];
-  /** What takes a moment to find out, before it is heard: rejects when it cannot be used. */
-  check?(run: RunState): Promise<void>;
-};
+/** A message in the queue. A message from the store has a key and is acknowledged there. */
+export type QueuedMessage = Message & { readonly key?: string };
 
-/** What has been told and not been heard yet. */
-export interface Inbox {
-  /** Throws `run_ended` once it is closed. */
-  put(message: Message): void;
-  /** The facts of all that is waiting, which is then waiting no more, and why some of it makes no sense. */
-  take(run: RunState): Promise<Heard>;
-  isEmpty(): boolean;
-  /** Resolves as soon as something is waiting. */
-  rung(): Promise<void>;
-  /** The run ends: whatever comes now is refused. */
-  close(): void;
-  reopen(): void;
-  isClosed(): boolean;
-}
-
-/** What was told, as facts. `keys` are those of messages from the store. */
-export type Heard = {
+/** The facts of the delivered messages, the problems of rejected ones, and the keys to acknowledge in the store. */
+export type DeliveredMessages = {
   readonly facts: readonly FactBody[];
   readonly problems: readonly unknown[];
   readonly keys: readonly string[];
 };
 
-export function inbox(): Inbox {
-  let waiting: Message[] = [];
-  let bell = Promise.withResolvers<void>();
-  let closed = false;
+/** Messages sent to the run that it has not processed yet. */
+export interface Inbox {
+  /** Adds a message. `onRejected` is called when the run cannot accept it. Throws `run_ended` once the inbox is closed. */
+  put(message: QueuedMessage, onRejected?: () => void): void;
+  /** Takes all queued messages and turns them into facts. */
+  take(context: MessageContext): Promise<DeliveredMessages>;
+  isEmpty(): boolean;
+  whenNotEmpty(): Promise<void>;
+  /** Refuses messages from now on, because the run is ending. */
+  close(): void;
+  reopen(): void;
+  isClosed(): boolean;
+}
+
+type QueueEntry = { readonly message: QueuedMessage; readonly onRejected?: (() => void) | undefined };
+
+export function createInbox(): Inbox {
+  let queue: QueueEntry[] = [];
+  let notEmpty = Promise.withResolvers<void>();
+  let isClosed = false;
   return {
-    put(message) {
-      if (closed) throw new AgentError("run_ended", "The run has ended: start a new one in its session.");
-      // One that was not heard when the run was put down is still here, and is brought again.
-      if (message.key === undefined || !waiting.some(({ key }) => key === message.key)) waiting.push(message);
-      bell.resolve();
+    put(message, onRejected) {
+      if (isClosed) throw new AgentError("run_ended", "The run has ended. Start a new run in its session.");
+      // A message that was queued when the run was released is delivered again by the store.
+      const isQueued = message.key !== undefined && queue.some((entry) => entry.message.key === message.key);
+      if (!isQueued) queue.push({ message, onRejected });
+      notEmpty.resolve();
     },
-    async take(run) {
-      const messages = waiting;
-      waiting = [];
-      bell = Promise.withResolvers();
+    async take(context) {
+      const entries = queue;
+      queue = [];
+      notEmpty = Promise.withResolvers();
       const facts: FactBody[] = [];
       const problems: unknown[] = [];
       const keys: string[] = [];
-      for (const message of messages) {
-        if (message.key !== undefined) {
-          if (run.done) continue; // nothing is said after the end
-          keys.push(message.key);
+      for (const { message, onRejected } of entries) {
+        const { key } = message;
+        if (key !== undefined) {
+          if (context.run.done) continue; // no fact may follow `done`
+          keys.push(key);
         }
         try {
-          await message.check?.(run);
-          const said = message.factsFor(run);
-          // What is heard leaves a trace, or it would be heard again after a crash.
-          facts.push(
-            ...(message.key !== undefined && said.length === 0 ? [ignored("It changes nothing.")] : said),
-          );
+          await validateMessage(message, context);
+          const added = toFacts(message, context);
+          // A stored message leaves a fact in any case: without one it would be delivered again after a crash.
+          facts.push(...(key !== undefined && added.length === 0 ? [ignore("It changes nothing.")] : added));
         } catch (problem) {
-          if (message.key === undefined) problems.push(problem);
-          else facts.push(ignored(describeThrown(problem, "invalid_input").message));
+          onRejected?.();
+          if (key === undefined) problems.push(problem);
+          else facts.push(ignore(describeThrown(problem, "invalid_input").message));
         }
       }
       return { facts, problems, keys };
     },
-    isEmpty: () => waiting.length === 0,
-    rung: () => bell.promise,
+    isEmpty: () => queue.length === 0,
+    whenNotEmpty: () => notEmpty.promise,
     close() {
-      closed = true;
+      isClosed = true;
     },
     reopen() {
-      closed = false;
+      isClosed = false;
     },
-    isClosed: () => closed,
+    isClosed: () => isClosed,
   };
 }
 
-function ignored(why: string): FactBody {
-  return {
-    type: "warning",
-    code: "message_ignored",
-    message: `What the run was told was not heeded. ${why}`,
-  };
+function ignore(reason: string): FactBody {
+  return { type: "warning", code: "message_ignored", message: `Message ignored: ${reason}` };
 }
 
-export function cancelling(reason: string): Message {
-  return { factsFor: (run) => (run.done ? [] : [{ type: "cancel_requested", reason }]) };
+export type SyncInboxOptions = {
+  readonly store: Store;
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly inbox: Inbox;
+  /** Aborts the effects in flight when a cancel message arrives. */
+  abort(reason: string | undefined): void;
+};
+
+/** Copies messages for the run from the store into its inbox while this process executes the run. */
+export interface InboxSync {
+  /** Reads the store now. Otherwise it is read when the store announces a message. */
+  pull(): Promise<void>;
+  /** Repeats a pull that failed; this time a failure rejects. */
+  retryPull(): Promise<void>;
+  close(): void;
 }
 
-export function steering(text: string): Message {
-  return {
-    factsFor(run) {
-      if (run.done)
-        throw new AgentError(
-          "run_ended",
-          `The run "${run.id}" has ended (${run.done.status}): start a new one in its session.`,
-        );
-      return [{ type: "steered", entry: { type: "user", content: text } }];
-    },
-  };
-}
+export function syncInbox({ store, sessionId, runId, inbox, abort }: SyncInboxOptions): InboxSync {
+  const knownKeys = new Set<string>();
+  let isOpen = true;
+  let needsPull = false;
 
-/** What a person says to a call that waits: yes, with a value if the tool asked for one, or no. */
-export type CallDecision =
-  | { readonly approved: true; readonly value?: Json }
-  | { readonly approved: false; readonly reason?: string };
+  async function pull(): Promise<void> {
+    for (const message of await store.listMessages(runId)) {
+      // A slow read may return messages that another process has acknowledged meanwhile.
+      if (!isOpen || knownKeys.has(message.key) || inbox.isClosed()) continue;
+      knownKeys.add(message.key);
+      inbox.put(message);
+      if (message.type === "cancel") abort(message.reason);
+    }
+  }
 
-/** The same decision twice is one decision; a contrary one is refused. Of a call that asks again, each question counts. */
-export function resolving(agents: Agents, callId: string, decision: CallDecision): Message {
+  const unwatch = store.watch(sessionId, (notice) => {
+    if (notice.type !== "message" || notice.runId !== runId) return;
+    pull().catch(() => {
+      needsPull = true;
+    });
+  });
   return {
-    factsFor(run) {
-      const earlier = run.approvals.get(callId);
-      if (earlier && !isPending(agents, run, callId)) {
-        if (isContrary(earlier, decision)) throw contrary(callId, earlier);
-        return [];
+    pull,
+    async retryPull() {
+      while (needsPull) {
+        needsPull = false;
+        await pull();
       }
-      const { question } = pendingCall(agents, run, { callId, needs: "approval" });
-      if (!question && decision.approved && decision.value !== undefined)
-        throw new AgentError(
-          "invalid_input",
-          `The call "${callId}" waits for a yes or no: approve it without a value.`,
-        );
-      const number = findRunByCall(run, callId)?.currentTurn?.calls.get(callId)?.questions.length;
-      return [
-        {
-          type: "approval_resolved",
-          callId,
-          ...decision,
-          ...(question && number !== undefined && { number }),
-        },
-      ];
     },
-    async check(run) {
-      if (!decision.approved || !isPending(agents, run, callId)) return;
-      const { name, question } = pendingCall(agents, run, { callId, needs: "approval" });
-      if (!question?.schema) return;
-      const schema = toSchema(question.schema, { owner: `a question of "${name}"` });
-      assertValid(
-        await schema.validate(decision.value ?? null),
-        `does not answer the question of "${name}"`,
-        callId,
-      );
+    close() {
+      isOpen = false;
+      unwatch();
     },
   };
-}
-
-/** A value is a part of the decision. */
-export function isContrary(earlier: CallDecision, decision: CallDecision): boolean {
-  if (!earlier.approved || !decision.approved) return earlier.approved !== decision.approved;
-  return toCanonicalJson(earlier.value ?? null) !== toCanonicalJson(decision.value ?? null);
-}
-
-export function contrary(callId: string, { approved }: CallDecision): AgentError {
-  const verb = approved ? "approved" : "denied";
-  return new AgentError("approval_conflict", `The call "${callId}" has already been ${verb}.`);
-}
-
-/** What a client gives as the result of a call that it ran itself. */
-export function answering(agents: Agents, callId: string, value: unknown): Message {
-  if (typeof (value as { then?: unknown } | undefined)?.then === "function")
-    throw new AgentError("invalid_input", `The answer to the call "${callId}" is a promise: await it first.`);
-  const { status, content, binary: _, ...rest } = toOutcome(value);
-  const toolIn = (run: RunState, name: string) => {
-    const agent = findAgentByCall(agents, run, callId);
-    return agent && findTool(agent, name);
-  };
-  return {
-    factsFor(run) {
-      const { name } = pendingCall(agents, run, { callId, needs: "answer" });
-      const reads = getLabels(toolIn(run, name) ?? {});
-      return [
-        {
-          type: "tool_call_result",
-          id: callId,
-          name,
-          result: content,
-          is_error: status !== "ok",
-          status,
-          attempts: 1,
-          ms: 0,
-          ...rest,
-          ...(reads.length > 0 && { reads }),
-        },
-      ];
-    },
-    async check(run) {
-      const { name } = pendingCall(agents, run, { callId, needs: "answer" });
-      const { outputSchema } = toolIn(run, name) ?? {};
-      if (!outputSchema || status !== "ok") return;
-      assertValid(
-        await outputSchema.validate(rest.data ?? content),
-        `is not what "${name}" promises`,
-        callId,
-      );
-    },
-  };
-}
-
-function assertValid(result: Validation, problem: string, callId: string): void {
-  if (result.valid) return;
-  const issues = result.issues.slice(0, 10).join("; ");
-  throw new AgentError(
-    "invalid_input",
-    `This ${problem} (call "${callId}"): ${issues}. It still waits: give a value that is valid by its schema.`,
-  );
-}
-
-function isPending(agents: Agents, run: RunState, callId: string): boolean {
-  return listPendingCalls(agents, run).some((call) => call.callId === callId && call.needs === "approval");
-}
-
-type Wanted = { readonly callId: string; readonly needs: PendingCall["needs"] };
-
-function pendingCall(agents: Agents, run: RunState, { callId, needs }: Wanted): PendingCall {
-  const pending = listPendingCalls(agents, run).filter((call) => call.needs === needs);
-  const call = pending.find((one) => one.callId === callId);
-  if (call) return call;
-  const known = pending.map((one) => `"${one.callId}"`).join(", ") || "none";
-  throw new AgentError(
-    "unknown_call",
-    `The call "${callId}" is not waiting for an ${needs}; waiting: ${known}.`,
-  );
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Clock } from "../clock.ts";
 import { memory } from "../stores/memory.ts";
-import { holdLease } from "./lease.ts";
+import { acquireLease } from "./lease.ts";
 
 it("after a stop for longer than a lease its holder finds out whether it was taken (F75)", async () => {
   // No timer fires while a process is stopped.
@@ -10,13 +10,13 @@ it("after a stop for longer than a lease its holder finds out whether it was tak
   const store = memory();
   const lost: string[] = [];
   const onLost = ({ code }: { readonly code: string }) => lost.push(code);
-  const held = await holdLease({ store, sessionId: "s", owner: "ann", leaseMs: 1000, clock, onLost });
+  const held = await acquireLease({ store, sessionId: "s", owner: "ann", leaseMs: 1000, clock, onLost });
   now = 999;
-  expect(held.isFresh()).toBe(true);
+  expect(held.isCurrent()).toBe(true);
   now = 1000;
-  expect(held.isFresh()).toBe(false);
+  expect(held.isCurrent()).toBe(false);
   await held.renew();
-  expect(held.isFresh()).toBe(true);
+  expect(held.isCurrent()).toBe(true);
   await store.release(held.lease);
   await store.lease("s", "bob", 1000);
   await expect(held.renew()).rejects.toMatchObject({ code: "lease_lost" });
@@ -30,7 +30,14 @@ it("is not lost when it is given back while it is being renewed", async () => {
   const lost: string[] = [];
   const onLost = ({ code }: { readonly code: string }) => lost.push(code);
   const slow = { ...store, renew: () => answer.promise };
-  const held = await holdLease({ store: slow, sessionId: "s", owner: "ann", leaseMs: 1000, clock, onLost });
+  const held = await acquireLease({
+    store: slow,
+    sessionId: "s",
+    owner: "ann",
+    leaseMs: 1000,
+    clock,
+    onLost,
+  });
   const renewal = held.renew();
   await held.release();
   answer.resolve(false);

@@ -4,53 +4,53 @@ import type { Lease, Store } from "../store.ts";
 
 export type HeldLease = {
   readonly lease: Lease;
-  /** Whether it could still be ours: a process that was stopped for longer finds out before it does anything. */
-  isFresh(): boolean;
-  /** Keeps it from now on. Rejects with `lease_lost` when somebody else has taken it. */
+  /** False once the lease may have expired, for example after the process was paused. */
+  isCurrent(): boolean;
+  /** Extends the lease. Rejects with `lease_lost` when another process has acquired it. */
   renew(): Promise<void>;
   release(): Promise<void>;
 };
 
-export type Holding = {
+export type LeaseOptions = {
   readonly store: Store;
   readonly sessionId: string;
   readonly owner: string;
-  /** For how long it is held without being renewed; a minute when left out. */
+  /** How long the lease lasts without being renewed. Default: one minute. */
   readonly leaseMs?: number | undefined;
-  /** Of the store's owners, who must agree on it; not the run's, which may stand still. */
+  /** All owners of the store must agree on this clock. It is not the run's clock, which may stand still in tests. */
   readonly clock?: Clock | undefined;
-  /** Somebody else has taken it. */
+  /** Called when another process has acquired the lease. */
   onLost(error: AgentError): void;
 };
 
-/** Takes a session's lease and keeps it until released. A store that dies lets it lapse, and someone else may go on. */
-export async function holdLease(holding: Holding): Promise<HeldLease> {
-  const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = holding;
-  let askedAt = clock.now();
+/** Acquires a session's lease and renews it until it is released. Rejects with `session_busy` while it is taken. */
+export async function acquireLease(options: LeaseOptions): Promise<HeldLease> {
+  const { store, sessionId, owner, leaseMs = 60_000, clock = backgroundClock, onLost } = options;
+  let renewedAt = clock.now();
   const lease = await store.lease(sessionId, owner, leaseMs);
   if (!lease) {
     throw new AgentError(
       "session_busy",
-      `The session "${sessionId}" is in use by another run: wait for its end, or use another session.`,
+      `Session "${sessionId}" is in use by another run. Wait for that run to end, or use another session.`,
     );
   }
   let isReleased = false;
   const renew = async () => {
     const now = clock.now();
     if (await store.renew(lease, leaseMs)) {
-      askedAt = now;
+      renewedAt = now;
       return;
     }
     stop();
-    const error = new AgentError("lease_lost", `Another writer has taken over the session "${sessionId}".`);
-    // One that was asked for before it was given back is not lost.
+    const error = new AgentError("lease_lost", `Another process has taken over session "${sessionId}".`);
+    // A renewal that was requested before the release does not count as lost.
     if (!isReleased) onLost(error);
     throw error;
   };
   const stop = repeatEvery(clock, leaseMs / 3, () => void renew().catch(() => undefined));
   return {
     lease,
-    isFresh: () => clock.now() - askedAt < leaseMs,
+    isCurrent: () => clock.now() - renewedAt < leaseMs,
     renew,
     async release() {
       isReleased = true;

@@ -7,36 +7,38 @@ import type { State } from "../state/state.ts";
 import type { Lease, Store } from "../store.ts";
 import type { Inbox } from "./inbox.ts";
 
-/** A run's way into its session's log: every fact is stored, then folded, then told. */
+/** Writes the facts of one run: each fact is stored, then folded into the state, then emitted. */
 export interface Log {
   /**
-   * Resolves when the facts are stored and folded. `acknowledged` are the keys of the messages in the store that they say. Facts appended in the same moment are stored together. Once the
-   * store has failed, every append rejects with that failure: nothing is told that is not stored.
+   * Resolves when the facts are stored and folded. `idSuffix` makes the ids of facts unique that may occur several times;
+   * `acknowledged` are the keys of the stored messages that these facts deliver. Facts appended in the same tick are
+   * stored together. Once the store has failed, every append rejects with that failure: nothing is emitted that is not
+   * stored.
    */
-  append(bodies: readonly FactBody[], place: string, acknowledged?: readonly string[]): Promise<void>;
+  append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
   emit(delta: DeltaBody): void;
 }
 
-/** Of a nested run: who it is, and whose call it answers. */
+/** Identifies a nested run and the call it answers. */
 export type NestedOrigin = Required<Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">>;
 
-/** The log of a run and of those nested in it: one writer, so that facts of all of them have one order. */
+/** The log of a run and its nested runs: one writer, so that all their facts have one order. */
 export interface SessionLog extends Log {
   nested(origin: NestedOrigin): Log;
 }
 
-type Writing = {
+type OpenLogOptions = {
   readonly store: Store;
   readonly lease: Lease;
   readonly state: State;
   readonly clock: Clock;
   readonly runId: string;
-  /** Of a run that has not started yet. */
+  /** The agent of a run that has not started yet. */
   readonly agent: string;
-  tell(event: Event): void;
-  /** The store has failed: nothing in flight can be recorded any more. */
+  emit(event: Event): void;
+  /** Called when the store fails: effects in flight can no longer be recorded. */
   fail(error: unknown): void;
-  /** What has been said and is not in the log yet. */
+  /** Messages that are not in the log yet. */
   readonly inbox: Pick<Inbox, "isEmpty" | "close" | "reopen">;
 };
 
@@ -47,33 +49,33 @@ export function openLog({
   clock,
   runId,
   agent,
-  tell,
+  emit,
   fail,
   inbox,
-}: Writing): SessionLog {
+}: OpenLogOptions): SessionLog {
   const { sessionId } = state;
   let queue: UnplacedFact[][] = [];
   let acknowledgedKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
 
-  /** Written out, not spread: it is done for every fact and every piece of text. */
-  function withOrigin<Body extends FactBody | DeltaBody>(body: Body, of: Given): Body & Origin {
-    const run = findRunState(state, of.runId)?.run;
+  /** Fields are written out instead of spread: this runs for every fact and every delta. */
+  function withOrigin<Body extends FactBody | DeltaBody>(body: Body, origin: RunOrigin): Body & Origin {
+    const run = findRunState(state, origin.runId)?.run;
     const turn = body.type === "turn_start" ? body.turn : (run?.turn ?? 0);
-    const { runId, parentRunId, parentCallId } = of;
-    const placed = { ...body, runId, sessionId, agent: run?.agent ?? of.agent, turn };
-    if (parentRunId === undefined || parentCallId === undefined) return placed;
-    return { ...placed, parentRunId, parentCallId };
+    const { runId, parentRunId, parentCallId } = origin;
+    const located = { ...body, runId, sessionId, agent: run?.agent ?? origin.agent, turn };
+    if (parentRunId === undefined || parentCallId === undefined) return located;
+    return { ...located, parentRunId, parentCallId };
   }
 
-  function push(of: Given, bodies: readonly FactBody[], place: string): Promise<void> {
+  function push(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): Promise<void> {
     if (bodies.length === 0) return tail;
     const at = clock.now();
     queue.push(
       bodies.map((body, index) => {
-        const owner = ownerOf(state, of, body);
-        const id = createFactId(body, owner.runId, index === 0 ? place : `${place}.${index}`);
+        const owner = findOwner(state, origin, body);
+        const id = createFactId(body, owner.runId, index === 0 ? idSuffix : `${idSuffix}.${index}`);
         return Object.assign(withOrigin(body, owner), { id, at });
       }),
     );
@@ -85,51 +87,51 @@ export function openLog({
   }
 
   async function commit(): Promise<void> {
-    // The end of a run is not written over the head of someone who has just spoken: it is decided anew.
+    // Do not commit the end of a run while messages are queued: decide again with them applied.
     const batch = (inbox.isEmpty() ? queue : queue.filter((facts) => !facts.some(isEnd))).flat();
     const acknowledged = acknowledgedKeys;
     queue = [];
     acknowledgedKeys = [];
     open = undefined;
     if (batch.length === 0) return;
-    // While the end is being written nobody may speak: it would be neither stored nor refused.
+    // Refuse messages while the end is being written: they would be neither stored nor rejected.
     if (batch.some(isEnd)) inbox.close();
-    const at = { expected: state.seq, lease, ...(acknowledged.length > 0 && { acknowledged }) };
-    const placed = await store.append(batch, at).catch(failed);
-    const fresh: Fact[] = []; // the others were stored by an earlier attempt, or said twice
-    for (const fact of placed) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
-    // Folded together, then told: after an end, no listener is asked for something to add.
+    const options = { expected: state.seq, lease, ...(acknowledged.length > 0 && { acknowledged }) };
+    const stored = await store.append(batch, options).catch(reopenInbox);
+    const fresh: Fact[] = []; // the others were stored by an earlier attempt, or repeat a fact
+    for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(fact);
+    // Fold the whole batch before emitting: a listener must not add messages after the end.
     for (const fact of fresh) apply(state, fact);
-    for (const fact of fresh) tell(fact);
+    for (const fact of fresh) emit(fact);
   }
 
-  function failed(error: unknown): never {
+  function reopenInbox(error: unknown): never {
     inbox.reopen();
     throw error;
   }
 
-  const logOf = (of: Given): Log => ({
-    append: (bodies, place) => push(of, bodies, place),
-    emit: (delta) => tell(withOrigin(delta, of)),
+  const createRunLog = (origin: RunOrigin): Log => ({
+    append: (bodies, idSuffix) => push(origin, bodies, idSuffix),
+    emit: (delta) => emit(withOrigin(delta, origin)),
   });
   const self = { runId, agent };
   return {
-    ...logOf(self),
-    append(bodies, place, acknowledged = []) {
+    ...createRunLog(self),
+    append(bodies, idSuffix, acknowledged = []) {
       acknowledgedKeys.push(...acknowledged);
-      // What a nested run is told wakes this one: whoever looks for work looks at it alone.
+      // A message for a nested run also wakes this run: processes that look for work only see the root run.
       const hasNested = state.run !== undefined && state.run.nested.size > 0;
-      const isForNested = hasNested && bodies.some((body) => ownerOf(state, self, body) !== self);
-      return push(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, place);
+      const isForNested = hasNested && bodies.some((body) => findOwner(state, self, body) !== self);
+      return push(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, idSuffix);
     },
-    nested: logOf,
+    nested: createRunLog,
   };
 }
 
-type Given = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;
+type RunOrigin = Pick<Origin, "runId" | "agent" | "parentRunId" | "parentCallId">;
 
-/** Who a fact is about: what people and clients say to a call of a nested run belongs to that run. */
-function ownerOf({ run }: State, self: Given, body: FactBody): Given {
+/** The run a fact belongs to: an answer to a call of a nested run belongs to that nested run. */
+function findOwner({ run }: State, self: RunOrigin, body: FactBody): RunOrigin {
   if (run?.id !== self.runId || run.nested.size === 0) return self;
   if (body.type !== "approval_resolved" && body.type !== "tool_call_result") return self;
   const owner = findRunByCall(run, body.type === "tool_call_result" ? body.id : body.callId);

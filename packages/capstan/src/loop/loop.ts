@@ -5,100 +5,104 @@ import type { FactBody } from "../event.ts";
 import type { DynamicTools } from "../perform/live-tools.ts";
 import { decide } from "../rules/decide.ts";
 import { listPendingCalls } from "../rules/pending-calls.ts";
-import type { Decision } from "../rules/rule.ts";
 import type { State } from "../state/state.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Log } from "./log.ts";
 
-/** What a run works with. */
-export type Running = {
+/** What the loop works with. */
+export type LoopContext = {
   readonly agents: Agents;
   readonly state: State;
   readonly engine: Engine;
   readonly log: Log;
   readonly inbox: Inbox;
   readonly stream: EventStream;
-  /** Left out when no agent has tools that come and go. */
+  /** Undefined when every agent has a fixed list of tools. */
   readonly tools?: DynamicTools | undefined;
-  /** Looks for what was told through the store. */
+  /** Reads messages from the store into the inbox. */
   readonly pull?: (() => Promise<void>) | undefined;
-  /** Looks again if it could not when there was something. */
-  readonly catchUp?: (() => Promise<void>) | undefined;
-  /** Aborted when the process wants to leave. */
-  readonly leaving?: AbortSignal | undefined;
-  /** What was told, as it goes into the log: a large answer is cut. Left out where nobody can answer. */
-  readonly fitted?: (fact: FactBody) => Promise<FactBody>;
-  /** Called in the instant it comes to rest: what is told from then on begins a new leg. */
-  rest(): void;
+  /** Retries a pull that failed. */
+  readonly retryPull?: (() => Promise<void>) | undefined;
+  /** Aborted when the process shuts down: the run stops after the current step and is released. */
+  readonly shutdownSignal?: AbortSignal | undefined;
+  /** Truncates the result that a client sent for a call. Undefined where no client can answer. */
+  readonly truncateFact?: (fact: FactBody) => Promise<FactBody>;
+  /** Called synchronously when the run suspends or ends. Later messages start a new segment. */
+  onSuspend(): void;
 };
 
 /**
- * THE loop. Streaming or not, in memory or on a database, one agent or several: hear, decide, perform, and again.
- * Every fact is stored and folded into the state before the next decision.
+ * THE loop. Streaming or not, in memory or on a database, one agent or several: deliver messages, decide, perform,
+ * repeat. Every fact is stored and folded into the state before the next decision. Returns when the run has ended or
+ * only a message from outside can continue it.
  */
-export async function loop(running: Running): Promise<Extract<Decision, { type: "stop" }>> {
-  const { agents, state, engine } = running;
+export async function runLoop(context: LoopContext): Promise<void> {
+  const { agents, state, engine, tools } = context;
+  // The process may take over in the middle of a turn that another process started.
+  if (tools) await refreshTools(context, state.run?.turn ?? 0);
   for (;;) {
-    await hear(running);
-    if (running.leaving?.aborted && !state.run?.done) throw putDown();
-    const next = decide(agents, state);
-    if (next.type === "stop") return next;
-    // What is decided for a turn depends on its tools.
-    if (running.tools && (await renewed(running, beginningTurn(next.effects)))) continue;
-    await engine.all(next.effects);
+    await deliverMessages(context);
+    if (context.shutdownSignal?.aborted && !state.run?.done) throw createShutdownError();
+    const decision = decide(agents, state);
+    if (decision.type === "effects") {
+      // The tools of a turn are part of the decision, so decide again once they are known.
+      if (tools && (await refreshTools(context, getStartedTurn(decision.effects)))) continue;
+      await engine.all(decision.effects);
+    } else if (decision.reason === "done") return context.onSuspend();
+    else if (await suspend(context, decision.until)) return;
   }
 }
 
-/** The turn that these effects begin; 0 for none. */
-function beginningTurn(effects: readonly Effect[]): number {
+/** Appends the messages that arrived since the last decision as facts. */
+async function deliverMessages({ agents, state, log, inbox, retryPull, truncateFact }: LoopContext) {
+  if (!inbox.isEmpty() && state.run) {
+    const { facts, problems, keys } = await inbox.take({ agents, run: state.run });
+    const bodies = truncateFact ? await Promise.all(facts.map(truncateFact)) : facts;
+    await log.append(bodies, `heard.${state.seq}`, keys);
+    if (problems.length > 0) throw problems[0];
+  }
+  // Last: a message that this brings in keeps the log from committing the end.
+  if (retryPull && !state.run?.done) await retryPull();
+}
+
+/** The turn that these effects start; 0 when they start none. */
+function getStartedTurn(effects: readonly Effect[]): number {
   const [effect] = effects;
   return effect?.type === "model" ? effect.turn : 0;
 }
 
-/** Asks for the tools of a turn, once. Tells whether it did. */
-async function renewed({ state, log, tools }: Running, turn: number): Promise<boolean> {
+/** Resolves the dynamic tools of a turn, once per turn. Returns whether it did. */
+async function refreshTools({ state, log, tools }: LoopContext, turn: number): Promise<boolean> {
   if (!tools || !state.run || turn <= tools.turn()) return false;
   await log.append(tools.refresh(state.run.agent, turn), `tools.${turn}`);
   return true;
 }
 
-function putDown(): AgentError {
-  return new AgentError(
-    "aborted",
-    "The run was put down because its process is leaving: another one goes on with it.",
-  );
-}
-
-/** What people and clients have said since the last decision becomes facts. */
-async function hear({ state, log, inbox, catchUp, fitted }: Running): Promise<void> {
-  if (!inbox.isEmpty() && state.run) {
-    const { facts, problems, keys } = await inbox.take(state.run);
-    await log.append(fitted ? await Promise.all(facts.map(fitted)) : facts, `heard.${state.seq}`, keys);
-    if (problems.length > 0) throw problems[0];
-  }
-  // Last: what it brings keeps the log from writing the end.
-  if (catchUp && !state.run?.done) await catchUp();
-}
-
 /**
- * Runs until the end, or until only an answer from outside can help. Before it rests it lets its readers catch up:
- * one of them may have the answer.
+ * Suspends the run and returns true, unless a message arrived. First lets readers catch up, because one of them may
+ * answer; then records `waiting`, after which the loop checks for messages once more. `onSuspend` is called in the same
+ * tick as the last check, so that no message can arrive in between.
  */
-export async function runUntilRest(running: Running): Promise<void> {
-  const { agents, state, log, inbox, stream, rest } = running;
-  // In the middle of a turn that another process began.
-  if (running.tools) await renewed(running, state.run?.turn ?? 0);
-  for (;;) {
-    const stop = await loop(running);
-    if (stop.reason === "done" || !state.run) return rest();
-    await Promise.race([stream.drained(), inbox.rung()]);
-    await running.pull?.();
-    if (!inbox.isEmpty()) continue;
-    if (state.run.waiting) return rest();
-    const { until } = stop;
-    const callIds = listPendingCalls(agents, state.run).map((call) => call.callId);
-    const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
-    await log.append([waiting], String(state.run.waits));
+async function suspend(context: LoopContext, until: number | undefined): Promise<boolean> {
+  const { agents, state, log, inbox, stream } = context;
+  const { run } = state;
+  if (run) {
+    await Promise.race([stream.drained(), inbox.whenNotEmpty()]);
+    await context.pull?.();
+    if (!inbox.isEmpty()) return false;
   }
+  if (!run || run.waiting) {
+    context.onSuspend();
+    return true;
+  }
+  const callIds = listPendingCalls(agents, run).map((call) => call.callId);
+  const waiting = { type: "waiting" as const, callIds, ...(until !== undefined && { until }) };
+  await log.append([waiting], String(run.waits));
+  return false;
+}
+
+function createShutdownError(): AgentError {
+  const message = "The process is shutting down. The run was released and can be resumed by another process.";
+  return new AgentError("aborted", message);
 }

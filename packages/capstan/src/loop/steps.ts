@@ -4,25 +4,25 @@ import { AgentError } from "../errors.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import type { Retry } from "../policy.ts";
 
-/** Runs effects in this process, side by side. */
+/** Runs effects in this process, concurrently. */
 export function direct(step: Step, signal: AbortSignal): Engine {
   return {
     async all(effects) {
-      // Settled, not raced: nothing may still be in flight when the next decision is taken.
+      // Wait for all: no effect may be in flight when the next decision is made.
       const outcomes = await Promise.allSettled(effects.map((effect) => step(effect, signal)));
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },
   };
 }
 
-/** At most `most` tool calls at once; the others begin in call order as places become free. */
-export function limited(step: Step, most: number): Step {
+/** Runs at most `limit` tool calls at once; the others start in call order. */
+export function withConcurrencyLimit(step: Step, limit: number): Step {
   let running = 0;
   const queue: (() => void)[] = [];
   return async (effect, signal) => {
     if (effect.type !== "tool") return step(effect, signal);
-    if (running < most) running += 1;
-    else await new Promise<void>((begin) => queue.push(begin));
+    if (running < limit) running += 1;
+    else await new Promise<void>((start) => queue.push(start));
     try {
       return await step(effect, signal);
     } finally {
@@ -33,14 +33,14 @@ export function limited(step: Step, most: number): Step {
   };
 }
 
-/** Where facts go. Resolves when they are stored. */
-export type Journal = { append(facts: readonly FactBody[], place: string): Promise<void> };
+/** Resolves when the facts are stored. */
+export type Journal = { append(facts: readonly FactBody[], idSuffix: string): Promise<void> };
 
 /**
- * Stores the intent, performs, stores the result as soon as this effect is done: a crash after three of four
- * calls repeats none of the three. What was not begun when the run was cancelled is not begun any more.
+ * Stores the intent, performs the effect, and stores the result as soon as this effect is done: a crash after three of
+ * four calls repeats none of the three. After a cancellation no further effect starts.
  */
-export function recorded(step: Step, journal: Journal): Step {
+export function withJournal(step: Step, journal: Journal): Step {
   return async (effect, signal) => {
     if (signal.aborted && effect.type !== "note") return [];
     await journal.append(toIntent(effect), effect.id);
@@ -50,10 +50,10 @@ export function recorded(step: Step, journal: Journal): Step {
   };
 }
 
-/** Aborts an effect when its time is up, by one of its two limits; what it then says is still its own answer. */
-export function timed(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
+/** Aborts an effect after one of its two time limits. The facts it returns after the abort still count. */
+export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
   return async (effect, signal) => {
-    // No limit, no timer: `unlimited` is the largest number there is.
+    // `unlimited` is stored as the largest integer: no timer then.
     if (effect.type === "note" || effect[limit] === Number.MAX_SAFE_INTEGER) return step(effect, signal);
     const deadline = new AbortController();
     const forward = () => deadline.abort(signal.reason);
@@ -73,31 +73,35 @@ export function timed(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs
   };
 }
 
-type Waiting = {
+type RetryOptions = {
   readonly clock: Clock;
-  /** Whether a run whose model asks for a long time of patience may rest, for somebody takes it up again. */
-  readonly canPark?: boolean;
+  /** Whether the run may suspend when a provider asks for a long wait: an engine resumes it later. */
+  readonly canSuspend?: boolean;
   emit(delta: DeltaBody): void;
 };
 
-/** Nobody should be held for longer by what a provider asks. */
-const longestWaitMs = 60_000;
+/** Upper bound for a provider's Retry-After; longer waits suspend the run. */
+const maxWaitMs = 60_000;
 
-/** Tries an effect again while it fails in a way that may pass, as its own `retry` says. */
-export function retried(step: Step, { clock, canPark = false, emit }: Waiting): Step {
+/** Retries an effect that failed with a retryable error, as its `retry` settings say. */
+export function withRetry(step: Step, { clock, canSuspend = false, emit }: RetryOptions): Step {
   return async (effect, signal) => {
     if (effect.type === "note") return step(effect, signal);
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
       const failure = findFailure(facts);
-      const again = failure?.retryable && attempt < effect.retry.maxAttempts && !signal.aborted;
-      if (!again) return countAttempts(facts, attempt);
-      const asked = failure.retryAfterMs ?? 0;
-      const isLong = asked > longestWaitMs;
-      if (isLong && canPark && effect.type === "model") return countAttempts(facts, attempt).map(parked);
-      const waitMs = Math.max(isLong ? 0 : asked, backoffMs(effect.retry, attempt, Math.random()));
+      const shouldRetry = failure?.retryable && attempt < effect.retry.maxAttempts && !signal.aborted;
+      if (!shouldRetry) return countAttempts(facts, attempt);
+      const requestedMs = failure.retryAfterMs ?? 0;
+      const isLong = requestedMs > maxWaitMs;
+      if (isLong && canSuspend && effect.type === "model")
+        return countAttempts(facts, attempt).map(markSuspended);
+      const waitMs = Math.max(
+        isLong ? 0 : requestedMs,
+        computeBackoffMs(effect.retry, attempt, Math.random()),
+      );
       emit({ type: "retry", attempt, code: failure.code, waitMs });
-      // Cancelled while waiting: the failure stands.
+      // If the run is cancelled while waiting, the failure is the result.
       await sleep(clock, waitMs, signal).catch(() => undefined);
       if (signal.aborted) return countAttempts(facts, attempt);
     }
@@ -105,12 +109,16 @@ export function retried(step: Step, { clock, canPark = false, emit }: Waiting): 
 }
 
 /** The wait after attempt `attempt`: `baseMs` times the attempt, or doubled each time; `chance` is 0 to 1. */
-export function backoffMs({ baseMs, factor, maxMs, jitter }: Retry, attempt: number, chance: number): number {
+export function computeBackoffMs(
+  { baseMs, factor, maxMs, jitter }: Retry,
+  attempt: number,
+  chance: number,
+): number {
   const wait = Math.min(maxMs, factor === "linear" ? baseMs * attempt : baseMs * 2 ** (attempt - 1));
   return Math.round(wait * (1 - jitter * chance));
 }
 
-function parked(fact: FactBody): FactBody {
+function markSuspended(fact: FactBody): FactBody {
   return fact.type === "model_failed" ? { ...fact, isParked: true } : fact;
 }
 

@@ -166,7 +166,9 @@ describe("an answer", () => {
     await started;
     await expect(started.approve("c1", value)).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/^This does not answer the question of "book" \(call "c1"\): /),
+      message: expect.stringMatching(
+        /^The answer to call "c1" does not match the schema of the question from "book": /,
+      ),
     });
     expect(executed).toHaveLength(1);
     expect((await started.deny("c1")).status).toBe("done");

@@ -41,22 +41,22 @@ export interface Result {
   orThrow(): Result;
 }
 
-export function resultOf(agents: Agents, state: State, run: RunState): Result {
+export function buildResult(agents: Agents, state: State, run: RunState): Result {
   const { done } = run;
   const pending = done ? [] : listPendingCalls(agents, run);
   const result: Result = {
     status: done?.status ?? "waiting",
-    text: done?.text ?? waitingText(pending, run.wakeAt),
+    text: done?.text ?? formatWaiting(pending, run.wakeAt),
     // Also of the last words that a limit's answer repeats.
     citations: done?.text.includes(run.lastText) ? run.citations : [],
     history: [...state.history],
     turns: run.turn,
-    toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...openRecords(run)],
+    toolCalls: done ? [...run.toolCalls] : [...run.toolCalls, ...listOpenRecords(run)],
     reasoning: [...run.reasoning],
     affected: [...run.affected],
     usage: run.usage,
     cost: run.usage.cost ?? 0,
-    context: contextOf(state, run),
+    context: estimateContext(state, run),
     grounded: done?.grounded ?? true,
     pending,
     ...(!done && run.wakeAt !== undefined && { until: run.wakeAt }),
@@ -73,14 +73,14 @@ export function resultOf(agents: Agents, state: State, run: RunState): Result {
   return result;
 }
 
-function contextOf(state: State, { policy, steering }: RunState): Result["context"] {
+function estimateContext(state: State, { policy, steering }: RunState): Result["context"] {
   const { contextBudget } = policy;
   const tokens = estimateRequestTokens(state, steering);
   return { tokens, ...(typeof contextBudget === "number" && { budget: contextBudget }) };
 }
 
 /** Of a turn that is not over: what its calls have given so far. */
-function openRecords({ currentTurn }: RunState): ToolCallRecord[] {
+function listOpenRecords({ currentTurn }: RunState): ToolCallRecord[] {
   if (!currentTurn || currentTurn.unsettled === 0) return [];
   return [...currentTurn.calls.values()].flatMap(({ record }) => record ?? []);
 }
@@ -91,7 +91,7 @@ function toError({ status, text, error }: Result): AgentError {
   return new AgentError(code, error.message, { cause: error, retryable: error.retryable });
 }
 
-function waitingText(pending: readonly PendingCall[], until: number | undefined): string {
+function formatWaiting(pending: readonly PendingCall[], until: number | undefined): string {
   if (pending.length === 0 && until !== undefined)
     return `Waiting until ${new Date(until).toISOString()}, because the model's provider asks for it.`;
   const asks = pending.map(({ name, needs, reason, question }) => {

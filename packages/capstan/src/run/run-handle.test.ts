@@ -465,7 +465,7 @@ describe("approvals", () => {
     expect(() => started.deny("c1")).toThrow(
       expect.objectContaining({
         code: "approval_conflict",
-        message: 'The call "c1" has already been approved.',
+        message: 'Call "c1" has already been approved.',
       }),
     );
     expect(sent).toEqual(["Bob"]);
@@ -489,7 +489,7 @@ describe("approvals", () => {
       expect(() => decide("c9")).toThrow(
         expect.objectContaining({
           code: "unknown_call",
-          message: 'The call "c9" is not waiting for an approval; waiting: "c1", "c2".',
+          message: 'Call "c9" does not wait for an approval. Calls that do: "c1", "c2".',
         }),
       );
     expect((await started).status).toBe("waiting");
@@ -690,7 +690,7 @@ describe("tools that the client runs", () => {
     const started = run(agent, "Colour?");
     await started;
     expect(() => started.answer("p1", Promise.resolve("blue"))).toThrow(
-      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("await it first") }),
+      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining("Await it first") }),
     );
     expect(await started.answer("p1", "blue")).toMatchObject({ status: "done" });
   });
@@ -708,7 +708,7 @@ describe("tools that the client runs", () => {
     await started;
     await expect(started.answer("p1", { n: "many" })).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/not what "pick" promises \(call "p1"\).*It still waits/),
+      message: expect.stringMatching(/call "p1" does not match the output schema of "pick".*still waits/),
     });
     expect(await started.answer("p1", { n: 3 })).toMatchObject({ status: "done", text: "Good." });
   });
@@ -721,7 +721,7 @@ describe("tools that the client runs", () => {
     expect(() => started.answer("p2", "x")).toThrow(
       expect.objectContaining({
         code: "unknown_call",
-        message: 'The call "p2" is not waiting for an answer; waiting: "p1".',
+        message: 'Call "p2" does not wait for an answer. Calls that do: "p1".',
       }),
     );
     expect(() => started.approve("p1")).toThrow(expect.objectContaining({ code: "unknown_call" }));

@@ -784,7 +784,7 @@ describe("several runs in one session", () => {
     await run(agent, "One?", { session: "s", store, runId: "r1" });
     await expect(run(agent, words, { session, store, runId: "r1" })).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining('There is another run "r1" already, in the session "s"'),
+      message: expect.stringContaining('Run "r1" already exists in session "s"'),
     });
     expect(model.requests).toHaveLength(1);
     expect((await store.list()).map(({ id, facts }) => [id, facts])).toEqual([["s", 5]]);
@@ -880,7 +880,7 @@ describe("what a run is given", () => {
     const started = run(defineAgent({ name: "a", model }), "Hi", { store, timeZone: "Atlantis/Poseidonis" });
     await expect(started).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining('There is no time zone "Atlantis/Poseidonis"'),
+      message: expect.stringContaining('Unknown time zone "Atlantis/Poseidonis"'),
     });
     expect(model.requests).toEqual([]);
     expect(await store.list()).toEqual([]);
@@ -1333,7 +1333,7 @@ describe("resume", () => {
 
   it("refuses facts without a run, and a run the store does not know", async () => {
     const agent = defineAgent({ name: "a", model: insatiable() });
-    expect(() => resume(agent, [])).toThrow("no `run_start`");
+    expect(() => resume(agent, [])).toThrow("`run_start` is missing");
     await expect(resume(agent, { store: memory(), runId: "gone" })).rejects.toMatchObject({
       code: "unknown_run",
     });

@@ -10,29 +10,30 @@ import type { State } from "../state/state.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type RunInput, readInput } from "./input.ts";
-import { openRun, type ResumeOptions, type Shared } from "./open-run.ts";
+import { openRun, type ResumeOptions, type SharedStoreOptions } from "./open-run.ts";
 import type { Run } from "./run-handle.ts";
 
 export type RunOptions = ResumeOptions & {
-  /** The conversation it belongs to; a new one when left out. */
+  /** Id of the conversation the run belongs to. Default: a new session. */
   readonly session?: string;
-  /** Where facts go; by default one store in the memory of this process. */
+  /** Where facts are stored. Default: one in-memory store per process. */
   readonly store?: Store;
   readonly policy?: PolicyOverrides;
-  /** The user's, for dates in instructions. By default the machine's. */
+  /** The user's time zone, for dates in instructions. Default: the machine's. */
   readonly timeZone?: string;
+  /** Makes the call idempotent: the same id and input return the existing run. */
   readonly runId?: string;
 };
 
-/** Of an engine whose store others use too. */
-type WithShared = { readonly shared?: Shared };
+/** Set by an engine whose store other processes use too. */
+type WithSharedStore = { readonly shared?: SharedStoreOptions };
 
 let processStore: Store | undefined;
-/** Asked for once: it costs as much as a turn of the loop. */
+/** Resolved once: it costs as much as a turn of the loop. */
 let machineTimeZone: string | undefined;
 
-/** Starts a run at once. Await it for its result, or iterate it for its events. */
-export function run(agent: Agent, input: RunInput, options: RunOptions & WithShared = {}): Run {
+/** Starts a run. Await it for its result, or iterate it for its events. */
+export function run(agent: Agent, input: RunInput, options: RunOptions & WithSharedStore = {}): Run {
   const { session = createId("ses_"), runId = createId("run_") } = options;
   processStore ??= memory();
   const { store = processStore } = options;
@@ -41,46 +42,48 @@ export function run(agent: Agent, input: RunInput, options: RunOptions & WithSha
     agents: indexAgents(agent),
     runId,
     store,
-    async find() {
-      if (options.runId !== undefined) await assertSame({ runId, session, store, input }, options.secrets);
+    async findSession() {
+      const request = { runId, session, store, input };
+      if (options.runId !== undefined) await assertSameRequest(request, options.secrets);
       return session;
     },
-    async enter(log, state) {
-      assertFree(state);
-      await log.append([startOf(agent, input, options)], "start");
+    async start(log, state) {
+      assertNoActiveRun(state);
+      await log.append([buildRunStart(agent, input, options)], "start");
     },
   });
 }
 
-type Named = {
+type RunRequest = {
   readonly runId: string;
   readonly session: string;
   readonly store: Store;
   readonly input: RunInput;
 };
 
-/** The same id is the same run, and is not performed again. It is not another one. */
-async function assertSame({ runId, session, store, input }: Named, secrets: readonly string[] = []) {
-  const known = await store.findSession(runId);
-  if (known === undefined) return;
-  const start = (await store.read(known)).find((fact) => fact.runId === runId);
-  const said = { input: readInput(input).entries };
-  const asked = maskingOf(knownSecrets(secrets, environment))?.fact(said) ?? said;
+/** Throws when the id belongs to a run in another session or with other input. */
+async function assertSameRequest(request: RunRequest, secrets: readonly string[] = []): Promise<void> {
+  const { runId, session, store } = request;
+  const knownSession = await store.findSession(runId);
+  if (knownSession === undefined) return;
+  const start = (await store.read(knownSession)).find((fact) => fact.runId === runId);
+  const body = { input: readInput(request.input).entries };
+  const { input } = maskingOf(knownSecrets(secrets, environment))?.fact(body) ?? body;
   const isSame =
     start?.type === "run_start" &&
-    toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(asked.input as unknown as Json);
-  if (known === session && isSame) return;
-  const message = `There is another run "${runId}" already, in the session "${known}": give this one an id of its own, or none.`;
+    toCanonicalJson(start.input as unknown as Json) === toCanonicalJson(input as unknown as Json);
+  if (knownSession === session && isSame) return;
+  const message = `Run "${runId}" already exists in session "${knownSession}" with other input. Use another run id, or omit it.`;
   throw new AgentError("invalid_input", message);
 }
 
-function assertFree({ sessionId, run }: State): void {
+function assertNoActiveRun({ sessionId, run }: State): void {
   if (!run || run.done) return;
-  const message = `The session "${sessionId}" has an unfinished run "${run.id}": resume it and let it end, or cancel it, first.`;
+  const message = `Session "${sessionId}" has an unfinished run "${run.id}". Resume it and let it end, or cancel it first.`;
   throw new AgentError("session_busy", message);
 }
 
-function startOf(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
+function buildRunStart(agent: Agent, input: RunInput, { policy, timeZone }: RunOptions): FactBody {
   const { entries, instructions } = readInput(input);
   if (timeZone !== undefined) assertTimeZone(timeZone);
   machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -97,52 +100,44 @@ function assertTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat("en", { timeZone });
   } catch (cause) {
-    const message = `There is no time zone "${timeZone}": give a name such as "Europe/Oslo", or none for the machine's.`;
+    const message = `Unknown time zone "${timeZone}". Use a name such as "Europe/Oslo", or omit it for the machine's.`;
     throw new AgentError("invalid_input", message, { cause });
   }
 }
 
 /**
- * Goes on with a run from its facts, wherever it stopped; finished steps are not repeated. Give every agent it may
- * need. Its policy is the one it was started with.
+ * Continues a run from its facts, wherever it stopped. Finished steps are not repeated. Pass every agent the run may
+ * need. The policy is the one the run was started with.
  */
 export function resume(
   agents: Agent | readonly Agent[],
   from: readonly Fact[] | { readonly store: Store; readonly runId: string },
-  options: ResumeOptions & WithShared = {},
+  options: ResumeOptions & WithSharedStore = {},
 ): Run {
-  const { store, runId, find } = "store" in from ? stored(from.store, from.runId) : seeded(from);
-  return openRun({
-    ...options,
-    agents: indexAgents(agents),
-    store,
-    runId,
-    find,
-    enter: async () => undefined,
-  });
+  const source = "store" in from ? fromStore(from.store, from.runId) : fromFacts(from);
+  return openRun({ ...options, ...source, agents: indexAgents(agents), start: async () => undefined });
 }
 
-type Source = { readonly store: Store; readonly runId: string; find(): Promise<string> };
+type RunSource = { readonly store: Store; readonly runId: string; findSession(): Promise<string> };
 
-function stored(store: Store, runId: string): Source {
+function fromStore(store: Store, runId: string): RunSource {
   return {
     store,
     runId,
-    async find() {
+    async findSession() {
       const sessionId = await store.findSession(runId);
-      if (sessionId === undefined) throw new AgentError("unknown_run", `The store has no run "${runId}".`);
+      if (sessionId === undefined)
+        throw new AgentError("unknown_run", `Run "${runId}" not found in the store.`);
       return sessionId;
     },
   };
 }
 
-function seeded(facts: readonly Fact[]): Source {
+function fromFacts(facts: readonly Fact[]): RunSource {
   const start = facts.findLast((fact) => fact.type === "run_start" && fact.parentRunId === undefined);
-  if (!start)
-    throw new AgentError("unknown_run", "These facts hold no run: there is no `run_start` among them.");
+  if (!start) throw new AgentError("unknown_run", "These facts contain no run: `run_start` is missing.");
   if (facts.some((fact, index) => fact.seq !== index + 1)) {
-    const message =
-      "To resume, give the whole log of the session: its facts in order, from the first one on.";
+    const message = "To resume, pass the complete log of the session: all its facts, in order.";
     throw new AgentError("invalid_input", message);
   }
   const { runId, sessionId } = start;
@@ -150,7 +145,7 @@ function seeded(facts: readonly Fact[]): Source {
   return {
     store,
     runId,
-    async find() {
+    async findSession() {
       const lease = await store.lease(sessionId, "seed", 1000);
       if (lease && (await store.read(sessionId)).length === 0)
         await store.append(facts, { expected: 0, lease });

@@ -5,7 +5,7 @@ import type { Part } from "../history.ts";
 import { createId } from "../ids.ts";
 import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
 import type { ChatMessage, RunInput } from "../run/input.ts";
-import type { ResumeOptions, Shared } from "../run/open-run.ts";
+import type { ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
 import { resume, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
 import type { Store } from "../store.ts";
@@ -37,7 +37,7 @@ export type RerunOptions = ResumeOptions & {
 export type Rerun = { readonly run: Run; readonly session: string; readonly from: Cursor };
 
 /** Of an engine: how it gets along with others on its store, and what it does with a run that begins. */
-type ByEngine = { readonly shared?: Shared; begun?(run: Run): unknown };
+type ByEngine = { readonly shared?: SharedStoreOptions; onStarted?(run: Run): unknown };
 
 /** Forks a session before a run or a turn and runs from there again. The old session stays as it is. */
 export async function rerun(store: Store, options: RerunOptions & ByEngine): Promise<Rerun> {
@@ -52,13 +52,13 @@ export async function rerun(store: Store, options: RerunOptions & ByEngine): Pro
   const again = { ...start, policy: resolvePolicy(options.policy, start.policy) };
   const prefix = facts.slice(0, before).map((fact) => (fact.seq === start.seq ? again : fact));
   if (prefix.length > 0) await writeFork(store, { sessionId: session, id, facts: prefix, title });
-  const begun =
+  const onStarted =
     before >= start.seq ? goOn(store, options, { id, prefix }) : beginAnew(store, options, { id, again });
-  options.begun?.(begun);
+  options.onStarted?.(onStarted);
   // The session of a first run exists when that has started.
-  await firstEvent(begun);
+  await firstEvent(onStarted);
   await store.rename(id, title);
-  return { run: begun, session: id, from: { sessionId: session, seq: before } };
+  return { run: onStarted, session: id, from: { sessionId: session, seq: before } };
 }
 
 type Start = Extract<Fact, { type: "run_start" }>;
@@ -153,8 +153,8 @@ function inputOf({ input, instructions }: Start, edit: RerunOptions["edit"]): Ru
   return [{ role: "system", content: instructions }, ...messages];
 }
 
-async function firstEvent(begun: Run): Promise<void> {
-  const events = begun[Symbol.asyncIterator]();
+async function firstEvent(onStarted: Run): Promise<void> {
+  const events = onStarted[Symbol.asyncIterator]();
   await events.next();
   await events.return?.();
 }

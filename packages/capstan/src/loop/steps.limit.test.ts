@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Effect, Step } from "../effect.ts";
 import { defaultPolicy } from "../policy.ts";
-import { limited } from "./steps.ts";
+import { withConcurrencyLimit } from "./steps.ts";
 
 const call = (callId: string): Effect => ({
   type: "tool",
@@ -31,10 +31,10 @@ function held() {
   return { begun, step, end: (id: string) => ends.get(id) };
 }
 
-describe("limited", () => {
+describe("withConcurrencyLimit", () => {
   it("lets so many calls run at once, and begins the others in call order as places become free (F40)", async () => {
     const { begun, step, end } = held();
-    const one = limited(step, 2);
+    const one = withConcurrencyLimit(step, 2);
     const all = ["a", "b", "c", "d"].map((id) => one(call(id), signal));
     await settle();
     expect(begun).toEqual(["call.a", "call.b"]);
@@ -51,7 +51,7 @@ describe("limited", () => {
 
   it("gives a place back when a step rejects", async () => {
     const { begun, step, end } = held();
-    const one = limited(step, 1);
+    const one = withConcurrencyLimit(step, 1);
     const first = one(call("a"), signal);
     const second = one(call("b"), signal);
     await settle();
@@ -65,7 +65,7 @@ describe("limited", () => {
 
   it("never counts a place twice: after a full round as many run at once as before", async () => {
     const { begun, step, end } = held();
-    const one = limited(step, 2);
+    const one = withConcurrencyLimit(step, 2);
     for (const round of ["1", "2", "3"]) {
       const ids = ["a", "b", "c"].map((name) => `${name}${round}`);
       const all = ids.map((id) => one(call(id), signal));
@@ -81,7 +81,7 @@ describe("limited", () => {
 
   it("does not hold up notes and model calls", async () => {
     const { begun, step } = held();
-    const one = limited(step, 1);
+    const one = withConcurrencyLimit(step, 1);
     void one(call("a"), signal);
     void one({ type: "note", id: "n", facts: [] }, signal);
     await settle();

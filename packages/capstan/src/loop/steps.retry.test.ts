@@ -4,7 +4,7 @@ import type { Effect, Step } from "../effect.ts";
 import type { DeltaBody, FactBody } from "../event.ts";
 import { defaultPolicy, type Retry } from "../policy.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { backoffMs, retried } from "./steps.ts";
+import { computeBackoffMs, withRetry } from "./steps.ts";
 
 const { signal } = new AbortController();
 
@@ -49,10 +49,10 @@ function giving(...facts: FactBody[]) {
 function patiently(step: Step, skipUpToMs = 60_000) {
   const deltas: DeltaBody[] = [];
   const clock = fakeClock({ skipUpToMs });
-  return { clock, deltas, try: retried(step, { clock, emit: (delta) => deltas.push(delta) }) };
+  return { clock, deltas, try: withRetry(step, { clock, emit: (delta) => deltas.push(delta) }) };
 }
 
-describe("retried", () => {
+describe("withRetry", () => {
   it("gives the first success, with the number of attempts in it (S4-07, S4-35)", async () => {
     const { asked, step } = giving(result("error"), result("ok"));
     const patient = patiently(step);
@@ -155,7 +155,7 @@ describe("the wait before another attempt", () => {
 
   it("grows by its base, or doubles, up to its limit (S4-36)", () => {
     const waits = (factor: Retry["factor"]) =>
-      [1, 2, 3, 4, 5].map((attempt) => backoffMs({ ...retry, factor }, attempt, 0.5));
+      [1, 2, 3, 4, 5].map((attempt) => computeBackoffMs({ ...retry, factor }, attempt, 0.5));
     expect(waits("linear")).toEqual([100, 200, 300, 400, 450]);
     expect(waits("exponential")).toEqual([100, 200, 400, 450, 450]);
   });
@@ -170,7 +170,7 @@ describe("the wait before another attempt", () => {
         fc.integer({ min: 1, max: 2000 }),
         share,
         (factor, jitter, attempt, chance) => {
-          const wait = backoffMs({ ...retry, factor, jitter }, attempt, chance);
+          const wait = computeBackoffMs({ ...retry, factor, jitter }, attempt, chance);
           expect(wait).toBeGreaterThanOrEqual(0);
           expect(wait).toBeLessThanOrEqual(450);
           expect(Number.isInteger(wait)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Effect, ToolEffect } from "../effect.ts";
 import type { FactBody } from "../event.ts";
 import { defaultPolicy } from "../policy.ts";
-import { recorded } from "./steps.ts";
+import { withJournal } from "./steps.ts";
 
 const call: ToolEffect = {
   type: "tool",
@@ -49,10 +49,10 @@ function journal(happened: unknown[], failAt?: number) {
   };
 }
 
-describe("recorded", () => {
+describe("withJournal", () => {
   it("stores the intent, performs, stores what came of it, each before the next (S3-14)", async () => {
     const happened: unknown[] = [];
-    const step = recorded(async () => {
+    const step = withJournal(async () => {
       happened.push("performed");
       return [said];
     }, journal(happened));
@@ -79,7 +79,7 @@ describe("recorded", () => {
     [note, []],
   ])("the intent of $type says all that a later fold needs", async (effect, intent) => {
     const stored: FactBody[] = [];
-    const step = recorded(async () => [], {
+    const step = withJournal(async () => [], {
       async append(facts) {
         stored.push(...facts);
       },
@@ -90,7 +90,7 @@ describe("recorded", () => {
 
   it("performs nothing whose intent could not be stored, and rejects with the journal's failure", async () => {
     const happened: unknown[] = [];
-    const step = recorded(
+    const step = withJournal(
       async () => {
         happened.push("performed");
         return [];
@@ -103,14 +103,14 @@ describe("recorded", () => {
 
   it("rejects when the result could not be stored: it is not an effect that failed", async () => {
     const happened: unknown[] = [];
-    const step = recorded(async () => [said], journal(happened, 2));
+    const step = withJournal(async () => [said], journal(happened, 2));
     await expect(step(call, signal)).rejects.toThrow("disk full");
     expect(happened).toEqual(["call.c1 tool_call_start"]);
   });
 
   it("begins nothing any more once the run is cancelled, except to say so (F56)", async () => {
     const happened: unknown[] = [];
-    const step = recorded(async (effect) => {
+    const step = withJournal(async (effect) => {
       happened.push(`performed ${effect.type}`);
       return effect.type === "note" ? effect.facts : [];
     }, journal(happened));

@@ -3,7 +3,7 @@ import type { Effect, Step } from "../effect.ts";
 import { AgentError } from "../errors.ts";
 import { defaultPolicy } from "../policy.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { timed } from "./steps.ts";
+import { withTimeout } from "./steps.ts";
 
 const call: Effect = {
   type: "tool",
@@ -46,13 +46,13 @@ const patient: Step = (_effect, signal) =>
     else signal.addEventListener("abort", told);
   });
 
-describe("timed", () => {
+describe("withTimeout", () => {
   it.each([
     [call, 1000, "tool_timeout", '"look" took longer than 1000 ms.'],
     [ask, 5000, "model_timeout", "The model took longer than 5000 ms."],
   ])("aborts a $type when its time is up, and what it then says is its answer (F40)", async (effect, ms, code, message) => {
     const clock = fakeClock();
-    const answer = timed(patient, clock, "timeoutMs")(effect, new AbortController().signal);
+    const answer = withTimeout(patient, clock, "timeoutMs")(effect, new AbortController().signal);
     await clock.advance(ms - 1);
     expect(clock.pending).toBe(1);
     await clock.advance(1);
@@ -62,10 +62,10 @@ describe("timed", () => {
   it("hands on a cancellation with its own reason, also one that came before", async () => {
     const clock = fakeClock();
     const controller = new AbortController();
-    const answer = timed(patient, clock, "timeoutMs")(call, controller.signal);
+    const answer = withTimeout(patient, clock, "timeoutMs")(call, controller.signal);
     controller.abort(new AgentError("cancelled", "Enough."));
     expect(await answer).toMatchObject([{ code: "cancelled", message: "Enough." }]);
-    expect(await timed(patient, clock, "timeoutMs")(call, controller.signal)).toMatchObject([
+    expect(await withTimeout(patient, clock, "timeoutMs")(call, controller.signal)).toMatchObject([
       { code: "cancelled" },
     ]);
   });
@@ -73,8 +73,8 @@ describe("timed", () => {
   it("leaves no timer behind, whatever the end was", async () => {
     const clock = fakeClock();
     const { signal } = new AbortController();
-    await timed(async () => [], clock, "timeoutMs")(call, signal);
-    await timed(
+    await withTimeout(async () => [], clock, "timeoutMs")(call, signal);
+    await withTimeout(
       () => Promise.reject(new Error("journal")),
       clock,
       "timeoutMs",
@@ -90,7 +90,7 @@ describe("timed", () => {
       return [];
     };
     const controller = new AbortController();
-    await timed(step, clock, "timeoutMs")(call, controller.signal);
+    await withTimeout(step, clock, "timeoutMs")(call, controller.signal);
     await clock.advance(10_000);
     controller.abort();
     expect(given?.aborted).toBe(false);
@@ -108,7 +108,11 @@ describe("timed", () => {
       await ended.promise;
       return [];
     };
-    const work = timed(stuck, clock, "deadlineMs")({ ...call, deadlineMs: 70 }, new AbortController().signal);
+    const work = withTimeout(
+      stuck,
+      clock,
+      "deadlineMs",
+    )({ ...call, deadlineMs: 70 }, new AbortController().signal);
     await clock.advance(70);
     await work;
     expect(await ended.promise).toContain("70 ms");
@@ -116,7 +120,7 @@ describe("timed", () => {
 
   it("sets no time for a note", async () => {
     const clock = fakeClock();
-    await timed(
+    await withTimeout(
       async () => {
         expect(clock.pending).toBe(0);
         return [];

@@ -1,0 +1,201 @@
+import type { Agents } from "../agent.ts";
+import { findTool } from "../builtin-tools.ts";
+import { AgentError } from "../errors.ts";
+import type { FactBody } from "../event.ts";
+import { type Json, toCanonicalJson } from "../json.ts";
+import { getLabels } from "../labels.ts";
+import { toOutcome } from "../perform/outcome.ts";
+import { findAgentByCall, listPendingCalls, type PendingCall } from "../rules/pending-calls.ts";
+import { toSchema, type Validation } from "../schema/schema.ts";
+import { findRunByCall } from "../state/nested-state.ts";
+import type { RunState } from "../state/state.ts";
+import type { MessageBody } from "../store.ts";
+import type { Outcome, Tool } from "../tool.ts";
+
+/** A message to a run. The result of a client's call may be any value until it is stored. */
+export type Message =
+  | Exclude<MessageBody, { type: "result" }>
+  | { readonly type: "result"; readonly callId: string; readonly value: unknown };
+
+type Decision = Extract<Message, { type: "approve" | "deny" }>;
+type ClientResult = Extract<Message, { type: "result" }>;
+
+/** What a message means depends on the run it is sent to. */
+export type MessageContext = { readonly agents: Agents; readonly run: RunState };
+
+const defaultReason = "The run was cancelled.";
+
+/**
+ * Returns the facts that a message becomes; none when it changes nothing, such as the same decision sent twice. Throws
+ * `run_ended`, `unknown_call`, `approval_conflict` or `invalid_input` when the run cannot accept it.
+ */
+export function toFacts(message: Message, context: MessageContext): readonly FactBody[] {
+  const { run } = context;
+  switch (message.type) {
+    case "cancel":
+      return run.done ? [] : [{ type: "cancel_requested", reason: message.reason ?? defaultReason }];
+    case "steer":
+      if (run.done) {
+        const problem = `The run "${run.id}" has ended (${run.done.status}). Start a new run in its session.`;
+        throw new AgentError("run_ended", problem);
+      }
+      return [{ type: "steered", entry: { type: "user", content: message.text } }];
+    case "approve":
+    case "deny":
+      return toDecisionFacts(message, context);
+    case "result":
+      return [toResultFact(message, context)];
+  }
+}
+
+/** Rejects with `invalid_input` when the value of a message does not match its schema. The call keeps waiting. */
+export async function validateMessage(message: Message, context: MessageContext): Promise<void> {
+  if (message.type === "approve") await validateAnswer(message, context);
+  else if (message.type === "result") await validateResult(message, context);
+}
+
+/** Throws when a promise is passed as the result of a call: it would be stored as an empty object. */
+export function assertSettledValue({ callId, value }: ClientResult): void {
+  if (typeof (value as { then?: unknown } | undefined)?.then !== "function") return;
+  throw new AgentError("invalid_input", `The answer to call "${callId}" is a promise. Await it first.`);
+}
+
+function toDecisionFacts(decision: Decision, context: MessageContext): readonly FactBody[] {
+  const { agents, run } = context;
+  const { callId } = decision;
+  const earlierDecision = run.approvals.get(callId);
+  // A tool may ask several questions in one call: each needs its own answer.
+  if (earlierDecision && !isAwaitingDecision(context, callId)) {
+    assertSameDecision(callId, earlierDecision, toReply(decision));
+    return [];
+  }
+  const { question } = getPendingCall(agents, run, { callId, needs: "approval" });
+  if (!question && decision.type === "approve" && decision.value !== undefined)
+    throw new AgentError(
+      "invalid_input",
+      `Call "${callId}" waits for approval, not for a value. Approve it without one.`,
+    );
+  const number = countQuestions(run, callId);
+  return [
+    {
+      type: "approval_resolved",
+      callId,
+      ...toReply(decision),
+      ...(question && number !== undefined && { number }),
+    },
+  ];
+}
+
+type Reply =
+  | { readonly approved: true; readonly value?: Json }
+  | { readonly approved: false; readonly reason?: string };
+
+function toReply(decision: Decision): Reply {
+  if (decision.type === "approve")
+    return { approved: true, ...(decision.value !== undefined && { value: decision.value }) };
+  return { approved: false, ...(decision.reason !== undefined && { reason: decision.reason }) };
+}
+
+/** Decisions that were sent and are not in the state yet, by call and question. */
+export type PendingDecisions = Map<string, Reply>;
+
+/**
+ * Adds a decision and returns a function that takes it back. Throws `approval_conflict` when it contradicts a decision
+ * that was sent before and is not applied yet.
+ */
+export function addPendingDecision(
+  pending: PendingDecisions,
+  message: Decision,
+  run: RunState | undefined,
+): () => void {
+  const key = `${message.callId}#${(run && countQuestions(run, message.callId)) ?? 0}`;
+  const earlierDecision = pending.get(key);
+  const reply = toReply(message);
+  if (earlierDecision) {
+    assertSameDecision(message.callId, earlierDecision, reply);
+    return () => undefined;
+  }
+  pending.set(key, reply);
+  return () => void pending.delete(key);
+}
+
+/** The value is part of an approval: two approvals with different values conflict. */
+function assertSameDecision(callId: string, earlier: Reply, reply: Reply): void {
+  const isSame =
+    earlier.approved && reply.approved
+      ? toCanonicalJson(earlier.value ?? null) === toCanonicalJson(reply.value ?? null)
+      : earlier.approved === reply.approved;
+  if (isSame) return;
+  const verb = earlier.approved ? "approved" : "denied";
+  throw new AgentError("approval_conflict", `Call "${callId}" has already been ${verb}.`);
+}
+
+function toResultFact({ callId, value }: ClientResult, { agents, run }: MessageContext): FactBody {
+  const { name } = getPendingCall(agents, run, { callId, needs: "answer" });
+  const { status, content, binary: _, ...rest }: Outcome = toOutcome(value);
+  const reads = getLabels(findCalledTool({ agents, run }, callId, name) ?? {});
+  return {
+    type: "tool_call_result",
+    id: callId,
+    name,
+    result: content,
+    is_error: status !== "ok",
+    status,
+    attempts: 1,
+    ms: 0,
+    ...rest,
+    ...(reads.length > 0 && { reads }),
+  };
+}
+
+async function validateAnswer(message: Decision, context: MessageContext): Promise<void> {
+  const { callId } = message;
+  if (message.type !== "approve" || !isAwaitingDecision(context, callId)) return;
+  const { name, question } = getPendingCall(context.agents, context.run, { callId, needs: "approval" });
+  if (!question?.schema) return;
+  const schema = toSchema(question.schema, { owner: `a question of "${name}"` });
+  assertValid(await schema.validate(message.value ?? null), {
+    callId,
+    problem: `does not match the schema of the question from "${name}"`,
+  });
+}
+
+async function validateResult({ callId, value }: ClientResult, context: MessageContext): Promise<void> {
+  const { name } = getPendingCall(context.agents, context.run, { callId, needs: "answer" });
+  const { outputSchema } = findCalledTool(context, callId, name) ?? {};
+  const { status, data, content } = toOutcome(value);
+  if (!outputSchema || status !== "ok") return;
+  const problem = `does not match the output schema of "${name}"`;
+  assertValid(await outputSchema.validate(data ?? content), { callId, problem });
+}
+
+function findCalledTool({ agents, run }: MessageContext, callId: string, name: string): Tool | undefined {
+  const agent = findAgentByCall(agents, run, callId);
+  return agent && findTool(agent, name);
+}
+
+function assertValid(result: Validation, { callId, problem }: { callId: string; problem: string }): void {
+  if (result.valid) return;
+  const issues = result.issues.slice(0, 10).join("; ");
+  const message = `The answer to call "${callId}" ${problem}: ${issues}. The call still waits. Send a valid value.`;
+  throw new AgentError("invalid_input", message);
+}
+
+function countQuestions(run: RunState, callId: string): number | undefined {
+  return findRunByCall(run, callId)?.currentTurn?.calls.get(callId)?.questions.length;
+}
+
+function isAwaitingDecision({ agents, run }: MessageContext, callId: string): boolean {
+  return listPendingCalls(agents, run).some((call) => call.callId === callId && call.needs === "approval");
+}
+
+type PendingCallQuery = { readonly callId: string; readonly needs: PendingCall["needs"] };
+
+function getPendingCall(agents: Agents, run: RunState, { callId, needs }: PendingCallQuery): PendingCall {
+  const pending = listPendingCalls(agents, run).filter((call) => call.needs === needs);
+  const call = pending.find((candidate) => candidate.callId === callId);
+  if (call) return call;
+  const known = pending.map((candidate) => `"${candidate.callId}"`).join(", ") || "none";
+  const message = `Call "${callId}" does not wait for an ${needs}. Calls that do: ${known}.`;
+  throw new AgentError("unknown_call", message);
+}

@@ -1,0 +1,133 @@
+import { type Agents, indexAgents, type ModelChoice } from "../agent.ts";
+import type { Effect, Engine, Step } from "../effect.ts";
+import { AgentError, describeThrown } from "../errors.ts";
+import { createEventStream } from "../loop/event-stream.ts";
+import { createInbox } from "../loop/inbox.ts";
+import type { Log } from "../loop/log.ts";
+import { runLoop } from "../loop/loop.ts";
+import { direct, withConcurrencyLimit, withJournal, withRetry, withTimeout } from "../loop/steps.ts";
+import type { Model } from "../model.ts";
+import { namedModel } from "../models/named-model.ts";
+import type { AgentRequest } from "../perform/call-agent.ts";
+import type { Io } from "../perform/io.ts";
+import { createDynamicTools } from "../perform/live-tools.ts";
+import { perform } from "../perform/perform.ts";
+import { maskedIo } from "../secrets/masked-io.ts";
+import type { State } from "../state/state.ts";
+import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
+import type { RunServices } from "./services.ts";
+
+/** One run whose effects are performed. */
+export type EngineContext = {
+  readonly agents: Agents;
+  readonly state: State;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether the run may suspend until its model's provider can be called again. */
+  readonly canSuspend: boolean;
+};
+
+/** Creates the engine that performs the effects of one run and executes its nested runs. */
+export function createEngine(services: RunServices, context: EngineContext): Engine {
+  const { state, signal } = context;
+  const engine = direct(createStep(services, context), signal);
+
+  async function endNestedFirst(effects: readonly Effect[]): Promise<void> {
+    for (const callId of effects.flatMap(getSettledCalls)) await endNestedRun(services, state, callId);
+    await engine.all(effects);
+  }
+  return {
+    all(effects) {
+      // A cancelled run still records its end. A run that lost its lease or its store cannot, and would loop forever.
+      if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
+      return state.run?.nested.size ? endNestedFirst(effects) : engine.all(effects);
+    },
+  };
+}
+
+/** Calls that get their result from a cancellation or a refusal, not from the nested run that answers them. */
+function getSettledCalls(effect: Effect): readonly string[] {
+  if (effect.type === "tool") return effect.refused ? [effect.callId] : [];
+  if (effect.type !== "note") return [];
+  return effect.facts.flatMap((fact) => (fact.type === "tool_call_result" ? fact.id : []));
+}
+
+function createStep(services: RunServices, { agents, state, log, canSuspend }: EngineContext): Step {
+  const { store, lease, clock, context, hooks, masking } = services;
+  const { sessionId } = state;
+  const unmaskedIo: Io = {
+    agents,
+    state,
+    clock,
+    context,
+    hooks,
+    blobs: {
+      put: (blob) => store.putBlob(sessionId, blob),
+      get: (handle) => store.getBlob(sessionId, handle),
+    },
+    emit: log.emit,
+    resolveModel,
+    runNested: (request, callId, signal) => runNested(services, state, { request, callId, signal }),
+  };
+  const io = masking ? maskedIo(unmaskedIo, masking) : unmaskedIo;
+  const step: Step = (effect, signal) =>
+    lease.isCurrent() ? perform(effect, io, signal) : lease.renew().then(() => perform(effect, io, signal));
+  const attempt = withTimeout(step, clock, "timeoutMs");
+  const attempts = withRetry(attempt, { clock, canSuspend, emit: log.emit });
+  const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), log);
+  return withConcurrencyLimit(journaled, state.run?.policy.maxConcurrency ?? 1);
+}
+
+function resolveModel(choice: ModelChoice): Model {
+  return typeof choice === "string" ? namedModel(choice) : choice;
+}
+
+type NestedCall = { readonly request: AgentRequest; readonly callId: string; readonly signal: AbortSignal };
+
+/** Starts or continues the run that answers a call, until it ends or waits. */
+async function runNested(
+  services: RunServices,
+  parent: State,
+  { request, callId, signal }: NestedCall,
+): Promise<void> {
+  if (!parent.run) return;
+  const { agent } = request;
+  const log = createNestedLog(services, parent, { callId, agent: agent.name });
+  if (!parent.run.nested.has(callId)) await log.append([buildNestedStart(request, parent.run)], "start");
+  const state = parent.run.nested.get(callId);
+  if (!state?.run || state.run.done) return;
+  const inbox = createInbox();
+  const controller = new AbortController();
+  const stop = () => {
+    const { code } = signal.reason ?? {};
+    // Without its lease or its store the run cannot record anything.
+    if (code !== "cancelled" && code !== "tool_timeout") return controller.abort(signal.reason);
+    const { message } = describeThrown(signal.reason, "cancelled");
+    inbox.put({ type: "cancel", reason: message });
+    controller.abort(new AgentError("cancelled", message));
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const ownAgents = indexAgents(agent);
+  const tools = createDynamicTools(ownAgents);
+  const agents = tools?.agents ?? ownAgents;
+  try {
+    const context = { agents, state, log, signal: controller.signal, canSuspend: false };
+    const engine = createEngine(services, context);
+    // This stream has no readers: events go to the stream of the root run.
+    const stream = createEventStream();
+    await runLoop({
+      agents,
+      state,
+      engine,
+      log,
+      inbox,
+      stream,
+      tools,
+      shutdownSignal: services.shutdownSignal,
+      onSuspend: () => undefined,
+    });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

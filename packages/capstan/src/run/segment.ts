@@ -1,0 +1,184 @@
+import type { Agents } from "../agent.ts";
+import { findTool } from "../builtin-tools.ts";
+import { systemClock } from "../clock.ts";
+import { AgentError, describeThrown } from "../errors.ts";
+import { type FactBody, isFact } from "../event.ts";
+import { createId } from "../ids.ts";
+import type { EventStream } from "../loop/event-stream.ts";
+import { type Inbox, syncInbox } from "../loop/inbox.ts";
+import { acquireLease, type HeldLease } from "../loop/lease.ts";
+import { type Log, openLog, type SessionLog } from "../loop/log.ts";
+import { runLoop } from "../loop/loop.ts";
+import { truncateAnswer } from "../perform/fit-answer.ts";
+import type { DynamicTools } from "../perform/live-tools.ts";
+import { findAgentByCall } from "../rules/pending-calls.ts";
+import type { Masking } from "../secrets/mask.ts";
+import { maskedLog } from "../secrets/masked-log.ts";
+import { apply } from "../state/apply.ts";
+import type { State } from "../state/state.ts";
+import { createEngine } from "./engine.ts";
+import type { OpenRunOptions } from "./open-run.ts";
+import { buildResult, type Result } from "./result.ts";
+
+/** What the segments of one run share in this process. */
+export type SegmentContext = {
+  readonly agents: Agents;
+  readonly tools: DynamicTools | undefined;
+  /** Undefined when the run has no secrets: then nothing is masked. */
+  readonly masking: Masking | undefined;
+  readonly state: State;
+  readonly stream: EventStream;
+  readonly inbox: Inbox;
+  readonly controller: AbortController;
+  onSuspend(): void;
+};
+
+/** Executes one segment: from a start or an answer to the end of the run or its next suspension. */
+export async function runSegment(options: OpenRunOptions, context: SegmentContext): Promise<Result> {
+  const { runId, store, shared } = options;
+  const { agents, state } = context;
+  const executedRun = { runId, sessionId: state.sessionId };
+  shared?.onRunStart?.(executedRun);
+  try {
+    await runWithLease(options, context);
+    // A sender that saw the lease taken did not resume the run, so check for messages before returning.
+    while (shared && !state.run?.done && (await store.listMessages(runId)).length > 0) {
+      try {
+        await runWithLease(options, context);
+      } catch (thrown) {
+        if (describeThrown(thrown, "store_failed").code !== "session_busy") throw thrown;
+        break;
+      }
+    }
+  } finally {
+    shared?.onRunEnd?.(executedRun);
+  }
+  if (state.run?.id !== runId)
+    throw new AgentError("unknown_run", `Run "${runId}" was not found in session "${state.sessionId}".`);
+  return buildResult(agents, state, state.run);
+}
+
+/** Acquires the session's lease, folds new facts, appends `run_start`, runs the loop, and releases the lease. */
+async function runWithLease(options: OpenRunOptions, context: SegmentContext): Promise<void> {
+  const { runId, store, shared } = options;
+  const { agents, state, inbox, controller } = context;
+  const { sessionId } = state;
+  const lease = await acquireLease({
+    store,
+    sessionId,
+    owner: shared ? createId(shared.owner, "/") : createId(runId, "."),
+    leaseMs: shared?.leaseMs,
+    clock: shared?.clock,
+    onLost: (error) => controller.abort(error),
+  });
+  const abort = (reason = "The run was cancelled.") => controller.abort(new AgentError("cancelled", reason));
+  const sync = shared && syncInbox({ store, sessionId, runId, inbox, abort });
+  try {
+    await foldNewFacts(options, context);
+    const { sessionLog, log } = openLogs(options, context, lease);
+    if (state.run?.id !== runId) await options.start(log, state);
+    if (state.run?.id !== runId) return;
+    await recordContinuation(options, state, log);
+    await sync?.pull();
+    const { context: callContext, hooks = {}, clock = systemClock } = options;
+    const { shutdownSignal } = shared ?? {};
+    const services = { store, lease, clock, context: callContext, hooks, log: sessionLog, shutdownSignal };
+    const engine = createEngine(
+      { ...services, masking: context.masking },
+      { agents, state, log, signal: controller.signal, canSuspend: shared !== undefined },
+    );
+    await runLoop({
+      ...context,
+      engine,
+      log,
+      shutdownSignal,
+      truncateFact: (fact) => truncateFact(options, context, fact),
+      pull: sync?.pull,
+      retryPull: sync?.retryPull,
+    });
+  } finally {
+    sync?.close();
+    await lease.release();
+  }
+}
+
+/** Folds facts from the log that are not in the state yet, up to the end of this run. */
+async function foldNewFacts({ store, runId }: OpenRunOptions, { masking, state, stream }: SegmentContext) {
+  const position = state.seq;
+  for (const stored of await store.read(state.sessionId, position)) {
+    const isNextRun = stored.type === "run_start" && stored.parentRunId === undefined;
+    if (state.run?.id === runId && isNextRun) return;
+    // The process that stored the fact may not have known the secrets.
+    const fact = masking ? masking.fact(stored) : stored;
+    apply(state, fact);
+    if (position > 0) stream.push(fact); // written by another process while this run waited
+  }
+}
+
+/** Records that another process takes over, or that the time a run waited for has come. */
+async function recordContinuation({ shared, clock = systemClock }: OpenRunOptions, state: State, log: Log) {
+  const { run } = state;
+  if (!run) return;
+  if (shared?.isTakeover && !run.done && !run.waiting)
+    await log.append([{ type: "recovered", owner: shared.owner }], `${state.seq}`);
+  if (run.wakeAt !== undefined && clock.now() >= run.wakeAt)
+    await log.append([{ type: "woken" }], `${state.seq}`);
+}
+
+/** Truncates the result that a client sent. Masks it first, so that no half of a secret remains. */
+async function truncateFact(
+  { store }: OpenRunOptions,
+  { agents, masking, state }: SegmentContext,
+  fact: FactBody,
+): Promise<FactBody> {
+  const { run, sessionId } = state;
+  if (fact.type !== "tool_call_result" || !run) return fact;
+  const agent = findAgentByCall(agents, run, fact.id);
+  return truncateAnswer(masking ? masking.fact(fact) : fact, {
+    tool: agent && findTool(agent, fact.name),
+    policy: run.policy,
+    blobs: { put: (blob) => store.putBlob(sessionId, blob) },
+  });
+}
+
+/** `log` masks secrets. Nested runs mask their own facts, so they write through `sessionLog`. */
+type Logs = { readonly sessionLog: SessionLog; readonly log: Log };
+
+function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: HeldLease): Logs {
+  const { store, runId, agents, shared, hooks, clock = systemClock } = options;
+  const { masking, state, stream, inbox, controller } = context;
+  let isHookActive = hooks?.onEvent !== undefined;
+  const reportHookError = (thrown: unknown) => {
+    if (!isHookActive) return;
+    isHookActive = false;
+    const { message: cause } = describeThrown(thrown, "tool_failed");
+    const message = `The onEvent hook threw and is not called again: ${cause}`;
+    // No fact may follow the end. If this append fails, the run itself fails.
+    if (!state.run?.done)
+      log.append([{ type: "warning", code: "hook_failed", message }], "hook").catch(() => undefined);
+  };
+  const sessionLog = openLog({
+    store,
+    lease,
+    state,
+    clock,
+    runId,
+    agent: agents.keys().next().value ?? "",
+    emit(event) {
+      stream.push(event);
+      if (shared && !isFact(event)) store.publish(state.sessionId, [{ after: state.seq, delta: event }]);
+      if (!isHookActive) return;
+      try {
+        const returned: unknown = hooks?.onEvent?.(event);
+        // An async hook is not awaited; its rejection must not end the process.
+        if (returned instanceof Promise) returned.catch(reportHookError);
+      } catch (thrown) {
+        reportHookError(thrown);
+      }
+    },
+    fail: (error) => controller.abort(error),
+    inbox,
+  });
+  const log: Log = masking ? maskedLog(sessionLog, masking) : sessionLog;
+  return { sessionLog, log };
+}

@@ -1,0 +1,20 @@
+import type { Clock } from "../clock.ts";
+import type { HeldLease } from "../loop/lease.ts";
+import type { SessionLog } from "../loop/log.ts";
+import type { CallHooks } from "../perform/io.ts";
+import type { Masking } from "../secrets/mask.ts";
+import type { Store } from "../store.ts";
+
+/** What a run and its nested runs share while they hold the session. */
+export type RunServices = {
+  readonly store: Store;
+  readonly lease: HeldLease;
+  readonly clock: Clock;
+  readonly context: unknown;
+  readonly hooks: CallHooks;
+  /** Undefined when the run has no secrets. */
+  readonly masking: Masking | undefined;
+  /** Writes without masking. */
+  readonly log: SessionLog;
+  readonly shutdownSignal: AbortSignal | undefined;
+};
