@@ -55,8 +55,8 @@ export async function measureColdStart({ rounds, starts, log }: Plan): Promise<S
   for (let round = 0; round < rounds; round++) {
     const home = mkdtempSync(join(tmpdir(), "capstan-bench-"));
     try {
-      for (const { title, nodeArguments: words } of starts)
-        measured.get(title)?.push(await startOnce(words, home));
+      for (const { title, nodeArguments } of starts)
+        measured.get(title)?.push(await startOnce(nodeArguments, home));
     } finally {
       rmSync(home, { recursive: true });
     }

@@ -42,10 +42,10 @@ function formatEnvironment({ plan }: Results): string {
 }
 
 function formatGoals(results: Results): string {
-  const rows = goals.flatMap(({ title: what, limit, measure }) => {
+  const rows = goals.flatMap(({ title, limit, measure }) => {
     const value = measure(results);
     if (value === undefined) return [];
-    return [[what, `at most ${limit}`, value.toFixed(2), value <= limit ? "met" : "**missed**"]];
+    return [[title, `at most ${limit}`, value.toFixed(2), value <= limit ? "met" : "**missed**"]];
   });
   return rows.length === 0
     ? ""

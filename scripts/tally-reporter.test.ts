@@ -7,7 +7,7 @@ const createFile = (
   states: readonly State[],
   errors = 0,
   suiteErrors = 0,
-  late: readonly number[] = [],
+  flaky: readonly number[] = [],
 ): TestFile => ({
   errors: () => Array(errors).fill("error"),
   children: {
@@ -15,7 +15,7 @@ const createFile = (
       states.map((state, index) => ({
         fullName: `${state} ${index}`,
         result: () => ({ state }),
-        diagnostic: () => ({ flaky: late.includes(index) }),
+        diagnostic: () => ({ flaky: flaky.includes(index) }),
       })),
     allSuites: () => [{ errors: () => Array(suiteErrors).fill("error") }],
   },
@@ -35,6 +35,6 @@ it("counts load errors, failing hooks, unhandled errors and unfinished tests as 
 it("lists the tests that passed on a retry", () => {
   expect(computeTally([createFile(["passed", "passed"], 0, 0, [1])], 0)).toMatchObject({
     passed: 2,
-    late: ["passed 1"],
+    flaky: ["passed 1"],
   });
 });

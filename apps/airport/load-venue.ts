@@ -50,7 +50,7 @@ type Spot = { readonly feature: Feature; readonly unit: Feature; readonly at: Po
 
 function findSpots({ amenity, occupant, anchor, unit: unitIds }: Imdf): Spot[] {
   const unitsById = new Map(unitIds.map((unit) => [unit.id, unit]));
-  const anchorsById = new Map(anchor.map((one) => [one.id, one]));
+  const anchorsById = new Map(anchor.map((feature) => [feature.id, feature]));
   const createSpot = (feature: Feature, at: Position | undefined, unitId: unknown): Spot[] => {
     const unit = unitsById.get(String(unitId));
     return at && unit && getLabel(feature.properties.name) !== "" ? [{ feature, unit, at }] : [];

@@ -27,7 +27,7 @@ describe("a color", () => {
     ["light blue", "light blue"],
     ["#FF0000", "red (#ff0000)"],
     ["#123456", "#123456"],
-  ])("%s is told as %s", (said, told) => {
+  ])("%s is formatted as %s", (said, told) => {
     expect(formatColor(said)).toBe(told);
   });
 });

@@ -86,14 +86,14 @@ export function defineCommand<Input>(graphContext: GraphContext, command: Comman
 }
 
 async function loadContext(
-  { catalog: catalogue, views }: GraphContext,
+  { catalog, views }: GraphContext,
   sessionId: string,
   signal: AbortSignal,
 ): Promise<CommandContext> {
   const storedView = await views.read(sessionId);
   const view =
-    storedView && catalogue.names.includes(storedView.graph) ? storedView : createView(catalogue.first);
-  return { network: await catalogue.get(view.graph, signal), view, signal };
+    storedView && catalog.names.includes(storedView.graph) ? storedView : createView(catalog.first);
+  return { network: await catalog.get(view.graph, signal), view, signal };
 }
 
 /** The model gets the result as JSON with counts of affected elements; the user sees the picture. */

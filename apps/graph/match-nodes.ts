@@ -11,8 +11,8 @@ export function getPlainText(selector: string): string | undefined {
 
 /** Returns the named nodes without duplicates, or undefined if any name is unknown: a partial result would mislead. */
 export function matchNodes(network: Network, text: string): readonly NetworkNode[] | undefined {
-  const whole = matchOne(network, text);
-  if (whole) return whole;
+  const direct = matchOne(network, text);
+  if (direct) return direct;
   const parts = text.split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/iu).filter((part) => part !== "");
   const found = parts.map((part) => matchOne(network, part));
   if (parts.length < 2 || found.includes(undefined)) return undefined;

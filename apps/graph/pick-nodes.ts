@@ -52,18 +52,18 @@ function selectMembers<Kind>(
   memberName: string,
 ): readonly Kind[] {
   const selector = parseSelector(source);
-  const known = [...new Set(members.flatMap(({ properties: given }) => Object.keys(given)))];
+  const known = [...new Set(members.flatMap(({ properties }) => Object.keys(properties)))];
   const unknown = selector.properties.find((property) => !known.includes(property));
   if (unknown !== undefined && members.length > 0)
     throw new Refusal(
       `No ${memberName} has the property "${unknown}".${suggestName(unknown, known)} Known properties: ${known.join(", ")}.`,
     );
-  return members.filter(({ properties: given }) => selector.matches(given)).map(({ member }) => member);
+  return members.filter(({ properties }) => selector.matches(properties)).map(({ member }) => member);
 }
 
 /** Selects nodes by ids or names, or by a selector. Throws a refusal without either. */
 export function pickNodes(network: Network, { nodeIds, selector }: NodeSelection): readonly NetworkNode[] {
-  if (nodeIds !== undefined) return [...new Set(nodeIds.map((said) => getNode(network, said)))];
+  if (nodeIds !== undefined) return [...new Set(nodeIds.map((nameOrId) => getNode(network, nameOrId)))];
   if (selector !== undefined) return selectNodes(network, selector);
   throw new Refusal(
     "Specify the nodes with nodeIds or a selector: names, a type, type == 'cat' and age > 4, or * for all.",

@@ -28,14 +28,14 @@ export function createPicture(network: Network, view: View, options: PictureOpti
 type PictureSource = { readonly network: Network; readonly view: View; readonly maxNodes: number };
 
 function buildProps(
-  { network, view, maxNodes: most }: PictureSource,
+  { network, view, maxNodes }: PictureSource,
   { flash = [], replies }: PictureOptions,
 ): GraphProps {
-  const shownIds = selectNodeIds(network, new Set([...flash, ...view.zoomTo]), most);
+  const shownIds = selectNodeIds(network, new Set([...flash, ...view.zoomTo]), maxNodes);
   const nodes = network.nodes.filter(({ id }) => shownIds.has(id));
   const edges = network.edges
     .filter(({ from, to }) => shownIds.has(from) && shownIds.has(to))
-    .slice(0, 2 * most);
+    .slice(0, 2 * maxNodes);
   const isWhole = nodes.length === network.nodes.length && edges.length === network.edges.length;
   const part = `${nodes.length} of ${network.nodes.length} nodes, ${edges.length} of ${network.edges.length} edges`;
   const zoomTo = view.zoomTo.filter((id) => shownIds.has(id));

@@ -251,7 +251,7 @@ describe("a model that never stops", () => {
   it.each<[what: string, script: Script]>([
     ["the same call", () => createCall("queryGraph", { query: "nodeCount" })],
     ["another call each time", (_, n) => createCall("sampleData", { count: n + 1 })],
-  ])("with %s is asked exactly 5 times, and the run fails by name (S2-05, S2-16, S2-27, S2-45)", async (_, script) => {
+  ])("with %s is called exactly 5 times, and the run fails with a named error (S2-05, S2-16, S2-27, S2-45)", async (_, script) => {
     const { result, model, events } = await runScript("Loop", script);
     expect(model.requests).toHaveLength(5);
     expect(model.requests.at(-1)?.tools).not.toEqual([]);

@@ -7,12 +7,12 @@ const selectorSyntax =
 
 export const selectorInput: Json = {
   type: "string",
-  description: `Which nodes, such as type == 'cat' and age > 4. Properties: those of the nodes, and id, degree. ${selectorSyntax}. Names work too: Whiskers and Mittens`,
+  description: `Which nodes, such as type == 'cat' and age > 4. Properties: all node properties, and id, degree. ${selectorSyntax}. Names work too: Whiskers and Mittens`,
 };
 
 export const edgeSelectorInput: Json = {
   type: "string",
-  description: `Which edges, such as type == 'lives_in'. Properties: those of the edges, and id, from, to, fromName, toName. ${selectorSyntax}`,
+  description: `Which edges, such as type == 'lives_in'. Properties: all edge properties, and id, from, to, fromName, toName. ${selectorSyntax}`,
 };
 
 export const nodeIdsInput: Json = {

@@ -106,9 +106,9 @@ describe("random selectors", () => {
       fc.property(
         tree,
         fc.dictionary(properties, text, { noNullPrototype: true }),
-        ({ source: says, test }, given) => {
-          fc.pre(says.length <= 2000);
-          expect(parseSelector(says).matches(given)).toBe(test(given));
+        ({ source, test }, given) => {
+          fc.pre(source.length <= 2000);
+          expect(parseSelector(source).matches(given)).toBe(test(given));
         },
       ),
     );

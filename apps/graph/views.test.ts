@@ -77,7 +77,7 @@ describe("the views of sessions", () => {
     { edgeColours: 7 },
     { zoomTo: "cat1" },
     { zoomTo: [7] },
-  ])("begin anew where a file has %j in it", async (part) => {
+  ])("start over if the file contains %j", async (part) => {
     await openViews(folder).write("a", blue);
     const [file = ""] = readdirSync(folder);
     writeFileSync(join(folder, file), JSON.stringify({ ...blue, ...part }));

@@ -117,8 +117,8 @@ type SearcherOptions = Parameters<typeof buildInstructions>[0] & {
 function createSearcherFactory({
   model,
   summaryModel,
-  library: shelf,
-}: SearcherContext): (createSearcher: SearcherOptions) => Agent {
+  library,
+}: SearcherContext): (options: SearcherOptions) => Agent {
   return ({ name, tools, handoffs = [], ...prompt }) =>
     defineAgent({
       name,
@@ -127,7 +127,7 @@ function createSearcherFactory({
       instructions: buildInstructions(prompt),
       tools,
       handoffs,
-      fallbackTool: fallBack(shelf),
+      fallbackTool: fallBack(library),
       policy,
     });
 }

@@ -24,14 +24,19 @@ function createProject(): string {
 
 describe("a user-defined agent", () => {
   it("has its own prompt, finds nothing outside its sources, and can hand off to the agents in code (S3-09, S3-54)", async () => {
-    const shelf = createLibrary({ root: createProject(), indexFolder: false });
+    const library = createLibrary({ root: createProject(), indexFolder: false });
     const model = scriptedModel([
       { calls: [{ name: "search_knowledge_base", input: { query: "wind" } }] },
       { calls: [{ name: "get_document", input: { id: "kite" } }] },
       { text: "It measures wind [1]." },
     ]);
-    const coded = await knowledge({ model, library: shelf });
-    const agents = storedAgents({ store: memory(), coded, models: [model], ...getStoredAgentOptions(shelf) });
+    const coded = await knowledge({ model, library });
+    const agents = storedAgents({
+      store: memory(),
+      coded,
+      models: [model],
+      ...getStoredAgentOptions(library),
+    });
     await agents.save(
       {
         format: 1,
@@ -55,7 +60,7 @@ describe("a user-defined agent", () => {
   });
 
   it("shows a mailbox only to its owner, regardless of who created the agent or asks it (A84)", async () => {
-    const shelf = createLibrary({ root: createProject(), indexFolder: false });
+    const library = createLibrary({ root: createProject(), indexFolder: false });
     const model = scriptedModel(({ history }) =>
       history.at(-1)?.type === "user"
         ? { calls: [{ name: "search_email", input: { query: "budget" } }] }
@@ -63,8 +68,8 @@ describe("a user-defined agent", () => {
     );
     const mailbox = { ...fictionalMailbox, owner: "ada" };
     const server = createServer({
-      agents: await knowledge({ model, library: shelf, mailbox }),
-      storedAgents: { models: [model], ...getStoredAgentOptions(shelf, mailbox) },
+      agents: await knowledge({ model, library, mailbox }),
+      storedAgents: { models: [model], ...getStoredAgentOptions(library, mailbox) },
       store: memory(),
     });
     onTestFinished(() => server.close(0));

@@ -4,7 +4,7 @@ import { scriptedModel } from "capstan/testing";
 
 const count = defineTool({
   name: "count_words",
-  description: "Counts the words of a text",
+  description: "Counts the words in a text",
   input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   effects: "none",
   execute({ text }, { progress }) {

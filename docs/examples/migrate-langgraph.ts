@@ -14,7 +14,7 @@ const book = defineTool({
     const [answer] = answers;
     // Was `interrupt({ … })`. As there, the tool runs again from the start, so ask before you act.
     if (!answer) return { ask: { message: `Inside or outside, for ${guests}?` } };
-    return answer.approved ? `A table ${answer.value}, for ${guests}.` : { error: "Nobody wanted a table." };
+    return answer.approved ? `A table ${answer.value}, for ${guests}.` : { error: "The user declined." };
   },
 });
 

@@ -15,7 +15,7 @@ const refund = defineTool({
 
 const billing = defineAgent({
   name: "billing",
-  instructions: "You pay back what people ask for, if they have a reason.",
+  instructions: "You refund orders if the customer has a reason.",
   model: scriptedModel([
     { calls: [{ name: "refund", input: { order: "B-17", euros: 90 } }] },
     { text: "B-17 is paid back." },

@@ -12,7 +12,7 @@ import {
   toLabel,
   toPolygon,
 } from "./draft.ts";
-import { closeSpines, drawPassages, drawTerminal, type TerminalDrawing } from "./draw-terminal.ts";
+import { closeSpines, drawPassages, drawTerminal } from "./draw-terminal.ts";
 import { terminals } from "./harbor-plan.ts";
 
 export const harborFolder: string = join(import.meta.dirname, "harbor");
@@ -40,9 +40,7 @@ export function generateVenue(): ReadonlyMap<string, string> {
     const [from, to, next] = [drawings[index], drawings[index + 1], terminals[index + 1]];
     if (from && to && next) drawPassages(draft, { from, to, west: east, east: next.west });
   });
-  drawings.forEach((one: TerminalDrawing) => {
-    closeSpines(one);
-  });
+  for (const drawing of drawings) closeSpines(drawing);
   return serializeFiles(draft);
 }
 

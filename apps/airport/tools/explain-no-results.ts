@@ -5,7 +5,7 @@ import { formatLocation, type Place, type Venue } from "../venue/venue.ts";
 
 const maxAlternatives = 3;
 
-/** Says what was searched for and where, and suggests alternatives. */
+/** Repeats the query and suggests alternatives. */
 export function explainNoResults(venue: Venue, query: PlaceQuery): ToolReturn {
   const { term, ...filters } = query;
   const what = term === undefined ? "Nothing" : `Nothing for "${term}"`;
@@ -22,8 +22,8 @@ const securityLabels: { readonly [value: string]: string } = {
 
 function suggestElsewhere(venue: Venue, term: string | undefined): string {
   if (term === undefined) return "";
-  const { places, match: how } = searchPlaces(venue, { term });
-  if (how === "partial" || places.length === 0) return "";
+  const { places, match } = searchPlaces(venue, { term });
+  if (match === "partial" || places.length === 0) return "";
   const named = places.slice(0, maxAlternatives).map((place) => `${place.name} (${formatLocation(place)})`);
   const more = places.length - named.length;
   return ` Elsewhere: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;

@@ -114,7 +114,7 @@ function runSearch(
     result.match === "partial" && "No place matches all of the words.",
     from && describeAccuracy(venue),
   ];
-  const note = notes.filter((one) => one).join(" ");
+  const note = notes.filter(Boolean).join(" ");
   const where = from ? ` near ${from.name}` : "";
   return {
     message:
@@ -147,8 +147,8 @@ function rankByDistance(
 }
 
 /** The searched name matches places with different names. */
-const isAmbiguous = ({ match: how, places }: SearchResult): boolean =>
-  how === "exact" && new Set(places.map(({ name }) => name)).size > 1;
+const isAmbiguous = ({ match, places }: SearchResult): boolean =>
+  match === "exact" && new Set(places.map(({ name }) => name)).size > 1;
 
 /** Asks the user to choose, with a reply button for each place. */
 function askWhichPlace(

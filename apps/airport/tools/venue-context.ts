@@ -29,12 +29,12 @@ export function getPlaceByName(venue: Venue, name: string): Place {
   if (place && found.length === 1) return place;
   const suggestion = suggestName(
     name,
-    venue.places.map((one) => one.name),
+    venue.places.map((place) => place.name),
   );
   throw new AgentError(
     "invalid_input",
     place
-      ? `"${name}" matches several places: ${found.map((one) => `${one.name} (${formatLocation(one)})`).join(", ")}.`
+      ? `"${name}" matches several places: ${found.map((match) => `${match.name} (${formatLocation(match)})`).join(", ")}.`
       : `No place at ${venue.name} is named "${name}".${suggestion}`,
   );
 }

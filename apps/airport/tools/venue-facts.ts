@@ -78,8 +78,8 @@ function listCategories({ places: allPlaces }: Venue): ToolReturn {
 function countPlaces(venue: Venue, kind: string, within?: string): ToolReturn {
   const categories = [...new Set(venue.places.map(({ category }) => category))];
   const normalizedKind = normalizeWords(kind).join(" ");
-  const category = categories.find((one) =>
-    [one, ...getSynonyms(one)].some((word) => normalizeWords(word).join(" ") === normalizedKind),
+  const category = categories.find((name) =>
+    [name, ...getSynonyms(name)].some((word) => normalizeWords(word).join(" ") === normalizedKind),
   );
   const names = venue.buildings.flatMap(({ name, areas }) => [name, ...areas]);
   const area = names.find(

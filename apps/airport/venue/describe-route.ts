@@ -72,7 +72,7 @@ type Turn = "left" | "right" | undefined;
 function describeStep({ walking, levels }: Venue, { kind, area, hops }: RouteStep, turnSide: Turn): string {
   const metres = hops.reduce((sum, hop) => sum + hop.metres, 0);
   const ordinal = walking?.nodes[hops.at(-1)?.to ?? 0]?.ordinal;
-  const level = levels.find((one) => one.ordinal === ordinal)?.name ?? "the other level";
+  const level = levels.find((candidate) => candidate.ordinal === ordinal)?.name ?? "the other level";
   switch (kind) {
     case "lift":
       return `Take the lift to ${level}`;

@@ -28,8 +28,8 @@ export function searchPlaces(venue: Venue, query: PlaceQuery): SearchResult {
       place.aliases.some((alias) => getTopicWords(alias).join(" ") === searchedName),
   );
   if (named.length > 0) return { places: named, match: "exact", query };
-  const meant = parseTerm(venue, query);
-  return { ...matchWords(venue, meant), query: meant };
+  const parsedQuery = parseTerm(venue, query);
+  return { ...matchWords(venue, parsedQuery), query: parsedQuery };
 }
 
 function matchWords(venue: Venue, query: PlaceQuery): Omit<SearchResult, "query"> {
@@ -38,13 +38,13 @@ function matchWords(venue: Venue, query: PlaceQuery): Omit<SearchResult, "query"
   if (words.length === 0) return { places, match: "full" };
   const ratedPlaces = places
     .map((place) => ({ place, ...ratePlace(place, words) }))
-    .filter(({ said }) => said > 0);
-  const maxMatched = Math.max(0, ...ratedPlaces.map(({ said }) => said));
+    .filter(({ matchedWords }) => matchedWords > 0);
+  const maxMatched = Math.max(0, ...ratedPlaces.map(({ matchedWords }) => matchedWords));
   // A number must match: gate Z99 is not just any gate.
   const isNumbered = words.some((word) => /\d/.test(word));
   if (isNumbered && maxMatched < words.length) return { places: [], match: "full" };
   const best = ratedPlaces
-    .filter(({ said }) => said === maxMatched)
+    .filter(({ matchedWords }) => matchedWords === maxMatched)
     .sort((left, right) => right.rank - left.rank);
   // Accept a typo ("gate" for "game") only if no place matches exactly.
   const certain = best.filter(({ rank }) => rank > typoScore);
@@ -65,10 +65,13 @@ function matchesFilters(place: Place, { categoryId, buildingId, level, security 
 }
 
 /** Counts the matching words. The rank is coarse on purpose, so that distance decides among similar places. */
-function ratePlace(place: Place, words: readonly string[]): { readonly said: number; readonly rank: number } {
+function ratePlace(
+  place: Place,
+  words: readonly string[],
+): { readonly matchedWords: number; readonly rank: number } {
   const scores = words.map((word) => scoreWord(place, word));
   return {
-    said: scores.filter((score) => score > 0).length,
+    matchedWords: scores.filter((score) => score > 0).length,
     rank: Math.min(...scores.filter((score) => score > 0)),
   };
 }
@@ -86,8 +89,8 @@ function scoreWord(place: Place, word: string): number {
   if (ownWords.includes(word)) return 3;
   if ([place.building, place.area, place.level].flatMap(normalizeWords).includes(word)) return 2;
   if (normalizeWords(place.description).includes(word)) return 1;
-  const isPrefix = word.length >= 4 && ownWords.some((one) => one.startsWith(word));
-  return isPrefix || ownWords.some((one) => isTypo(word, one)) ? typoScore : 0;
+  const isPrefix = word.length >= 4 && ownWords.some((ownWord) => ownWord.startsWith(word));
+  return isPrefix || ownWords.some((ownWord) => isTypo(word, ownWord)) ? typoScore : 0;
 }
 
 /** Rank of a place for a term, for sorting by match before distance. */

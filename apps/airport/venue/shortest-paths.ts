@@ -16,7 +16,7 @@ const allowAll: Avoid = () => false;
 
 /** Dijkstra's algorithm: the shortest paths from one node to all others. */
 export function findShortestPaths(
-  { connections: ways }: WalkingGraph,
+  { connections }: WalkingGraph,
   start: number,
   avoid: Avoid = allowAll,
 ): ShortestPaths {
@@ -28,12 +28,12 @@ export function findShortestPaths(
     const distance = open.get(node) ?? 0;
     open.delete(node);
     metres.set(node, distance);
-    for (const way of ways[node] ?? []) {
-      if (metres.has(way.to) || avoid(way.kind)) continue;
-      const through = distance + way.metres;
-      if (through >= (open.get(way.to) ?? Number.POSITIVE_INFINITY)) continue;
-      open.set(way.to, through);
-      hops.set(way.to, { ...way, from: node });
+    for (const connection of connections[node] ?? []) {
+      if (metres.has(connection.to) || avoid(connection.kind)) continue;
+      const through = distance + connection.metres;
+      if (through >= (open.get(connection.to) ?? Number.POSITIVE_INFINITY)) continue;
+      open.set(connection.to, through);
+      hops.set(connection.to, { ...connection, from: node });
     }
   }
   return { metres, hops };
@@ -53,7 +53,7 @@ function findNearest(open: ReadonlyMap<number, number>): number | undefined {
 /** Returns the hops to a node in order, or undefined if it cannot be reached. */
 export function getPathTo({ metres, hops }: ShortestPaths, target: number): Hop[] | undefined {
   if (!metres.has(target)) return undefined;
-  const way: Hop[] = [];
-  for (let hop = hops.get(target); hop; hop = hops.get(hop.from)) way.unshift(hop);
-  return way;
+  const path: Hop[] = [];
+  for (let hop = hops.get(target); hop; hop = hops.get(hop.from)) path.unshift(hop);
+  return path;
 }

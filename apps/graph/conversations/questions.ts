@@ -136,7 +136,7 @@ const finding: readonly Conversation[] = [
   [{ user: "Find the node named Shadow", calls: [["findNodes"]], answers: ["Shadow"], never: ["Mittens"] }],
 ];
 
-/** A position in a selector is for models; people are told in words. */
+/** Parser terms, which belong in messages for the model but not in answers. */
 const parserWords = [/at position/i, /expected one of/i, "nodeIds"];
 
 const naming: readonly Conversation[] = [

@@ -16,7 +16,7 @@ import {
 import { getNode } from "../pick-nodes.ts";
 import { formatCount } from "../selection.ts";
 
-// Its types describe another form of module than the one that is loaded.
+// The package's types describe another module format than the one Node loads.
 const pagerank = pagerankModule as unknown as (
   graph: MultiGraph,
   options: { readonly getEdgeWeight: null },

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createToolHarness } from "../testing/tool-harness.ts";
 import { findNodes } from "./find-nodes.ts";
 
-const { context: desk, call, getPicture: picture, close: end } = createToolHarness();
-afterAll(end);
-const tool = findNodes(desk);
+const { context, call, getPicture, close } = createToolHarness();
+afterAll(close);
+const tool = findNodes(context);
 
 describe("findNodes", () => {
   it("returns ids, names and count, and highlights the nodes (S2-24, S2-25)", async () => {
@@ -17,7 +17,7 @@ describe("findNodes", () => {
       ],
       nodeIds: ["cat1", "cat3"],
     });
-    expect((await picture(tool, { selector: "breed contains 'persian'" })).flash).toEqual(["cat2"]);
+    expect((await getPicture(tool, { selector: "breed contains 'persian'" })).flash).toEqual(["cat2"]);
   });
 
   it("supports id and degree in selectors", async () => {
@@ -38,7 +38,7 @@ describe("findNodes", () => {
       types: expect.arrayContaining([{ type: "cat", count: 3 }]),
     });
     expect(JSON.parse(String(result.content))).toMatchObject({ success: true });
-    expect((await picture(tool, { selector: "type == 'dog'" })).replies).toContain("yes, the cats");
+    expect((await getPicture(tool, { selector: "type == 'dog'" })).replies).toContain("yes, the cats");
   });
 
   it("does not suggest a type that would not fit on a button", async () => {

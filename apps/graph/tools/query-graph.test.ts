@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createToolHarness } from "../testing/tool-harness.ts";
 import { queryGraph } from "./query-graph.ts";
 
-const { context: desk, call, getPicture: picture, close: end } = createToolHarness();
-afterAll(end);
-const tool = queryGraph(desk);
+const { context, call, getPicture, close } = createToolHarness();
+afterAll(close);
+const tool = queryGraph(context);
 
 describe("queryGraph", () => {
   it.each<[query: string, message: string, data: object]>([
@@ -43,7 +43,7 @@ describe("queryGraph", () => {
         { id: "human6", name: "Finn", type: "human", by: "friend_of" },
       ],
     });
-    expect((await picture(tool, { query: "neighbours", node: "Grace" })).flash).toEqual(["human7"]);
+    expect((await getPicture(tool, { query: "neighbours", node: "Grace" })).flash).toEqual(["human7"]);
   });
 
   it("reports a missing, unknown or ambiguous node", async () => {

@@ -66,13 +66,13 @@ export function queryGraph(graphContext: GraphContext): Tool {
       const needsNode = query === "degree" || query === "neighbours" || query === "node";
       if (needsNode && !node) throw new Refusal(`"${query}" needs a node.`);
       if (query === "node") return describeNodes(network, node ?? "");
-      const one = needsNode ? getNode(network, node ?? "") : undefined;
-      const result = one
-        ? describeConnections(network, one, query === "degree")
+      const target = needsNode ? getNode(network, node ?? "") : undefined;
+      const result = target
+        ? describeConnections(network, target, query === "degree")
         : describeGraph(network, query);
       return [
         result,
-        { ...(one && { flash: [one.id] }), replies: ["What are some sample nodes?", "Run PageRank"] },
+        { ...(target && { flash: [target.id] }), replies: ["What are some sample nodes?", "Run PageRank"] },
       ];
     },
   });
@@ -145,10 +145,10 @@ function describeNodes(network: Network, words: string): readonly [CommandResult
     return [{ ...createResult(explainNoNodes(network, words), data), note: formatNoNodes(words) }, {}];
   }
   const edges = groupEdgesByNode(network);
-  const nodes = found.map((one) => ({
-    id: one.id,
-    ...one.data,
-    connections: edges.get(one.id)?.length ?? 0,
+  const nodes = found.map((match) => ({
+    id: match.id,
+    ...match.data,
+    connections: edges.get(match.id)?.length ?? 0,
   }));
   if (found.length > 1)
     return [

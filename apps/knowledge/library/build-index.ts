@@ -74,7 +74,7 @@ function addPeople(database: DatabaseSync, packages: readonly PackageFacts[]): v
   for (const { name, url, packages: personPackages } of collectPeople(packages))
     add.run(
       name,
-      personPackages.map((one) => one.name).join(" "),
+      personPackages.map((entry) => entry.name).join(" "),
       url ?? null,
       JSON.stringify(personPackages),
     );

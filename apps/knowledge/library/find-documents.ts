@@ -99,21 +99,15 @@ type FindOptions = {
 };
 
 async function findInFolder(folder: string, options: FindOptions): Promise<readonly FoundDocument[]> {
-  const {
-    source,
-    prefix = "",
-    isDeep = false,
-    isWanted = isText,
-    budget: visits = { left: maxVisits },
-  } = options;
+  const { source, prefix = "", isDeep = false, isWanted = isText, budget = { left: maxVisits } } = options;
   const entries = (await readEntries(folder)).toSorted((left, right) => (left.name < right.name ? -1 : 1));
   const found: FoundDocument[] = [];
   for (const entry of entries) {
-    if (visits.left-- <= 0) break;
+    if (budget.left-- <= 0) break;
     const file = join(folder, entry.name);
     const id = prefix + entry.name;
     if (entry.isDirectory() && isDeep && isVisible(entry.name))
-      found.push(...(await findInFolder(file, { ...options, prefix: `${id}/`, budget: visits })));
+      found.push(...(await findInFolder(file, { ...options, prefix: `${id}/`, budget })));
     if (!entry.isFile() || !isWanted(entry.name)) continue;
     const { size, mtimeMs } = await stat(file);
     found.push({ id, title: id, file, source, size, mtimeMs });

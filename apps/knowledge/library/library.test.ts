@@ -72,7 +72,7 @@ describe("a search", () => {
 });
 
 describe("the library of a project", () => {
-  it("searches its docs and those of installed packages by section, best first (S3-53)", async () => {
+  it("searches its docs and the docs of installed packages by section, best first (S3-53)", async () => {
     const index = await openLibrary({ root: createFolder(project) });
     expect(index.listDocumentIds()).toEqual([
       "README.md",
@@ -228,10 +228,8 @@ describe("a custom folder", () => {
       "d.md": "1234",
       "e.md": "1",
     });
-    const ids = async (documents: number, bytes: number, bytesOfOne: number) =>
-      (await findFolderDocuments(folder, { documents, bytes, bytesPerDocument: bytesOfOne })).map(
-        ({ id }) => id,
-      );
+    const ids = async (documents: number, bytes: number, bytesPerDocument: number) =>
+      (await findFolderDocuments(folder, { documents, bytes, bytesPerDocument })).map(({ id }) => id);
     expect(await ids(9, 99, 99)).toEqual(["a.md", "b.md", "d.md", "e.md"]);
     expect(await ids(2, 99, 99)).toEqual(["a.md", "b.md"]);
     expect(await ids(9, 9, 8)).toEqual(["a.md", "d.md"]);

@@ -55,10 +55,10 @@ export async function checkFolder(folder: string): Promise<void> {
 }
 
 async function openIndex(options: LibraryOptions, progress: Progress): Promise<SearchIndex> {
-  const { indexFolder: keptIn = dataFolder() } = options;
+  const { indexFolder = dataFolder() } = options;
   const source = await findSource(options);
   const name = options.folder === undefined ? "knowledge" : "knowledge-folder";
-  const file = keptIn === false ? undefined : join(keptIn, `${name}.db`);
+  const file = indexFolder === false ? undefined : join(indexFolder, `${name}.db`);
   const storedIndex = file && openStoredIndex(file, source.fingerprint);
   return createSearchIndex(
     storedIndex ||

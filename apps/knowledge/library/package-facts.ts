@@ -48,7 +48,7 @@ export function collectPeople(packages: readonly PackageFacts[]): readonly Perso
       byName.set(key, {
         name: known.name,
         ...(address !== undefined && { url: address }),
-        packages: known.packages.some((one) => one.name === packageName)
+        packages: known.packages.some((entry) => entry.name === packageName)
           ? known.packages
           : [...known.packages, { name: packageName, role }],
       });

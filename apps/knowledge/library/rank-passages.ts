@@ -1,4 +1,4 @@
-/** A passage that contains some of the words. */
+/** A passage that contains some of the query's words. */
 export type Candidate = {
   readonly row: number;
   readonly document: string;
@@ -14,30 +14,35 @@ export type Candidate = {
 /** Shorter passages, such as a heading with little text, are ranked lower. */
 const minTextLength = 80;
 
-/** Default share of the words a passage must exceed. */
+/** Default share of the query's words that a passage must exceed. */
 export const defaultMinShare = 0.5;
 
-type RankOptions = { readonly words: readonly string[]; readonly moreThan: number };
+type RankOptions = { readonly words: readonly string[]; readonly minShare: number };
 
 /**
- * Returns the relevant candidates, best first: those with enough of the words, with a bonus for documents named in the
+ * Returns the relevant candidates, best first: passages with enough matching words, with a bonus for documents named in the
  * query. Several named documents alternate, so that a comparison gets passages of each.
  */
 export function rankPassages(
   candidates: readonly Candidate[],
-  { words, moreThan }: RankOptions,
+  { words, minShare }: RankOptions,
 ): readonly Candidate[] {
   // Packages are named "open" and "retry": in a longer question such a word alone does not name the document.
-  const isNamed = (one: Candidate) =>
-    words.includes(one.document.toLowerCase()) && (words.length <= 3 || one.words >= 2);
-  // A wider search accepts anything; a normal one prefers no result over an irrelevant one.
-  const isRelevant = (one: Candidate) => one.hasRarest || moreThan < defaultMinShare;
-  const getWorth = (one: Candidate) => computeWorth(one, words, isNamed(one));
+  const isNamed = (candidate: Candidate) =>
+    words.includes(candidate.document.toLowerCase()) && (words.length <= 3 || candidate.words >= 2);
+  // A wider search accepts anything; a normal one prefers no result over an irrelevant candidate.
+  const isRelevant = (candidate: Candidate) => candidate.hasRarest || minShare < defaultMinShare;
+  const getWorth = (candidate: Candidate) => computeWorth(candidate, words, isNamed(candidate));
   const good = candidates
-    .filter((one) => (one.words > words.length * moreThan && isRelevant(one)) || isNamed(one))
+    .filter(
+      (candidate) =>
+        (candidate.words > words.length * minShare && isRelevant(candidate)) || isNamed(candidate),
+    )
     .toSorted((left, right) => getWorth(right) - getWorth(left) || left.row - right.row);
   const named = Map.groupBy(good.filter(isNamed), ({ document }) => document);
-  return named.size < 2 ? good : [...interleave([...named.values()]), ...good.filter((one) => !isNamed(one))];
+  return named.size < 2
+    ? good
+    : [...interleave([...named.values()]), ...good.filter((candidate) => !isNamed(candidate))];
 }
 
 function computeWorth(

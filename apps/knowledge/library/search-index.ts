@@ -27,7 +27,7 @@ export type SearchOptions = {
   readonly limit: number;
   /** Defaults to all sources. */
   readonly sources?: readonly string[];
-  /** A passage must contain more than this share of the words. Defaults to 0.5. */
+  /** Minimum share of the query's words in a passage, exclusive. Defaults to 0.5. */
   readonly minShare?: number;
 };
 
@@ -74,10 +74,10 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
       (word) => new Set(findRowsWithWord.all(quoteWord(word), rows).map(({ row }) => row)),
     );
     const rarest = holders[words.indexOf(findRarest(words))];
-    return found.map((one) => ({
-      ...one,
-      words: holders.filter((set) => set.has(one.row)).length,
-      hasRarest: rarest?.has(one.row) ?? false,
+    return found.map((candidate) => ({
+      ...candidate,
+      words: holders.filter((set) => set.has(candidate.row)).length,
+      hasRarest: rarest?.has(candidate.row) ?? false,
     }));
   }
 
@@ -92,11 +92,11 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
   }
 
   return {
-    search(query, { limit, sources = allSources, minShare: moreThan = defaultMinShare }) {
+    search(query, { limit, sources = allSources, minShare = defaultMinShare }) {
       const words = getContentWords(query);
       if (words.length === 0) return [];
       const candidates = findCandidates(words, JSON.stringify(sources));
-      return rankPassages(candidates, { words, moreThan })
+      return rankPassages(candidates, { words, minShare })
         .slice(0, limit)
         .map(({ row }) => toPassage(read.get(row)));
     },

@@ -29,7 +29,7 @@ export function toFragments(found: readonly SourceText[]): readonly Fragment[] {
   }));
 }
 
-/** Shows the user a preview of each source, with the words of the query highlighted. */
+/** Shows the user a preview of each source, with query words highlighted. */
 export function createSourcesHint(title: string, found: readonly SourceText[], query: string): UiHint {
   const props: SourcesProps = {
     title,
@@ -53,7 +53,7 @@ function createPreview(text: string): string {
 
 const maxMarkedWords = 20;
 
-/** Finds the words of the query in the text, ignoring endings. */
+/** Finds query words in the text, ignoring endings. */
 function findQueryWords(text: string, query: string): string[] {
   const stems = getContentWords(query).map((word) => word.slice(0, Math.max(4, word.length - 3)));
   const words = new Set(text.match(/[\p{L}\p{N}_]+/gu));

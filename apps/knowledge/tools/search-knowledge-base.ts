@@ -72,6 +72,6 @@ function formatNoResults(query: string, ids: readonly string[]): string {
   const hint = words
     .filter((word) => words.length === 1 || word.length >= 6)
     .map((word) => (ids.includes(word) ? "" : suggestName(word, ids)))
-    .find((said) => said !== "");
+    .find((suggestion) => suggestion !== "");
   return `No results for "${query}".${hint ?? ""}`;
 }

@@ -71,7 +71,9 @@ const maxPackages = 30;
 
 function toSourceText({ name, url, packages }: Person): SourceText {
   const roles = Map.groupBy(packages.slice(0, maxPackages), ({ role }) => role);
-  const parts = [...roles].map(([role, those]) => `${role} of ${those.map((one) => one.name).join(", ")}`);
+  const parts = [...roles].map(
+    ([role, entries]) => `${role} of ${entries.map((entry) => entry.name).join(", ")}`,
+  );
   const more = packages.length > maxPackages ? ` and ${packages.length - maxPackages} more packages` : "";
   return {
     id: `person:${name}`,

@@ -156,7 +156,7 @@ describe("search_email", () => {
     ["a program that gives no context", undefined, "ok"],
     ["the local user of a server", { user: "", sessionId: "s" }, "ok"],
     ["another user", { user: "mallory", sessionId: "s" }, "error"],
-    ["a context that names nobody", { role: "admin" }, "error"],
+    ["a context without a user", { role: "admin" }, "error"],
     ["a context that is not an object", "you", "error"],
   ])("%s, with the context %j, gets the status %s (S3-59)", async (_, context, status) => {
     const given = await callTool(mails, { query: "budget" }, context);

@@ -44,8 +44,8 @@ export function openNoteFile(file: string): NoteFile {
     },
     remove(id) {
       const notes = list();
-      const note = notes.find((one) => one.id === id);
-      if (note) save(notes.filter((one) => one !== note));
+      const note = notes.find((candidate) => candidate.id === id);
+      if (note) save(notes.filter((candidate) => candidate !== note));
       return note;
     },
   };

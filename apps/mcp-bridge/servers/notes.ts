@@ -130,7 +130,7 @@ function addResources(server: McpServer): void {
     list: () => ({ resources: notes.list().map(toResource) }),
   });
   server.registerResource("note", template, { mimeType: "text/plain" }, (uri, { id }) => {
-    const note = notes.list().find((one) => String(one.id) === id);
+    const note = notes.list().find((candidate) => String(candidate.id) === id);
     if (!note) throw new Error(`Note ${id} not found.`);
     return { contents: [{ uri: uri.href, mimeType: "text/plain", text: note.text }] };
   });
