@@ -131,7 +131,7 @@ describe("the pages on how to add something", () => {
     const name = basename(page, ".md");
     expect(text).toContain(`// from docs/examples/${name}.ts`);
     expect(listExamples()).toContain(name);
-    expect(text).toMatch(/^## (?:What you promise|The order that works)$/m);
+    expect(text).toMatch(/^## (?:What you promise|The contract|Requirements|Steps)$/m);
     expect(text.split("\n").length).toBeLessThan(80);
   });
 

@@ -198,7 +198,7 @@ describe("scenario: a file outside the workspace", () => {
     expect(result.text).toContain("outside the workspace");
     const exposedText = JSON.stringify([events, model.requests]);
     expect(exposedText).not.toContain("canary");
-    expect(exposedText).toContain("leads out of the root");
+    expect(exposedText).toContain("is outside the root");
   });
 });
 

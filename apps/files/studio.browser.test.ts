@@ -126,7 +126,7 @@ test("files scenario 4: a path outside the workspace fails visibly, the answer e
   const page = await studio.open("/");
   await sendAndWait(page, outsidePrompt);
   await expect.poll(() => readCardNames(page, "error"), pollOptions).toEqual(["read_file"]);
-  await expect.poll(() => readAnswer(page), pollOptions).toContain("leads out of the root");
+  await expect.poll(() => readAnswer(page), pollOptions).toContain("is outside the root");
   await getCards(page, "error").getByRole("button").first().click();
   await takePicture(page, "files-outside");
   expect(await page.content()).not.toContain("canary");
