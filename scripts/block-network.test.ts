@@ -51,7 +51,9 @@ describe("a test", () => {
     [
       "a datagram",
       async () =>
-        expect(() => createSocket("udp4").unref().send("x", 53, remoteAddress)).toThrow("Network access blocked"),
+        expect(() => createSocket("udp4").unref().send("x", 53, remoteAddress)).toThrow(
+          "Network access blocked",
+        ),
     ],
   ])("cannot reach another machine by %s, and gets an error", async (_how, leave) => {
     await leave();
@@ -67,7 +69,9 @@ describe("a test", () => {
     ["a resolver", () => new Resolver().resolve4("example.com").catch((error) => error)],
     ["a connection", () => waitForEnd(connect(80, "example.com"))],
   ])("cannot look up a name by %s", async (_how, ask) => {
-    await expect(ask()).resolves.toMatchObject({ message: expect.stringContaining("Network access blocked") });
+    await expect(ask()).resolves.toMatchObject({
+      message: expect.stringContaining("Network access blocked"),
+    });
     expect(takeLeaks()).toEqual(["lookup of example.com"]);
   });
 
