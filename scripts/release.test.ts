@@ -158,8 +158,8 @@ describe("a release as a whole", () => {
     // In a separate process, because the registry runs in this one.
     const module = JSON.stringify(join(import.meta.dirname, "release-tarballs.ts"));
     const differences = async (cache: string): Promise<unknown> => {
-      const program = `const { publishedDifferences } = await import(${module});
-        console.log(JSON.stringify(publishedDifferences(${JSON.stringify(packed)}, process.env)));`;
+      const program = `const { comparePublished } = await import(${module});
+        console.log(JSON.stringify(comparePublished(${JSON.stringify(packed)}, process.env)));`;
       const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
         env: { ...env, npm_config_cache: join(place, cache) },
       });
