@@ -3,23 +3,34 @@ import { createTallyReporter } from "./scripts/tally-reporter.ts";
 
 const long = process.env.CAPSTAN_LONG === "1";
 
+/** Folders of the core whose tests touch nothing but values: they share workers, so that each loads the core once. */
+const sharedFolders = [
+  "agents",
+  "client",
+  "loop",
+  "perform",
+  "prompt",
+  "rules",
+  "run",
+  "safety",
+  "schema",
+  "sessions",
+  "state",
+  "trace",
+];
+const sharedTests = `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`;
+const excludedTests = [
+  ...configDefaults.exclude,
+  "**/dist/**",
+  "**/*.live.test.ts",
+  ...(long ? [] : ["**/*.long.test.ts"]),
+];
+
 const config: ViteUserConfig = defineConfig({
   // Workspace packages are taken from their sources, so that no build is needed.
   resolve: { conditions: ["capstan-source"] },
   ssr: { resolve: { conditions: ["capstan-source", "module", "node", "development|production"] } },
   test: {
-    include: [
-      "packages/*/src/**/*.test.{ts,tsx}",
-      "apps/**/*.test.ts",
-      "scripts/**/*.test.ts",
-      "bench/**/*.test.ts",
-    ],
-    exclude: [
-      ...configDefaults.exclude,
-      "**/dist/**",
-      "**/*.live.test.ts",
-      ...(long ? [] : ["**/*.long.test.ts"]),
-    ],
     setupFiles: ["scripts/loopback-only.ts"],
     pool: "forks",
     maxWorkers: 2,
@@ -28,6 +39,25 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ["default", createTallyReporter()],
+    projects: [
+      {
+        extends: true,
+        test: { name: "shared", include: [sharedTests], exclude: excludedTests, isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: "isolated",
+          include: [
+            "packages/*/src/**/*.test.{ts,tsx}",
+            "apps/**/*.test.ts",
+            "scripts/**/*.test.ts",
+            "bench/**/*.test.ts",
+          ],
+          exclude: [...excludedTests, sharedTests],
+        },
+      },
+    ],
   },
 });
 
