@@ -36,13 +36,13 @@ const model = offlineWithOverrides({
   [stubborn]: scriptedModel([{ text: "I know." }, { text: "I do know." }]),
 });
 const library = createLibrary({ indexFolder: false });
-/** Delays building the index until the test watches it, or for three seconds. */
+/** Delays building the index until the test watches it, or for thirty seconds. */
 const watched = Promise.withResolvers<void>();
-const waitThreeSeconds = () => new Promise((resolve) => setTimeout(resolve, 3000).unref());
+const waitThirtySeconds = () => new Promise((resolve) => setTimeout(resolve, 30_000).unref());
 const delayedLibrary: Library = {
   ...library,
   async open(progress) {
-    await Promise.race([watched.promise, waitThreeSeconds()]);
+    await Promise.race([watched.promise, waitThirtySeconds()]);
     return library.open(progress);
   },
 };

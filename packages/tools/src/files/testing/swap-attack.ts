@@ -37,7 +37,7 @@ export type Tally = { inside: number; refused: number; missing: number; escaped:
  */
 export async function runSwapAttack(
   place: TemporaryRoot,
-  isDone: (tries: number) => boolean,
+  isDone: (tries: number, tally: Tally) => boolean,
   writeEvery = 5,
 ): Promise<Tally> {
   place.put("swap/secret.txt", "inside");
@@ -54,7 +54,7 @@ export async function runSwapAttack(
   const worker = new Worker(swapper, { eval: true, workerData: { pairs } });
   const tally: Tally = { inside: 0, refused: 0, missing: 0, escaped: 0, naive: 0 };
   try {
-    for (let tries = 0; !isDone(tries); tries++) {
+    for (let tries = 0; !isDone(tries, tally); tries++) {
       recordOutcome(tally, await tryTool(place, tries, writeEvery));
       tally.naive += await readByPath(at("swap/secret.txt"));
     }
