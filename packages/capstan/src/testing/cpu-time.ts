@@ -12,3 +12,22 @@ export function readThreadCpuMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;
 }
+
+/** Measures the longest CPU time for which the event loop was blocked, in milliseconds. */
+export async function measureLongestGap<Value>(
+  work: () => Promise<Value>,
+): Promise<{ value: Value; gapMs: number }> {
+  let last = readThreadCpuMs();
+  let gapMs = 0;
+  const ticker = setInterval(() => {
+    const now = readThreadCpuMs();
+    gapMs = Math.max(gapMs, now - last);
+    last = now;
+  }, 20);
+  try {
+    const value = await work();
+    return { value, gapMs: Math.max(gapMs, readThreadCpuMs() - last) };
+  } finally {
+    clearInterval(ticker);
+  }
+}

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { measureLongestGap } from "../../../capstan/src/testing/cpu-time.ts";
 import {
   fileServer,
   findStatus,
   findTool,
   hostileServer,
-  measureLongestGap,
   runCall,
   withFolder,
   withServers,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { measureLongestGap } from "../../../capstan/src/testing/cpu-time.ts";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
 import {
   callTool,
@@ -6,7 +7,6 @@ import {
   findTool,
   getFailure,
   hostileServer,
-  measureLongestGap,
   runCall,
   waitUntil,
   withServers,

@@ -177,27 +177,3 @@ export async function readProcesses(
   const [server = 0, child = 0, guard = 0] = readFileSync(file, "utf8").split(/\s+/).map(Number);
   return [server, child, guard];
 }
-
-function readThreadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-/** Measures the longest CPU time for which the event loop was blocked, in milliseconds. */
-export async function measureLongestGap<Value>(
-  work: () => Promise<Value>,
-): Promise<{ value: Value; gapMs: number }> {
-  let last = readThreadCpuMs();
-  let gapMs = 0;
-  const ticker = setInterval(() => {
-    const now = readThreadCpuMs();
-    gapMs = Math.max(gapMs, now - last);
-    last = now;
-  }, 20);
-  try {
-    const value = await work();
-    return { value, gapMs: Math.max(gapMs, readThreadCpuMs() - last) };
-  } finally {
-    clearInterval(ticker);
-  }
-}
