@@ -35,9 +35,9 @@ const config: ViteUserConfig = defineConfig({
     pool: "forks",
     maxWorkers: 2,
     // Guards against hanging, not limits on speed: a test waits for a state, however busy the machine is.
-    testTimeout: long ? 600_000 : 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: long ? 600_000 : 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ["default", createTallyReporter()],
     projects: [
       {
