@@ -30,7 +30,7 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
     postgres = await startPostgres();
-    const order = { store: { type: "postgres", url: postgres.url } as const, port: 0 };
+    const order = { store: { type: "postgres", url: postgres.url } as const, port: 0, leaseMs: 60_000 };
     const start = (name: string) => startServerWorker({ ...order, canary: join(folder, name) });
     servers = await Promise.all([start("a"), start("b")]);
     clients.push(...servers.map(({ url }) => createClient({ baseURL: url })));
@@ -153,7 +153,8 @@ describe("two servers on one file of SQLite", () => {
   it("asked for the same at once, many times, start one run, which does its work once (F84)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
     const canary = join(folder, "canary");
-    const order = { store: { type: "sqlite", file: join(folder, "store.db") } as const, port: 0, canary };
+    const store = { type: "sqlite", file: join(folder, "store.db") } as const;
+    const order = { store, port: 0, canary, leaseMs: 60_000 };
     const servers = await Promise.all([startServerWorker(order), startServerWorker(order)]);
     try {
       const asked = Array.from({ length: 10 }, async (_, index) => {

@@ -17,6 +17,8 @@ export type ServerOrder = {
   readonly port: number;
   /** Receives a line for every tool execution. */
   readonly canary: string;
+  /** Short where a server is killed; long where a live one must keep its runs on a busy machine. */
+  readonly leaseMs?: number;
 };
 
 export type ServerAddress = { readonly url: string; readonly port: number };
@@ -31,7 +33,7 @@ function openWorkerStore({ store }: ServerOrder): Store {
 async function runServer(order: ServerOrder): Promise<void> {
   const store = openWorkerStore(order);
   const agent = createSlowAgent((line) => appendFileSync(order.canary, `${line}\n`));
-  const server = createServer({ agents: [agent], store, leaseMs: 1000 });
+  const server = createServer({ agents: [agent], store, leaseMs: order.leaseMs ?? 1000 });
   const { url, port, close } = await listen(server, { port: order.port });
   process.stdin.resume().on("end", () => process.exit(0));
   process.once("SIGTERM", () => void close(2000).then(() => process.exit(0)));
