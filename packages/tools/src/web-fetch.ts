@@ -52,7 +52,7 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
   });
 }
 
-/** Leaves out the response body: error messages are not marked as untrusted. */
+/** Omits the response body: error messages are not marked as untrusted. */
 function createStatusError(response: GuardedResponse): AgentError {
   response.close();
   const { status } = response;

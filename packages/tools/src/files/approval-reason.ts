@@ -20,7 +20,7 @@ export function getApprovalReason(action: string, path: string, root: Root): str
   }
 }
 
-/** Like `getApprovalReason`, but says whether the file is created or replaced. Always asks: the disk can change before the call runs. */
+/** Like `getApprovalReason`, and distinguishes new files from replaced ones. Always asks: the disk can change before the call runs. */
 export async function getWriteApprovalReason(
   path: string,
   workspace: WritableWorkspace,

@@ -21,7 +21,7 @@ const permissionBits = 0o777n;
 export type Replacement = {
   readonly name: string;
   readonly content: Uint8Array;
-  /** The file that the new content is based on; undefined if there was none. */
+  /** The file that the new content is based on; undefined for a new file. */
   readonly previous: BigIntStats | undefined;
 };
 

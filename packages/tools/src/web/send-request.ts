@@ -23,7 +23,7 @@ export function sendRequest(
   const { request } = process.getBuiltinModule("node:http");
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const clientRequest = request({
-    // With a given connection there is no agent: no pool, no DNS lookup, no proxy.
+    // The given connection replaces the agent: no pool, no DNS lookup, no proxy.
     createConnection: () => socket,
     method,
     path: url.pathname + url.search,

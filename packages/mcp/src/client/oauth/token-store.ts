@@ -1,6 +1,6 @@
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 
-/** Stored for one server. All of it is secret. */
+/** The secrets stored for one server. */
 export type Credentials = {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;

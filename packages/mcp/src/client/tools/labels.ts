@@ -11,7 +11,7 @@ export type Labels = {
 
 /**
  * Resolves the labels of a tool. Annotations of the server can only make them stricter. The user's configuration can
- * relax them; settings of the tool override those of the server.
+ * relax them; tool settings override server settings.
  */
 export function resolveLabels(tool: string, annotations: ToolAnnotations, config: CommonConfig): Labels {
   const toolConfig = config.tools && Object.hasOwn(config.tools, tool) ? config.tools[tool] : undefined;
