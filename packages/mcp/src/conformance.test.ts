@@ -9,7 +9,7 @@ import {
 } from "../conformance/runner.ts";
 
 const patienceMs = 90_000;
-const failures = (results: readonly ScenarioResult[]) =>
+const formatFailures = (results: readonly ScenarioResult[]) =>
   results.filter(({ problems }) => problems.length > 0).map(({ name, problems }) => [name, ...problems]);
 
 // `npm run conformance` runs the rest of the client's scenarios.
@@ -34,7 +34,7 @@ describe("the official conformance runner", () => {
         ({ side, notScored }) => side === "server" && notScored === undefined,
       );
       const results = await runServerScenarios(server.url, version, required);
-      expect(failures(results)).toEqual([]);
+      expect(formatFailures(results)).toEqual([]);
       // 30 and 37 scenarios, frozen with their revisions.
       expect(results).toHaveLength(version === "2025-11-25" ? 30 : 37);
     },

@@ -18,7 +18,7 @@ const agent = (steps: ScriptedStep[], options: object = {}) =>
     model: scriptedModel(steps),
     tools: fileTools({ root: place.path, ...options }),
   });
-const calling = (name: string, input: { [key: string]: string }): ScriptedStep[] => [
+const createCallSteps = (name: string, input: { [key: string]: string }): ScriptedStep[] => [
   { calls: [{ name, input }] },
   { text: "Done." },
 ];
@@ -46,12 +46,15 @@ describe("the file tools", () => {
 
   it("read in a run (S1-23)", async () => {
     place.put("notes.txt", "buy milk");
-    const result = await run(agent(calling("read_file", { path: "notes.txt" })), "What do I need?");
+    const result = await run(agent(createCallSteps("read_file", { path: "notes.txt" })), "What do I need?");
     expect(result.toolCalls).toMatchObject([{ name: "read_file", status: "ok", result: "buy milk" }]);
   });
 
   it("write only after approval, and then show the diff (S1-23)", async () => {
-    const waiting = run(agent(calling("write_file", { path: "a.txt", content: "hello\n" })), "Write it.");
+    const waiting = run(
+      agent(createCallSteps("write_file", { path: "a.txt", content: "hello\n" })),
+      "Write it.",
+    );
     const { pending } = await waiting;
     expect(pending).toMatchObject([{ name: "write_file", reason: 'Creates the file "a.txt".' }]);
     expect(readdirSync(place.path)).toEqual([]);
@@ -64,7 +67,10 @@ describe("the file tools", () => {
   });
 
   it("do not write when the user denied it", async () => {
-    const waiting = run(agent(calling("write_file", { path: "a.txt", content: "evil" })), "Write it.");
+    const waiting = run(
+      agent(createCallSteps("write_file", { path: "a.txt", content: "evil" })),
+      "Write it.",
+    );
     const { pending } = await waiting;
     await waiting.deny(pending[0]?.callId ?? "", "No.");
     expect(readdirSync(place.path)).toEqual([]);
@@ -72,7 +78,7 @@ describe("the file tools", () => {
 
   it("refuse a path at once, without asking for approval (A34, A40)", async () => {
     for (const path of ["../outside/x", ".git/hooks/pre-commit"]) {
-      const result = await run(agent(calling("write_file", { path, content: "evil" })), "Write it.");
+      const result = await run(agent(createCallSteps("write_file", { path, content: "evil" })), "Write it.");
       expect(result.status).toBe("done");
       expect(result.history.find((entry) => entry.type === "result")).toMatchObject({
         status: "error",
@@ -85,7 +91,7 @@ describe("the file tools", () => {
 
   it("return results that the runtime does not truncate again", async () => {
     place.put("a.txt", `${"x".repeat(99)}\n`.repeat(290));
-    const result = await run(agent(calling("read_file", { path: "a.txt" })), "Read it.");
+    const result = await run(agent(createCallSteps("read_file", { path: "a.txt" })), "Read it.");
     expect(result.toolCalls[0]?.result).toHaveLength(29_000);
   });
 

@@ -6,13 +6,13 @@ import { type PlanItem, planInstructions, planTool, trackPlan } from "./plan-too
 const items = (...statuses: PlanItem["status"][]): PlanItem[] =>
   statuses.map((status, index) => ({ text: `step ${index + 1}`, status }));
 
-const planned = (list: readonly PlanItem[]): ScriptedStep => ({
+const createPlanStep = (list: readonly PlanItem[]): ScriptedStep => ({
   calls: [{ name: "plan", input: { items: list } }],
 });
 const look: ScriptedStep = { calls: [{ name: "look" }] };
 const done: ScriptedStep = { text: "Done." };
 
-const agentOf = (steps: ScriptedStep[], found: unknown = "found", settings: object = {}) => {
+const createPlanAgent = (steps: ScriptedStep[], found: unknown = "found", settings: object = {}) => {
   const model = scriptedModel(steps);
   const tool = defineTool({
     name: "look",
@@ -23,13 +23,13 @@ const agentOf = (steps: ScriptedStep[], found: unknown = "found", settings: obje
   });
   return { model, agent: defineAgent({ name: "planner", model, tools: [planTool(), tool], ...settings }) };
 };
-const resultsOf = (history: readonly { type: string }[]) =>
+const getResults = (history: readonly { type: string }[]) =>
   history.flatMap((entry) => (entry.type === "result" ? [(entry as { content?: unknown }).content] : []));
 
 describe("the plan tool", () => {
   it("keeps a list that the user sees (S2-41, C-20)", async () => {
     const list = items("done", "doing", "open");
-    const { facts } = await collect(run(agentOf([planned(list), done]).agent, "Go."));
+    const { facts } = await collect(run(createPlanAgent([createPlanStep(list), done]).agent, "Go."));
     expect(facts.find((fact) => fact.type === "tool_call_result")).toMatchObject({
       status: "ok",
       result: "Plan: 1 of 3 done.\n- doing: step 2\n- open: step 3",
@@ -48,7 +48,7 @@ describe("the plan tool", () => {
     [[{ status: "open" }]],
     [Array.from({ length: 51 }, () => ({ text: "a", status: "open" }))],
   ])("refuses an invalid list: %.40j", async (list) => {
-    const { agent } = agentOf([{ calls: [{ name: "plan", input: { items: list as Json } }] }, done]);
+    const { agent } = createPlanAgent([{ calls: [{ name: "plan", input: { items: list as Json } }] }, done]);
     const result = await run(agent, "Go.");
     expect(result.toolCalls).toMatchObject([{ status: "error" }]);
   });
@@ -56,7 +56,7 @@ describe("the plan tool", () => {
 
 describe("plan instructions", () => {
   it("says how to proceed: need, tools, evaluation, synthesis (S3-43)", async () => {
-    const { agent, model } = agentOf([done], "found", {
+    const { agent, model } = createPlanAgent([done], "found", {
       instructions: `You help.\n\n${planInstructions.steps}`,
     });
     await run(agent, "Go.");
@@ -75,19 +75,26 @@ describe("plan instructions", () => {
   });
 
   it("is not added automatically (S3-43, C-20)", async () => {
-    const { agent, model } = agentOf([look, done]);
+    const { agent, model } = createPlanAgent([look, done]);
     await run(agent, "Go.");
     expect(model.requests[0]?.instructions ?? "").not.toContain("How to proceed");
-    expect(resultsOf(model.requests[1]?.history ?? [])).toEqual(["found"]);
+    expect(getResults(model.requests[1]?.history ?? [])).toEqual(["found"]);
   });
 });
 
 describe("tracking the plan", () => {
   it("appends the open items to the results of other tools (S3-45)", async () => {
-    const steps = [look, planned(items("doing", "open")), look, planned(items("done", "doing")), look, done];
-    const { agent, model } = agentOf(steps);
+    const steps = [
+      look,
+      createPlanStep(items("doing", "open")),
+      look,
+      createPlanStep(items("done", "doing")),
+      look,
+      done,
+    ];
+    const { agent, model } = createPlanAgent(steps);
     await run(agent, "Go.", { hooks: trackPlan() });
-    expect(resultsOf(model.requests.at(-1)?.history ?? [])).toEqual([
+    expect(getResults(model.requests.at(-1)?.history ?? [])).toEqual([
       "found",
       "Plan: 0 of 2 done.\n- doing: step 1\n- open: step 2",
       "found\n\nPlan: 0 of 2 done.\n- doing: step 1\n- open: step 2",
@@ -97,25 +104,25 @@ describe("tracking the plan", () => {
   });
 
   it("appends nothing when all items are done (S3-45)", async () => {
-    const { agent, model } = agentOf([planned(items("done", "done")), look, done]);
+    const { agent, model } = createPlanAgent([createPlanStep(items("done", "done")), look, done]);
     await run(agent, "Go.", { hooks: trackPlan() });
-    expect(resultsOf(model.requests.at(-1)?.history ?? []).at(-1)).toBe("found");
+    expect(getResults(model.requests.at(-1)?.history ?? []).at(-1)).toBe("found");
   });
 
   it("reminds after a failure too (S3-45)", async () => {
-    const steps = [planned(items("open")), { calls: [{ name: "missing" }] }, done];
-    const { agent, model } = agentOf(steps);
+    const steps = [createPlanStep(items("open")), { calls: [{ name: "missing" }] }, done];
+    const { agent, model } = createPlanAgent(steps);
     await run(agent, "Go.", { hooks: trackPlan() });
-    expect(resultsOf(model.requests.at(-1)?.history ?? []).at(-1)).toMatch(
+    expect(getResults(model.requests.at(-1)?.history ?? []).at(-1)).toMatch(
       /missing[\s\S]*\n\nPlan: 0 of 1 done/,
     );
   });
 
   it("restores the plan from the facts of an earlier run (S3-45)", async () => {
-    const first = await collect(run(agentOf([planned(items("open")), done]).agent, "Go."));
-    const { agent, model } = agentOf([look, done]);
+    const first = await collect(run(createPlanAgent([createPlanStep(items("open")), done]).agent, "Go."));
+    const { agent, model } = createPlanAgent([look, done]);
     await run(agent, "Go on.", { hooks: trackPlan(first.facts) });
-    expect(resultsOf(model.requests.at(-1)?.history ?? [])).toEqual([
+    expect(getResults(model.requests.at(-1)?.history ?? [])).toEqual([
       "found\n\nPlan: 0 of 1 done.\n- open: step 1",
     ]);
   });
@@ -123,9 +130,13 @@ describe("tracking the plan", () => {
   it("keeps data valid JSON, and hidden if the model must not see it (S3-45)", async () => {
     for (const found of [{ secret: 7 }, { data: { secret: 7 }, message: "One found." }]) {
       const seen = async (settings: object) => {
-        const { agent, model } = agentOf([planned(items("open")), look, done], found, settings);
+        const { agent, model } = createPlanAgent(
+          [createPlanStep(items("open")), look, done],
+          found,
+          settings,
+        );
         await run(agent, "Go.", { hooks: trackPlan() });
-        return String(resultsOf(model.requests.at(-1)?.history ?? []).at(-1));
+        return String(getResults(model.requests.at(-1)?.history ?? []).at(-1));
       };
       const shown = await seen({});
       expect(JSON.parse(shown)).toMatchObject({ data: { secret: 7 } });

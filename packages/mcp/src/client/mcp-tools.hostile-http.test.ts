@@ -3,20 +3,20 @@ import { openStream, startRawHttpServer, writeEvent, writeRepeatedly } from "./t
 import { callTool, findStatus, findTool, runCall, withServers } from "./testing/test-servers.ts";
 
 const megabyte = "x".repeat(1024 * 1024);
-const said = (id: unknown, text: string) => ({
+const createTextMessage = (id: unknown, text: string) => ({
   jsonrpc: "2.0",
   id,
   result: { content: [{ type: "text", text }] },
 });
 
 /** Answers of 100 MB, in the two forms that an answer has, and a small one. */
-const huge = () =>
+const createHugeServer = () =>
   startRawHttpServer({
     tools: ["json", "event", "small"],
     async call({ id, tool, response }) {
       if (tool === "small") {
         openStream(response);
-        writeEvent(response, "1", said(id, "small"));
+        writeEvent(response, "1", createTextMessage(id, "small"));
         return response.end();
       }
       if (tool === "event") openStream(response);
@@ -31,7 +31,7 @@ it.each([
   "json",
   "event",
 ])("a response of 100 MB over HTTP (%s) is capped and fails the call with a code (A53, F61)", async (tool) => {
-  const server = await huge();
+  const server = await createHugeServer();
   try {
     await withServers({ huge: { url: server.url, timeout: 60_000 } }, async (mcp) => {
       const before = process.memoryUsage().rss;
@@ -64,8 +64,8 @@ it("a response whose stream is cut is resumed after the last event and delivered
       setTimeout(() => response.destroy(), 100);
     },
     resume(_, response) {
-      writeEvent(response, "3", said(waiting, "the result"));
-      writeEvent(response, "4", said(waiting, "the result again"));
+      writeEvent(response, "3", createTextMessage(waiting, "the result"));
+      writeEvent(response, "4", createTextMessage(waiting, "the result again"));
       response.end();
     },
   });

@@ -10,7 +10,7 @@ const count = process.env.CAPSTAN_LONG === "1" ? 50 : 20;
 /** Every fifth hangs from the start on. */
 const doesHang = (index: number) => index % 5 === 0;
 
-function servers(folder: string) {
+function createServers(folder: string) {
   const entries = Array.from({ length: count }, (_, index) => {
     const hangs = doesHang(index);
     const args = [script, folder, hangs ? "hangs" : "answers"];
@@ -20,22 +20,22 @@ function servers(folder: string) {
 }
 
 /** Each server and its guard. */
-const processesIn = (folder: string) =>
+const readPids = (folder: string) =>
   readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), "utf8").split(/\s+/).filter(Boolean).map(Number),
   );
 
 it(`${count} servers at once, some of which hang: the others work, and close leaves no process (C44, F59, F67)`, () =>
   withFolder(async (folder) => {
-    const pids = await withServers(servers(folder), async (mcp) => {
+    const pids = await withServers(createServers(folder), async (mcp) => {
       const states = mcp.status().map(({ state }) => state);
       expect(states.filter((state) => state === "ready")).toHaveLength(count - count / 5);
       for (const index of states.keys())
         expect(states[index] === "ready", `server ${index} is ${states[index]}`).toBe(!doesHang(index));
       const answers = await Promise.all(mcp.tools.map(({ name }) => callTool(findTool(mcp, name))));
       expect(answers).toEqual(mcp.tools.map(() => ({ content: "hello" })));
-      return processesIn(folder);
+      return readPids(folder);
     });
     expect(pids.length).toBeGreaterThanOrEqual(2 * count);
-    await waitUntil("all have ended", () => !processesIn(folder).some(isAlive));
+    await waitUntil("all have ended", () => !readPids(folder).some(isAlive));
   }));

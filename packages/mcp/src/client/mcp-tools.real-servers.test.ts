@@ -15,7 +15,7 @@ import type { StdioConfig } from "./config/server-config.ts";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
 
 /** The program of an installed server. */
-function programOf(server: string): string {
+function findProgram(server: string): string {
   const file = createRequire(import.meta.url).resolve(`@modelcontextprotocol/${server}/package.json`);
   return join(dirname(file), "dist/index.js");
 }
@@ -29,13 +29,13 @@ const servers: Record<string, StdioConfig> = {};
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "capstan-mcp-"));
   await writeFile(join(folder, "poem.txt"), "The sea, the sea.\n");
-  const [everything, filesystem] = [programOf("server-everything"), programOf("server-filesystem")];
+  const [everything, filesystem] = [findProgram("server-everything"), findProgram("server-filesystem")];
   const common = { command: process.execPath, effects: "none", startTimeout: 60_000 } as const;
   servers.everything = { ...common, args: [everything] };
   servers.filesystem = { ...common, args: [filesystem, folder] };
   const env = { MEMORY_FILE_PATH: join(folder, "memory.jsonl") };
-  servers.memory = { ...common, args: [programOf("server-memory")], env };
-  const port = await freePort();
+  servers.memory = { ...common, args: [findProgram("server-memory")], env };
+  const port = await findFreePort();
   webUrl = `http://127.0.0.1:${port}/mcp`;
   web = spawn(process.execPath, [everything, "streamableHttp"], {
     env: { PORT: String(port) },
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -60,15 +60,18 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function runOf(steps: readonly ScriptedStep[], options: RunOptions & { policy?: PolicyOverrides } = {}): Run {
+function runSteps(
+  steps: readonly ScriptedStep[],
+  options: RunOptions & { policy?: PolicyOverrides } = {},
+): Run {
   const agent = defineAgent({ name: "helper", model: scriptedModel(steps), tools: mcp.tools });
   return run(agent, "Go.", options);
 }
 
 /** What a run makes of one call. */
-async function called(name: string, input: Record<string, never> | object = {}) {
+async function callServerTool(name: string, input: Record<string, never> | object = {}) {
   const { facts, result } = await collect(
-    runOf([{ calls: [{ name, input: input as never }] }, { text: "Ready." }], {
+    runSteps([{ calls: [{ name, input: input as never }] }, { text: "Ready." }], {
       policy: { retry: { maxAttempts: 1 } },
     }),
   );
@@ -78,7 +81,7 @@ async function called(name: string, input: Record<string, never> | object = {}) 
   return fact;
 }
 
-const namesOf = (tools: readonly Tool[], server: string) =>
+const getToolNames = (tools: readonly Tool[], server: string) =>
   tools.map(({ name }) => name).filter((name) => name.startsWith(`mcp_${server}_`));
 
 describe.each(["everything", "filesystem", "memory", "web"])("the tools of the real server %s", (name) => {
@@ -101,7 +104,7 @@ describe.each(["everything", "filesystem", "memory", "web"])("the tools of the r
     const { tools } = await client.listTools();
     await client.close();
     expect(tools.length).toBeGreaterThan(5);
-    expect(namesOf(mcp.tools, name)).toEqual(tools.map((tool) => `mcp_${name}_${tool.name}`));
+    expect(getToolNames(mcp.tools, name)).toEqual(tools.map((tool) => `mcp_${name}_${tool.name}`));
     for (const tool of tools) {
       const ours = mcp.tools.find((one) => one.name === `mcp_${name}_${tool.name}`);
       expect(ours?.schema.json).toEqual(tool.inputSchema);
@@ -118,7 +121,7 @@ describe.each(["everything", "filesystem", "memory", "web"])("the tools of the r
 });
 
 describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-45)", (server) => {
-  const call = (tool: string, input: object = {}) => called(`mcp_${server}_${tool}`, input);
+  const call = (tool: string, input: object = {}) => callServerTool(`mcp_${server}_${tool}`, input);
 
   it("give text", async () => {
     expect(await call("echo", { message: "grüße 🌊" })).toMatchObject({
@@ -171,7 +174,7 @@ describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-4
   it("show progress while they run (S4-43)", async () => {
     const input = { duration: 0.2, steps: 4 };
     const name = `mcp_${server}_trigger-long-running-operation`;
-    const { events, result } = await collect(runOf([{ calls: [{ name, input }] }, { text: "Ready." }]));
+    const { events, result } = await collect(runSteps([{ calls: [{ name, input }] }, { text: "Ready." }]));
     const progress = events.flatMap((event) => (event.type === "tool_progress" ? [event.data] : []));
     // The last one comes together with the result, and the SDK may then have stopped listening.
     expect(progress.slice(0, 3)).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 4 })));
@@ -180,7 +183,7 @@ describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-4
 
   it("end when the run is cancelled, and the server goes on with others (S4-47)", async () => {
     const input = { duration: 60, steps: 600 };
-    const running = runOf([{ calls: [{ name: `mcp_${server}_trigger-long-running-operation`, input }] }]);
+    const running = runSteps([{ calls: [{ name: `mcp_${server}_trigger-long-running-operation`, input }] }]);
     for await (const event of running) if (event.type === "tool_progress") running.cancel("Enough.");
     const result = await running;
     expect(result).toMatchObject({ status: "cancelled" });
@@ -192,7 +195,7 @@ describe.each(["everything", "web"])("calls to the server %s (S4-43, S4-44, S4-4
     const name = `mcp_${server}_trigger-long-running-operation`;
     const steps = [{ calls: [{ name, input: { duration: 60, steps: 1 } }] }, { text: "Too slow." }];
     const policy = { toolTimeoutMs: 200, retry: { maxAttempts: 1 } };
-    const { facts, result } = await collect(runOf(steps, { policy }));
+    const { facts, result } = await collect(runSteps(steps, { policy }));
     const code = facts.map((fact) => (fact.type === "tool_call_result" ? fact.error?.code : undefined));
     expect(code).toContain("tool_timeout");
     expect(result.text).toBe("Too slow.");
@@ -222,18 +225,20 @@ describe("an agent with real servers", () => {
   });
 
   it("is told by the server what it may not do, and goes on", async () => {
-    const fact = await called("mcp_filesystem_read_text_file", { path: join(folder, "..", "other.txt") });
+    const fact = await callServerTool("mcp_filesystem_read_text_file", {
+      path: join(folder, "..", "other.txt"),
+    });
     expect(fact).toMatchObject({ status: "error", error: { code: "tool_failed" } });
     expect(fact.result).toContain("Access denied");
   });
 
   it("gets structured results that are valid by the server's schema", async () => {
     const entities = [{ name: "Oslo", entityType: "city", observations: ["rainy"] }];
-    expect(await called("mcp_memory_create_entities", { entities })).toMatchObject({
+    expect(await callServerTool("mcp_memory_create_entities", { entities })).toMatchObject({
       status: "ok",
       data: { entities },
     });
-    const { data } = await called("mcp_memory_search_nodes", { query: "rainy" });
+    const { data } = await callServerTool("mcp_memory_search_nodes", { query: "rainy" });
     expect(data).toEqual({ entities, relations: [] });
   });
 
@@ -251,7 +256,7 @@ describe("an agent with real servers", () => {
 
   it("gets only the environment that is listed (A48)", async () => {
     process.env.CAPSTAN_TEST_KEY = "s3cret";
-    const { result } = await called("mcp_everything_get-env");
+    const { result } = await callServerTool("mcp_everything_get-env");
     delete process.env.CAPSTAN_TEST_KEY;
     const known = ["AI_AGENT", "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
     expect(Object.keys(JSON.parse(String(result))).filter((name) => !known.includes(name))).toEqual([]);

@@ -39,7 +39,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     });
 }
 
-async function hostOf(server: Server): Promise<string> {
+async function startListening(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -50,10 +50,10 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
   let [host, nobody] = ["", ""];
   let mcp: McpTools;
   beforeAll(async () => {
-    host = await hostOf(plain);
+    host = await startListening(plain);
     const url = `http://${host}/api/`;
     const closed = createServer();
-    nobody = await hostOf(closed);
+    nobody = await startListening(closed);
     closed.close();
     const rest = { type: "http-rest", url, effects: "none" } as const;
     mcp = await mcpTools({
@@ -77,7 +77,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     const agent = defineAgent({ name: "helper", model: scriptedModel(steps), tools: mcp.tools });
     return run(agent, "Go.", { policy: { retry: { maxAttempts: 1 } } });
   };
-  const resultOf = async (tool: string) => {
+  const getCallResult = async (tool: string) => {
     const { facts } = await collect(running(`mcp_city_${tool}`));
     return facts.find(({ type }) => type === "tool_call_result");
   };
@@ -90,7 +90,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
   });
 
   it("receives the name and arguments of a call, and the configured headers", async () => {
-    expect(await resultOf("weather")).toMatchObject({ status: "ok", result: "Oslo: 7 °C" });
+    expect(await getCallResult("weather")).toMatchObject({ status: "ok", result: "Oslo: 7 °C" });
     const body = { name: "weather", arguments: { city: "Oslo" } };
     expect(heard.at(-1)).toEqual({ url: "/api/tools/call", key: "k-1", body });
   });
@@ -102,7 +102,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
     ["list", "mcp_protocol", "did not return a JSON object for /tools/call"],
     ["large", "mcp_protocol", "larger than 10485760 bytes"],
   ])("fails with a code when its response is %s", async (tool, code, message) => {
-    const fact = await resultOf(tool);
+    const fact = await getCallResult(tool);
     expect(fact).toMatchObject({
       status: "error",
       error: { code, message: expect.stringContaining(message) },
@@ -112,7 +112,7 @@ describe("a plain HTTP server (C-14, S4-45)", () => {
 
   it("has a timeout per call, which aborts the request", async () => {
     const before = gone;
-    const fact = await resultOf("slow");
+    const fact = await getCallResult("slow");
     const message = '"mcp_city_slow" gave no result within 300 ms.';
     expect(fact).toMatchObject({ status: "error", error: { code: "tool_timeout", message } });
     await waitUntil("the request has ended", () => gone === before + 1);

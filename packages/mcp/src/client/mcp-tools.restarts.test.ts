@@ -21,7 +21,7 @@ function stopClock(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
 }
 
-const stateOf = (mcp: McpTools) => findStatus(mcp, "one").state;
+const getState = (mcp: McpTools) => findStatus(mcp, "one").state;
 
 it("a server that exits in mid-call: the call fails by name, the run goes on, the server comes back (F58)", async () => {
   await withServers({ one: hostileServer("calls"), two: hostileServer("calls") }, async (mcp) => {
@@ -36,7 +36,7 @@ it("a server that exits in mid-call: the call fails by name, the run goes on, th
       message: "The MCP server process exited with code 3.",
     });
     expect(await waiting).toMatch(/^mcp_disconnected: /);
-    expect(stateOf(mcp)).toBe("restarting");
+    expect(getState(mcp)).toBe("restarting");
     expect((await runCall(mcp, "mcp_two_echo", { said: "untouched" })).entry.content).toBe("untouched");
     // A call that comes too early waits for it.
     expect(await callTool(held, { said: "back" })).toEqual({ content: "back" });
@@ -49,7 +49,7 @@ it("a server that dies at every start is started after 1, 2, 4, 8 and 16 seconds
   stopClock();
   await withServers({ one: hostileServer("exit-at-start") }, async (mcp) => {
     for (const [index, seconds] of [1, 2, 4, 8, 16].entries()) {
-      expect(stateOf(mcp)).toBe("restarting");
+      expect(getState(mcp)).toBe("restarting");
       vi.advanceTimersByTime(seconds * 1_000 - 1);
       expect(findStatus(mcp, "one").restarts).toBe(index);
       vi.advanceTimersByTime(1);
@@ -73,14 +73,14 @@ it("a death of more than an hour ago does not count (F58)", async () => {
     for (const waitMs of [1_000, 2_000]) {
       await getFailure(callTool(fall));
       vi.advanceTimersByTime(waitMs);
-      await waitUntil("it is back", () => stateOf(mcp) === "ready");
+      await waitUntil("it is back", () => getState(mcp) === "ready");
     }
     expect(findStatus(mcp, "one").restarts).toBe(2);
     vi.setSystemTime(Date.now() + 3_600_001);
     await getFailure(callTool(fall));
     expect(findStatus(mcp, "one")).toMatchObject({ state: "restarting", restarts: 0 });
     vi.advanceTimersByTime(1_000);
-    await waitUntil("it is back", () => stateOf(mcp) === "ready");
+    await waitUntil("it is back", () => getState(mcp) === "ready");
   });
 });
 
@@ -98,9 +98,9 @@ it("a call that waits for a start is not held up when somebody asks for the star
 it("a server that is being started again is not waited for at close (F58, S4-47)", async () => {
   stopClock();
   await withServers({ one: hostileServer("exit-at-start") }, async (mcp) => {
-    expect(stateOf(mcp)).toBe("restarting");
+    expect(getState(mcp)).toBe("restarting");
     await mcp.close();
-    expect(stateOf(mcp)).toBe("closed");
+    expect(getState(mcp)).toBe("closed");
     vi.advanceTimersByTime(60_000);
     expect(findStatus(mcp, "one")).toMatchObject({ state: "closed", restarts: 0 });
   });

@@ -16,7 +16,7 @@ const envelope = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-function requestOf({ method, params }: Message, id: number, session: string | undefined): Request {
+function createRequest({ method, params }: Message, id: number, session: string | undefined): Request {
   const isModern = "_meta" in params;
   return new Request("http://127.0.0.1/mcp", {
     method: "POST",
@@ -56,9 +56,12 @@ it.each([
       capabilities: {},
       clientInfo: { name: "raw", version: "1" },
     };
-    const response = await handler.fetch(requestOf({ method: "initialize", params: opening }, 0, undefined), {
-      user,
-    });
+    const response = await handler.fetch(
+      createRequest({ method: "initialize", params: opening }, 0, undefined),
+      {
+        user,
+      },
+    );
     await response.text();
     asking.push({ user, session: response.headers.get("mcp-session-id") ?? "" });
   }
@@ -67,7 +70,7 @@ it.each([
       turn = (user) => scheduler.schedule(Promise.resolve(), user);
       const answers = asking.flatMap(({ user, session }) =>
         [1, 2].map(async (id) => {
-          const text = await (await handler.fetch(requestOf(call, id, session), { user })).text();
+          const text = await (await handler.fetch(createRequest(call, id, session), { user })).text();
           return (
             text.includes(`I am ${user}.`) && text.match(/I am/g)?.length === 1 && text.includes(`"id":${id}`)
           );

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 /** A handler whose one tool says whose it is. */
-function marked(options = {}): McpHandler {
+function createMarkedHandler(options = {}): McpHandler {
   const handler = mcpHandler(({ user }) => {
     const server = new McpServer({ name: "marked", version: "1" });
     server.registerTool("whoami", { description: "Says who asks." }, () => ({
@@ -59,7 +59,7 @@ function post(handler: McpHandler, body: unknown, { session, user, headers }: As
   return handler.fetch(request, user === undefined ? {} : { user });
 }
 
-async function begin(handler: McpHandler, user?: string): Promise<string> {
+async function startSession(handler: McpHandler, user?: string): Promise<string> {
   const response = await post(handler, initialize, user === undefined ? {} : { user });
   await response.text();
   return response.headers.get("mcp-session-id") ?? "";
@@ -67,15 +67,15 @@ async function begin(handler: McpHandler, user?: string): Promise<string> {
 
 describe("a session of the 2025 era (A59)", () => {
   it("has an id of at least 128 random bits, another for each", async () => {
-    const handler = marked();
-    const ids = await Promise.all(Array.from({ length: 20 }, () => begin(handler)));
+    const handler = createMarkedHandler();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => startSession(handler)));
     expect(new Set(ids).size).toBe(20);
     for (const id of ids) expect(Buffer.from(id, "base64url").length).toBeGreaterThanOrEqual(16);
   });
 
   it("does not exist for other users, in any method", async () => {
-    const handler = marked();
-    const session = await begin(handler, "ann");
+    const handler = createMarkedHandler();
+    const session = await startSession(handler, "ann");
     const own = await post(handler, callWho, { session, user: "ann" });
     expect(await own.text()).toContain("ann");
     for (const other of [{ user: "bob" }, {}]) {
@@ -92,23 +92,23 @@ describe("a session of the 2025 era (A59)", () => {
   });
 
   it("is started by `initialize` only, never by an id that the client chooses", async () => {
-    const handler = marked();
+    const handler = createMarkedHandler();
     expect((await post(handler, callWho)).status).toBe(400);
     expect((await post(handler, callWho, { session: "guessed" })).status).toBe(404);
     expect((await post(handler, initialize, { session: "mine" })).status).toBe(404);
-    const small = marked({ maxSessions: 1 });
+    const small = createMarkedHandler({ maxSessions: 1 });
     const refused = await post(small, initialize, { headers: { accept: "text/html" } });
     expect([refused.status, refused.headers.get("mcp-session-id")]).toEqual([406, null]);
     expect((await post(small, initialize)).status).toBe(200);
   });
 
   it("is evicted when it was idle longest, but never while in use", async () => {
-    const handler = marked({ maxSessions: 2 });
-    const [first, second] = [await begin(handler), await begin(handler)];
+    const handler = createMarkedHandler({ maxSessions: 2 });
+    const [first, second] = [await startSession(handler), await startSession(handler)];
     const headers = { "mcp-session-id": first, accept: "text/event-stream", "mcp-protocol-version": version };
     const stream = await handler.fetch(new Request("http://127.0.0.1/mcp", { headers }));
     expect(stream.status).toBe(200);
-    const third = await begin(handler);
+    const third = await startSession(handler);
     expect((await post(handler, callWho, { session: second })).status).toBe(404);
     const listening = await handler.fetch(
       new Request("http://127.0.0.1/mcp", { headers: { ...headers, "mcp-session-id": third } }),
@@ -121,8 +121,8 @@ describe("a session of the 2025 era (A59)", () => {
   });
 
   it("ends when it was idle too long, or its client closes it", async () => {
-    const handler = marked({ sessionIdleMs: 500 });
-    const session = await begin(handler);
+    const handler = createMarkedHandler({ sessionIdleMs: 500 });
+    const session = await startSession(handler);
     const use = async () => {
       const answer = await post(handler, callWho, { session });
       await answer.text();
@@ -130,8 +130,8 @@ describe("a session of the 2025 era (A59)", () => {
     };
     await expect.poll(use, { interval: 1_000 }).toBe(404);
 
-    const other = marked();
-    const ended = await begin(other);
+    const other = createMarkedHandler();
+    const ended = await startSession(other);
     const headers = { "mcp-session-id": ended, "mcp-protocol-version": version };
     const request = new Request("http://127.0.0.1/mcp", { method: "DELETE", headers });
     expect((await other.fetch(request)).status).toBe(200);
@@ -151,10 +151,10 @@ describe("a session of the 2025 era (A59)", () => {
       return server;
     });
     closing.push(handler.close);
-    const session = await begin(handler);
+    const session = await startSession(handler);
     const params = { name: "slow", arguments: {}, _meta: { progressToken: "t" } };
     const cut = await post(handler, { ...callWho, params }, { session });
-    const seen = await untilCut(cut, "half");
+    const seen = await readUntil(cut, "half");
     const last = [...seen.matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
     release.resolve();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -175,7 +175,7 @@ describe("a session of the 2025 era (A59)", () => {
 });
 
 /** What a client has read when its connection breaks. */
-async function untilCut(response: Response, word: string): Promise<string> {
+async function readUntil(response: Response, word: string): Promise<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   while (!text.includes(word)) text += (await reader?.read())?.value ?? "";
@@ -184,7 +184,7 @@ async function untilCut(response: Response, word: string): Promise<string> {
 }
 
 describe("a request over a limit is refused with a code (A61)", () => {
-  const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const createNestedArray = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const call = (id: string) => ({ ...callWho, id });
 
   it.each([
@@ -196,14 +196,14 @@ describe("a request over a limit is refused with a code (A61)", () => {
     ],
     ["a batch of 101", JSON.stringify(Array.from({ length: 101 }, () => callWho)), 400, "batch_too_large"],
     ["a batch of 10^5", JSON.stringify(Array.from({ length: 1e5 }, () => 0)), 400, "batch_too_large"],
-    ["a depth of 65", deep(65), 400, "too_deep"],
-    ["a depth of 10^5", `{"a":${deep(1e5)}}`, 400, "too_deep"],
+    ["a depth of 65", createNestedArray(65), 400, "too_deep"],
+    ["a depth of 10^5", `{"a":${createNestedArray(1e5)}}`, 400, "too_deep"],
     ["an id of 1 MB", JSON.stringify(call("x".repeat(1024 * 1024))), 400, "id_too_long"],
     ["an id of 257 in a batch", JSON.stringify([callWho, call("x".repeat(257))]), 400, "id_too_long"],
     ["no JSON", "{", 400, "parse_error"],
   ])("%s", async (_, body, status, name) => {
-    const handler = marked();
-    const session = await begin(handler);
+    const handler = createMarkedHandler();
+    const session = await startSession(handler);
     for (const asked of [{ session }, {}]) {
       const response = await post(handler, body, asked);
       expect(response.status).toBe(status);
@@ -212,8 +212,8 @@ describe("a request over a limit is refused with a code (A61)", () => {
   });
 
   it("a request at the limit is served", async () => {
-    const handler = marked();
-    const session = await begin(handler);
+    const handler = createMarkedHandler();
+    const session = await startSession(handler);
     const batch = Array.from({ length: 100 }, (_, index) => call(String(index).padStart(256, "x")));
     const response = await post(handler, batch, { session });
     expect((await response.text()).match(/nobody/g)).toHaveLength(100);
@@ -232,7 +232,7 @@ describe("a request over a limit is refused with a code (A61)", () => {
 
 describe("a request for a host name", () => {
   const status = async (headers: Record<string, string>, options = {}) =>
-    (await post(marked(options), initialize, { headers })).status;
+    (await post(createMarkedHandler(options), initialize, { headers })).status;
 
   it("other than localhost is refused by default", async () => {
     expect(await status({ host: "localhost:3000" })).toBe(200);
@@ -258,7 +258,7 @@ describe("a request for a host name", () => {
 });
 
 it("clients of both eras are notified of a changed list", async () => {
-  const handler = marked();
+  const handler = createMarkedHandler();
   const { url, close } = await listenOnLoopback(handler);
   closing.push(close);
   const told: string[] = [];
@@ -297,8 +297,8 @@ it.each(eras)("credentials do not get past the handler (A57, %s)", async (era) =
 });
 
 it("a closed handler refuses requests", async () => {
-  const handler = marked();
-  const session = await begin(handler);
+  const handler = createMarkedHandler();
+  const session = await startSession(handler);
   await handler.close();
   expect((await post(handler, callWho, { session })).status).toBe(503);
   expect((await post(handler, initialize)).status).toBe(503);
@@ -315,8 +315,8 @@ describe("nothing in a request starts a process (A47)", () => {
     });
     const { fetch, close } = serveMcp({ agents: [helper] });
     closing.push(close);
-    const handler = { ...marked(), fetch };
-    const session = await begin(handler);
+    const handler = { ...createMarkedHandler(), fetch };
+    const session = await startSession(handler);
     const command = fc.record(
       {
         command: fc.constantFrom("sh", "npx", "node", "/bin/true"),

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 /** An agent that sends a mail, which a person has to allow, and what was sent. */
-function mailer(): { readonly agent: Agent; readonly sent: string[] } {
+function createMailer(): { readonly agent: Agent; readonly sent: string[] } {
   const sent: string[] = [];
   const mail = defineTool({
     name: "mail",
@@ -41,7 +41,7 @@ type Setting = {
   readonly reply?: (request: ElicitRequest) => Reply;
 };
 
-async function clientFor({ agent, era, reply }: Setting): Promise<Client> {
+async function connectClient({ agent, era, reply }: Setting): Promise<Client> {
   const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
   closing.push(listening.close);
   const capabilities = reply ? { elicitation: { form: {}, url: {} } } : {};
@@ -56,20 +56,20 @@ async function clientFor({ agent, era, reply }: Setting): Promise<Client> {
 }
 
 const query = { name: "query", arguments: { prompt: "Write to Ann" } };
-const textOf = ({ content }: CallToolResult) =>
+const getResultText = ({ content }: CallToolResult) =>
   content.map((part) => ("text" in part ? part.text : "")).join("\n");
 type Waiting = { runId: string; session: string; pending: { callId: string }[] };
 
 describe.each(eras)("a call that needs approval, for a client of the %s era", (era) => {
   it("is shown to the user by the client, and runs when the user approves", async () => {
-    const { agent, sent } = mailer();
+    const { agent, sent } = createMailer();
     const asked: string[] = [];
     const reply = ({ params }: ElicitRequest): Reply => {
       asked.push(params.message);
       expect(sent).toEqual([]);
       return { action: "accept", content: { approve: true } };
     };
-    const client = await clientFor({ agent, era, reply });
+    const client = await connectClient({ agent, era, reply });
     const told: number[] = [];
     const result = await client.callTool(query, {
       // The client tells of its own rounds in the same way.
@@ -91,18 +91,18 @@ describe.each(eras)("a call that needs approval, for a client of the %s era", (e
     ["says no", { action: "accept", content: { approve: false, reason: "Not Ann." } }, "Not Ann."],
     ["declines", { action: "decline" }, "declined"],
   ] as const)("is not done when the user %s", async (_, said, reason) => {
-    const { agent, sent } = mailer();
-    const client = await clientFor({ agent, era, reply: () => said });
+    const { agent, sent } = createMailer();
+    const client = await connectClient({ agent, era, reply: () => said });
     const result = await client.callTool(query);
     expect(result.structuredContent).toMatchObject({ status: "done" });
-    expect(textOf(result)).toContain(reason);
+    expect(getResultText(result)).toContain(reason);
     expect(sent).toEqual([]);
   });
 
   it("waits when the user does not decide, and the client's model cannot decide instead", async () => {
-    const { agent, sent } = mailer();
+    const { agent, sent } = createMailer();
     let asked = 0;
-    const client = await clientFor({
+    const client = await connectClient({
       agent,
       era,
       reply: () => {
@@ -121,29 +121,29 @@ describe.each(eras)("a call that needs approval, for a client of the %s era", (e
   });
 
   it("gives a client without elicitation a run id, and `resume` continues", async () => {
-    const { agent, sent } = mailer();
-    const client = await clientFor({ agent, era });
+    const { agent, sent } = createMailer();
+    const client = await connectClient({ agent, era });
     const result = await client.callTool(query);
     const { runId, session, pending } = result.structuredContent as Waiting;
     expect(result.structuredContent).toMatchObject({
       status: "waiting",
       pending: [{ name: "mail", needs: "approval", shown: expect.stringContaining("ann") }],
     });
-    expect(textOf(result)).toContain(`runId "${runId}"`);
+    expect(getResultText(result)).toContain(`runId "${runId}"`);
     const busy = await client.callTool({ ...query, arguments: { prompt: "Now?", sessionId: session } });
-    expect(textOf(busy)).toMatch(/^session_busy: /);
-    expect(textOf(busy)).toContain(runId);
+    expect(getResultText(busy)).toMatch(/^session_busy: /);
+    expect(getResultText(busy)).toContain(runId);
     const resumed = { name: "resume", arguments: { runId, approve: [pending[0]?.callId] } };
     expect((await client.callTool(resumed)).structuredContent).toMatchObject({ status: "done", session });
     expect((await client.callTool(resumed)).structuredContent).toMatchObject({ status: "done" });
     expect(sent).toEqual(["ann"]);
     const unknown = await client.callTool({ name: "resume", arguments: { runId: "run_x" } });
-    expect(textOf(unknown)).toBe('unknown_run: Unknown run "run_x".');
+    expect(getResultText(unknown)).toBe('unknown_run: Unknown run "run_x".');
   });
 
   it("does not run when `resume` denies it", async () => {
-    const { agent, sent } = mailer();
-    const client = await clientFor({ agent, era });
+    const { agent, sent } = createMailer();
+    const client = await connectClient({ agent, era });
     const { runId, pending } = (await client.callTool(query)).structuredContent as Waiting;
     const deny = pending.map(({ callId }) => callId);
     const result = await client.callTool({ name: "resume", arguments: { runId, deny } });
@@ -153,7 +153,7 @@ describe.each(eras)("a call that needs approval, for a client of the %s era", (e
 });
 
 /** An agent whose tool asks a person in the middle of its call and says what it was told. */
-function asker(ask: Record<string, unknown>): Agent {
+function createAsker(ask: Record<string, unknown>): Agent {
   const tool = defineTool({
     name: "ask",
     description: "Asks.",
@@ -176,25 +176,37 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
       expect(params).toMatchObject({ message: "Which size?", requestedSchema: size });
       return { action: "accept", content: { size: 38 } };
     };
-    const client = await clientFor({ agent: asker({ message: "Which size?", schema: size }), era, reply });
+    const client = await connectClient({
+      agent: createAsker({ message: "Which size?", schema: size }),
+      era,
+      reply,
+    });
     const result = await client.callTool(query);
-    expect(textOf(result)).toContain('"value":{"size":38}');
+    expect(getResultText(result)).toContain('"value":{"size":38}');
   });
 
   it("is a JSON field if its schema is not flat", async () => {
     const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
     const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":[38,39]}' } });
-    const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
-    expect(textOf(await client.callTool(query))).toContain('"value":{"sizes":[38,39]}');
+    const client = await connectClient({
+      agent: createAsker({ message: "Which sizes?", schema }),
+      era,
+      reply,
+    });
+    expect(getResultText(await client.callTool(query))).toContain('"value":{"sizes":[38,39]}');
   });
 
   it("rejects an invalid answer and keeps waiting", async () => {
     const schema = { type: "object", properties: { sizes: { type: "array", items: { type: "integer" } } } };
     const reply = (): Reply => ({ action: "accept", content: { json: '{"sizes":"all"}' } });
-    const client = await clientFor({ agent: asker({ message: "Which sizes?", schema }), era, reply });
+    const client = await connectClient({
+      agent: createAsker({ message: "Which sizes?", schema }),
+      era,
+      reply,
+    });
     const result = await client.callTool(query);
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^invalid_input: .*sizes[\s\S]*call `resume` with runId "run_/);
+    expect(getResultText(result)).toMatch(/^invalid_input: .*sizes[\s\S]*call `resume` with runId "run_/);
   });
 
   it("with a URL is sent as that URL", async () => {
@@ -203,24 +215,24 @@ describe.each(eras)("a question of a tool, for a client of the %s era", (era) =>
       return { action: "accept" };
     };
     const ask = { message: "Pay there.", url: "https://example.test/pay" };
-    const client = await clientFor({ agent: asker(ask), era, reply });
-    expect(textOf(await client.callTool(query))).toContain('"approved":true');
+    const client = await connectClient({ agent: createAsker(ask), era, reply });
+    expect(getResultText(await client.callTool(query))).toContain('"approved":true');
   });
 
   it("is answered through `resume` by a client without elicitation", async () => {
-    const client = await clientFor({ agent: asker({ message: "Which size?", schema: size }), era });
+    const client = await connectClient({ agent: createAsker({ message: "Which size?", schema: size }), era });
     const waiting = await client.callTool(query);
     expect(waiting.structuredContent).toMatchObject({ pending: [{ question: { message: "Which size?" } }] });
     const { runId, pending } = waiting.structuredContent as Waiting;
     const answers = { [pending[0]?.callId ?? ""]: { size: 38 } };
     const result = await client.callTool({ name: "resume", arguments: { runId, answers } });
-    expect(textOf(result)).toContain('"value":{"size":38}');
+    expect(getResultText(result)).toContain('"value":{"size":38}');
   });
 });
 
 describe("the request state of a client between rounds", () => {
-  async function askedState(user: string) {
-    const { agent, sent } = mailer();
+  async function getRequestState(user: string) {
+    const { agent, sent } = createMailer();
     const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
     closing.push(listening.close);
     const capabilities = { elicitation: { form: {} } };
@@ -235,7 +247,7 @@ describe("the request state of a client between rounds", () => {
   }
 
   it("cannot be forged (A59)", async () => {
-    const { client, requestState, retry, sent } = await askedState("ann");
+    const { client, requestState, retry, sent } = await getRequestState("ann");
     const [version, body = "", mac] = requestState.split(".");
     const payload = JSON.parse(Buffer.from(body, "base64url").toString());
     payload.p.asked[0].digest = "0".repeat(64);
@@ -245,7 +257,7 @@ describe("the request state of a client between rounds", () => {
   });
 
   it("is useless to another user, and works once for its own (A59)", async () => {
-    const { listening, client, requestState, retry, sent, capabilities } = await askedState("ann");
+    const { listening, client, requestState, retry, sent, capabilities } = await getRequestState("ann");
     const bob = await connect(listening.url, "modern", { user: "bob", capabilities });
     closing.push(() => bob.close());
     await expect(retry(bob, requestState)).rejects.toThrow(/requestState/);
@@ -257,7 +269,7 @@ describe("the request state of a client between rounds", () => {
 });
 
 it.each(eras)("only its own user can resume a run (A59, %s)", async (era) => {
-  const { agent, sent } = mailer();
+  const { agent, sent } = createMailer();
   const listening = await listenOnLoopback(serveMcp({ agents: [agent] }));
   closing.push(listening.close);
   const [ann, bob] = await Promise.all(["ann", "bob"].map((user) => connect(listening.url, era, { user })));
@@ -268,6 +280,6 @@ it.each(eras)("only its own user can resume a run (A59, %s)", async (era) => {
     arguments: { runId: waiting.runId, approve: waiting.pending.map(({ callId }) => callId) },
   };
   const stolen = await bob?.callTool(resume);
-  expect(stolen && textOf(stolen)).toMatch(/^unknown_run: /);
+  expect(stolen && getResultText(stolen)).toMatch(/^unknown_run: /);
   expect(sent).toEqual([]);
 });

@@ -18,7 +18,7 @@ async function serve(options: ServeMcpOptions): Promise<TestListener> {
   return listening;
 }
 
-async function clientOf({ url }: TestListener, era: Era, options = {}) {
+async function connectClient({ url }: TestListener, era: Era, options = {}) {
   const client = await connect(url, era, options);
   closing.push(() => client.close());
   return client;
@@ -36,14 +36,14 @@ function agent(script: Script, definition: Partial<Parameters<typeof defineAgent
   return defineAgent({ name: "helper", model: scriptedModel(script), ...definition });
 }
 
-const said = (history: readonly Entry[]) =>
+const getUserTexts = (history: readonly Entry[]) =>
   history.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));
-const textOf = ({ content }: CallToolResult) =>
+const getResultText = ({ content }: CallToolResult) =>
   content.map((part) => ("text" in part ? part.text : "")).join("\n");
 
 /** An answer as a client gets it. */
 type Answer = { answer: string; status: string; turns: number; session: string; runId: string };
-const answerOf = (result: CallToolResult) => result.structuredContent as Answer;
+const getAnswer = (result: CallToolResult) => result.structuredContent as Answer;
 
 describe.each(eras)("an agent for a client of the %s era", (era) => {
   it("is listed and queried, calls its tool and answers; the second call remembers the first (M1, S4-54, S4-55)", async () => {
@@ -51,42 +51,42 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
       ({ history }) => {
         const last = history.at(-1);
         if (last?.type === "result") return { text: `Take an umbrella: ${JSON.stringify(last.content)}` };
-        if (said(history).length > 1) return { text: `You asked: ${said(history)[0]}` };
+        if (getUserTexts(history).length > 1) return { text: `You asked: ${getUserTexts(history)[0]}` };
         return { calls: [{ name: "weather", input: { city: "Oslo" } }] };
       },
       { tools: [weather] },
     );
-    const client = await clientOf(await serve({ agents: [helper] }), era);
+    const client = await connectClient(await serve({ agents: [helper] }), era);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["query", "resume"]);
     expect(tools[0]?.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
 
     const first = await client.callTool({ name: "query", arguments: { prompt: "Rain?" } });
-    expect(textOf(first)).toContain("Take an umbrella");
+    expect(getResultText(first)).toContain("Take an umbrella");
     expect(first.structuredContent).toMatchObject({
       status: "done",
       turns: 2,
       tools: [{ name: "weather", status: "ok" }],
       usage: { inputTokens: 20, outputTokens: 10 },
     });
-    const { session: sessionId } = answerOf(first);
+    const { session: sessionId } = getAnswer(first);
     expect(sessionId.length).toBeGreaterThanOrEqual(22);
     const second = await client.callTool({ name: "query", arguments: { prompt: "What?", sessionId } });
-    expect(answerOf(second)).toMatchObject({ answer: "You asked: Rain?", session: sessionId });
+    expect(getAnswer(second)).toMatchObject({ answer: "You asked: Rain?", session: sessionId });
   });
 
   it("answers in one turn without tools, and then offers no `resume` (M9, S4-57)", async () => {
-    const client = await clientOf(await serve({ agents: [agent([{ text: "Hello." }])] }), era);
+    const client = await connectClient(await serve({ agents: [agent([{ text: "Hello." }])] }), era);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["query"]);
     const result = await client.callTool({ name: "query", arguments: { prompt: "Hi" } });
-    expect(answerOf(result)).toMatchObject({ answer: "Hello.", status: "done", turns: 1 });
+    expect(getAnswer(result)).toMatchObject({ answer: "Hello.", status: "done", turns: 1 });
   });
 
   it("offers `resume` and is not marked read-only when its tools or handoffs are dynamic", async () => {
     const later = agent([], { tools: () => [weather] });
     const handing = agent([], { handoffs: [agent([], { name: "other", tools: [weather] })] });
     for (const helper of [later, handing]) {
-      const client = await clientOf(await serve({ agents: [helper] }), era);
+      const client = await connectClient(await serve({ agents: [helper] }), era);
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(["query", "resume"]);
       expect(tools[0]?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
@@ -98,13 +98,13 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
       (_, index) => ({ calls: [{ name: "weather", input: { city: `${"x".repeat(300)}${index}` } }] }),
       { tools: [weather], policy: { maxTurns: 2, onLimit: ["best-effort"] } },
     );
-    const client = await clientOf(await serve({ agents: [helper] }), era);
+    const client = await connectClient(await serve({ agents: [helper] }), era);
     const result = await client.callTool({ name: "query", arguments: { prompt: "Rain?" } });
     expect(result.isError).toBeFalsy();
-    expect(answerOf(result).status).toBe("limit");
-    expect(textOf(result)).toMatch(/weather/);
-    expect(answerOf(result).answer.trim()).toMatch(/[.?!]$/);
-    expect(answerOf(result).answer).not.toContain("x".repeat(101));
+    expect(getAnswer(result).status).toBe("limit");
+    expect(getResultText(result)).toMatch(/weather/);
+    expect(getAnswer(result).answer.trim()).toMatch(/[.?!]$/);
+    expect(getAnswer(result).answer).not.toContain("x".repeat(101));
   });
 
   it("reports each turn and tool call as growing progress", async () => {
@@ -114,7 +114,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
       { text: "Rain.", delayMs: 100 },
     ];
     const helper = agent(script, { tools: [weather] });
-    const client = await clientOf(await serve({ agents: [helper] }), era);
+    const client = await connectClient(await serve({ agents: [helper] }), era);
     const told: { progress: number; message?: string | undefined }[] = [];
     await client.callTool(
       { name: "query", arguments: { prompt: "Rain?" } },
@@ -148,7 +148,7 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
       agents: [agent([{ calls: [{ name: "slow", input: {} }] }], { tools: [slow] })],
       onEvent: (event) => void (event.type === "done" && statuses.push(event.status)),
     });
-    const client = await clientOf(listening, era);
+    const client = await connectClient(listening, era);
     const controller = new AbortController();
     const call = client.callTool(
       { name: "query", arguments: { prompt: "Go" } },
@@ -162,13 +162,13 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
   });
 
   it("that fails returns an error result with the reason as text and data", async () => {
-    const client = await clientOf(await serve({ agents: [agent([{ error: "model_auth" }])] }), era);
+    const client = await connectClient(await serve({ agents: [agent([{ error: "model_auth" }])] }), era);
     const result = await client.callTool({ name: "query", arguments: { prompt: "Hi" } });
     expect(result).toMatchObject({
       isError: true,
       structuredContent: { status: "failed", error: { code: "model_auth" } },
     });
-    expect(textOf(result).length).toBeGreaterThan(10);
+    expect(getResultText(result).length).toBeGreaterThan(10);
   });
 
   it("with a busy session returns an error", async () => {
@@ -179,36 +179,36 @@ describe.each(eras)("an agent for a client of the %s era", (era) => {
         return "";
       },
     });
-    const client = await clientOf(await serve({ agents: [helper] }), era);
+    const client = await connectClient(await serve({ agents: [helper] }), era);
     const ask = { name: "query", arguments: { prompt: "Hi", sessionId: "one" } };
     const first = client.callTool(ask);
     await expect
-      .poll(async () => textOf(await client.callTool(ask)))
+      .poll(async () => getResultText(await client.callTool(ask)))
       .toMatch(/^session_busy: The session "one"/);
     hold.resolve();
-    expect(answerOf(await first).status).toBe("done");
+    expect(getAnswer(await first).status).toBe("done");
   });
 
   it("that does not exist is refused with the names of the existing ones", async () => {
     const agents = [agent([]), agent([{ text: "me" }], { name: "other" })];
-    const client = await clientOf(await serve({ agents }), era);
+    const client = await connectClient(await serve({ agents }), era);
     const unknown = await client.callTool({ name: "query", arguments: { prompt: "Hi", agent: "nobody" } });
     expect(unknown.isError).toBe(true);
-    expect(textOf(unknown)).toBe('unknown_agent: Unknown agent "nobody". Agents: "helper", "other".');
+    expect(getResultText(unknown)).toBe('unknown_agent: Unknown agent "nobody". Agents: "helper", "other".');
     const other = await client.callTool({ name: "query", arguments: { prompt: "Hi", agent: "other" } });
-    expect(answerOf(other).answer).toBe("me");
+    expect(getAnswer(other).answer).toBe("me");
   });
 });
 
 it('with `expose: "agents"` each agent is a tool with a valid MCP name', async () => {
   const agents = [agent([]), agent([{ text: "me" }], { name: "the other/one" })];
-  const client = await clientOf(await serve({ agents, expose: "agents" }), "modern");
+  const client = await connectClient(await serve({ agents, expose: "agents" }), "modern");
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     "ask_helper",
     "ask_the_other_one",
   ]);
   const result = await client.callTool({ name: "ask_the_other_one", arguments: { prompt: "Hi" } });
-  expect(answerOf(result).answer).toBe("me");
+  expect(getAnswer(result).answer).toBe("me");
 });
 
 it("agents with the same tool name are refused", () => {
@@ -228,17 +228,19 @@ it("knowledge is searched and fetched in the form that connectors expect, as dat
     },
     fetch: (id: string) => (id === "1" ? page : undefined),
   };
-  const client = await clientOf(await serve({ agents: [agent([])], knowledge }), "legacy", { user: "ann" });
+  const client = await connectClient(await serve({ agents: [agent([])], knowledge }), "legacy", {
+    user: "ann",
+  });
   const found = await client.callTool({ name: "search", arguments: { query: "rain" } });
   const { text: _, ...hit } = page;
   expect(found.structuredContent).toEqual({ results: [hit] });
-  expect(JSON.parse(textOf(found))).toEqual(found.structuredContent);
+  expect(JSON.parse(getResultText(found))).toEqual(found.structuredContent);
   expect(users).toEqual(["ann"]);
   const read = await client.callTool({ name: "fetch", arguments: { id: "1" } });
   expect(read.structuredContent).toEqual({ ...page, metadata: {} });
   const missing = await client.callTool({ name: "fetch", arguments: { id: "2" } });
   expect(missing.isError).toBe(true);
-  expect(textOf(missing)).toMatch(/^not_found: /);
+  expect(getResultText(missing)).toMatch(/^not_found: /);
 });
 
 it("a client of SDK v1 is served too", async () => {
@@ -252,18 +254,18 @@ it("a client of SDK v1 is served too", async () => {
 it.each(
   eras,
 )("a session belongs to its user: its id is another session for another (A59, %s)", async (era) => {
-  const helper = agent(({ history }) => ({ text: said(history).join("|") }));
+  const helper = agent(({ history }) => ({ text: getUserTexts(history).join("|") }));
   const listening = await serve({ agents: [helper] });
-  const ann = await clientOf(listening, era, { user: "ann" });
-  const bob = await clientOf(listening, era, { user: "bob" });
-  const { session: sessionId } = answerOf(
+  const ann = await connectClient(listening, era, { user: "ann" });
+  const bob = await connectClient(listening, era, { user: "bob" });
+  const { session: sessionId } = getAnswer(
     await ann.callTool({ name: "query", arguments: { prompt: "secret" } }),
   );
   const ask = { name: "query", arguments: { prompt: "what?", sessionId } };
-  expect(answerOf(await bob.callTool(ask)).answer).toBe("what?");
-  expect(answerOf(await ann.callTool(ask)).answer).toBe("secret|what?");
+  expect(getAnswer(await bob.callTool(ask)).answer).toBe("what?");
+  expect(getAnswer(await ann.callTool(ask)).answer).toBe("secret|what?");
   const odd = await ann.callTool({ name: "query", arguments: { prompt: "x", sessionId: "../../etc" } });
-  expect(textOf(odd)).toMatch(/^invalid_input: /);
+  expect(getResultText(odd)).toMatch(/^invalid_input: /);
 });
 
 it.each(eras)("credentials reach neither context nor tools (A57, %s)", async (era) => {
@@ -288,8 +290,8 @@ it.each(eras)("credentials reach neither context nor tools (A57, %s)", async (er
   });
   closing.push(listening.close);
   const headers = { authorization: "Bearer hunter2-token", cookie: "session=hunter2-cookie" };
-  const client = await clientOf(listening, era, { headers });
-  const { session: sessionId } = answerOf(
+  const client = await connectClient(listening, era, { headers });
+  const { session: sessionId } = getAnswer(
     await client.callTool({ name: "query", arguments: { prompt: "Look" } }),
   );
   expect(seen[0]).toEqual({ user: "ann", sessionId });

@@ -48,12 +48,12 @@ it("stdout carries only the protocol, whatever the process prints, until the cli
     stderr += chunk;
   });
   const exited = new Promise((resolve) => child.on("exit", resolve));
-  const say = (message: unknown) =>
+  const sendLine = (message: unknown) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...(message as object) })}\n`);
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: clientInfo };
-  say({ id: 1, method: "initialize", params });
-  say({ method: "notifications/initialized" });
-  say({ id: 2, method: "tools/call", params: query });
+  sendLine({ id: 1, method: "initialize", params });
+  sendLine({ method: "notifications/initialized" });
+  sendLine({ id: 2, method: "tools/call", params: query });
   await expect.poll(() => stdout).toContain('"id":2');
   child.stdin.end();
   expect(await exited).toBe(0);
@@ -96,12 +96,12 @@ describe("the inspector's command line", () => {
 it("a service on given streams ends with its input or when closed", async () => {
   const agents = [defineAgent({ name: "helper", model: scriptedModel([]) })];
   const service = serveMcp({ agents });
-  const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough() });
-  const first = streams();
+  const createStreams = () => ({ stdin: new PassThrough(), stdout: new PassThrough() });
+  const first = createStreams();
   const { closed } = service.stdio(first);
   first.stdin.end();
   await closed;
-  const second = service.stdio(streams());
+  const second = service.stdio(createStreams());
   await service.close();
   await second.closed;
 });

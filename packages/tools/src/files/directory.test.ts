@@ -281,10 +281,10 @@ describe("a name in another Unicode form", () => {
 });
 
 describe("a system without directory handles", () => {
-  const byPath = <Value>(names: string[], use: (directory: Directory) => Promise<Value>) =>
+  const withDirectoryByPath = <Value>(names: string[], use: (directory: Directory) => Promise<Value>) =>
     withDirectory({ ...resolveRoot({ root: place.path }), byHandle: false }, names, use);
   const read = (folder: string[], name: string) =>
-    byPath(folder, async (directory) => {
+    withDirectoryByPath(folder, async (directory) => {
       const { handle } = await openFile(directory, name);
       return handle.readFile("utf8").finally(() => handle.close());
     });
@@ -293,13 +293,13 @@ describe("a system without directory handles", () => {
     place.put("a/b.txt", "inside");
     expect(await read(["a"], "b.txt")).toBe("inside");
     const content = Buffer.from("new");
-    await byPath(["a"], (directory) =>
+    await withDirectoryByPath(["a"], (directory) =>
       replaceInDirectory(directory, { name: "c.txt", content, previous: undefined }),
     );
     expect(readdirSync(join(place.path, "a"))).toEqual(["b.txt", "c.txt"]);
     const walk = createWalk(defaultLimits, { depth: 2, signal: new AbortController().signal });
     const listed: string[] = [];
-    await byPath([], async (directory) => {
+    await withDirectoryByPath([], async (directory) => {
       for await (const { name } of walkDirectory(directory, walk)) listed.push(name);
     });
     expect(listed).toEqual(["a", "b.txt", "c.txt"]);

@@ -4,23 +4,26 @@ import { readCpuMs } from "../../../capstan/src/testing/cpu-time.ts";
 import { compileMatcher } from "./compile-matcher.ts";
 import { translateGlob } from "./glob-to-re2.ts";
 
-const finds = async (glob: string, path: string) => (await compileMatcher(translateGlob(glob), glob))(path);
+const matchesGlob = async (glob: string, path: string) =>
+  (await compileMatcher(translateGlob(glob), glob))(path);
 
 /** The slow and obvious way, for globs of `a`, `/`, `?`, `*` and `**` as a whole name. */
-function isMeant(glob: string, path: string): boolean {
+function matchesNaively(glob: string, path: string): boolean {
   const match = (globs: readonly string[], names: readonly string[]): boolean => {
     const [first, ...rest] = globs;
     if (first === undefined) return names.length === 0;
     if (first === "**" && rest.length === 0) return names.length > 0;
     if (first === "**") return match(rest, names) || (names.length > 0 && match(globs, names.slice(1)));
-    return names.length > 0 && inName(first, names[0] ?? "") && match(rest, names.slice(1));
+    return names.length > 0 && matchesName(first, names[0] ?? "") && match(rest, names.slice(1));
   };
-  const inName = (pattern: string, name: string): boolean => {
+  const matchesName = (pattern: string, name: string): boolean => {
     if (pattern === "") return name === "";
     if (pattern[0] === "*")
-      return inName(pattern.slice(1), name) || (name !== "" && inName(pattern, name.slice(1)));
+      return matchesName(pattern.slice(1), name) || (name !== "" && matchesName(pattern, name.slice(1)));
     return (
-      name !== "" && (pattern[0] === "?" || pattern[0] === name[0]) && inName(pattern.slice(1), name.slice(1))
+      name !== "" &&
+      (pattern[0] === "?" || pattern[0] === name[0]) &&
+      matchesName(pattern.slice(1), name.slice(1))
     );
   };
   return match((glob.includes("/") ? glob : `**/${glob}`).split("/"), path.split("/"));
@@ -50,7 +53,7 @@ describe("a glob", () => {
     ["😀?", "😀a", true],
     ["*", "line\nend", true],
   ])("%j and %j: %s", async (glob, path, isFound) => {
-    expect(await finds(glob, path)).toBe(isFound);
+    expect(await matchesGlob(glob, path)).toBe(isFound);
   });
 
   it("matches the same as a naive implementation", async () => {
@@ -72,7 +75,7 @@ describe("a glob", () => {
       fc.asyncProperty(globs, paths, async (parts, names) => {
         const glob = parts.join("/");
         const path = names.join("/");
-        expect(await finds(glob, path)).toBe(isMeant(glob, path));
+        expect(await matchesGlob(glob, path)).toBe(matchesNaively(glob, path));
       }),
       { numRuns: 500 },
     );
@@ -86,7 +89,9 @@ describe("a glob", () => {
   ])("is fast however often it branches: %s (A42)", async (glob) => {
     const path = `${"a/".repeat(500)}b`;
     const startedAt = readCpuMs();
-    await finds(glob, path).catch((error: { code: string }) => expect(error.code).toBe("bad_arguments"));
+    await matchesGlob(glob, path).catch((error: { code: string }) =>
+      expect(error.code).toBe("bad_arguments"),
+    );
     expect(readCpuMs() - startedAt).toBeLessThan(3000);
   });
 
@@ -95,7 +100,7 @@ describe("a glob", () => {
     "{a,b",
     "\ud800",
   ])("that is too long or malformed is reported to the model: %j", async (glob) => {
-    await expect(finds(glob, "a")).rejects.toMatchObject({ code: "bad_arguments" });
+    await expect(matchesGlob(glob, "a")).rejects.toMatchObject({ code: "bad_arguments" });
   });
 });
 

@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 const isLinux = process.platform === "linux";
-const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join("");
+const createLines = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join("");
 
 describe("read_file", () => {
   it("returns a text file unchanged (S1-23)", async () => {
@@ -19,17 +19,17 @@ describe("read_file", () => {
   });
 
   it("returns a range of lines, and says how to continue (S1-23)", async () => {
-    place.put("a.txt", numbered(10));
+    place.put("a.txt", createLines(10));
     const read = (input: object) => place.text("read_file", { path: "a.txt", ...input });
     expect(await read({ from: 3, lines: 2 })).toBe(
       "line 3\nline 4\n\n[Lines 3 to 4. More lines follow: continue with from: 5.]",
     );
     expect(await read({ from: 9 })).toBe("line 9\nline 10\n\n[Lines 9 to 10, end of file.]");
-    expect(await read({ lines: 10 })).toBe(numbered(10));
+    expect(await read({ lines: 10 })).toBe(createLines(10));
   });
 
   it("reports missing files", async () => {
-    place.put("a.txt", numbered(3));
+    place.put("a.txt", createLines(3));
     place.put("empty", "");
     await expect(place.call("read_file", { path: "b.txt" })).rejects.toMatchObject({
       code: "not_found",
@@ -54,10 +54,10 @@ describe("read_file", () => {
   });
 
   it.runIf(isLinux)("reads only the requested part of a 5 GB file (A43)", async () => {
-    const file = place.put("large.log", numbered(50_000));
+    const file = place.put("large.log", createLines(50_000));
     truncateSync(file, 5_000_000_000);
     const before = process.memoryUsage().rss;
-    const bytesRead = bytesReadBy(() => place.text("read_file", { path: "large.log", from: 2, lines: 3 }));
+    const bytesRead = countBytesRead(() => place.text("read_file", { path: "large.log", from: 2, lines: 3 }));
     expect(await bytesRead).toBeLessThan(1_000_000);
     expect(await place.text("read_file", { path: "large.log", from: 9_000, lines: 1 })).toContain(
       "line 9000\n",
@@ -68,7 +68,7 @@ describe("read_file", () => {
   it("ends at its limit when the requested lines are too far in (A43)", async () => {
     const limited = createTemporaryRoot({ limits: { scanBytes: 100_000 } });
     onTestFinished(limited.remove);
-    limited.put("a.txt", numbered(20_000));
+    limited.put("a.txt", createLines(20_000));
     const called = limited.call("read_file", { path: "a.txt", from: 19_000 });
     await expect(called).rejects.toThrow(/is out of reach: only its first \d+ lines/);
   });
@@ -76,8 +76,8 @@ describe("read_file", () => {
   it("ends on a file that grows while it is read (A43)", async () => {
     const limited = createTemporaryRoot({ limits: { scanBytes: 3_000_000 } });
     onTestFinished(limited.remove);
-    const file = limited.put("a.log", numbered(10));
-    const more = numbered(20_000);
+    const file = limited.put("a.log", createLines(10));
+    const more = createLines(20_000);
     const growing = setInterval(() => appendFileSync(file, more), 0);
     await limited.call("read_file", { path: "a.log", from: 10_000_000 }).catch((error: { code: string }) => {
       expect(error.code).toBe("bad_arguments");
@@ -136,7 +136,7 @@ describe("read_file", () => {
 });
 
 /** What this process has read meanwhile, as the system counts it. */
-async function bytesReadBy(action: () => Promise<unknown>): Promise<number> {
+async function countBytesRead(action: () => Promise<unknown>): Promise<number> {
   const count = () => Number(/rchar: (\d+)/.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
   const before = count();
   await action();

@@ -4,7 +4,7 @@ import { readCpuMs } from "../../../capstan/src/testing/cpu-time.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 
 /** Applies a diff by the letter: every kept and every taken line must be where the diff says. */
-function applied(before: string, diff: string): string {
+function applyDiff(before: string, diff: string): string {
   const old = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const after: string[] = [];
   let at = 0;
@@ -56,7 +56,7 @@ describe("a unified diff", () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         const { text, added, removed } = createUnifiedDiff("x", before, after);
-        expect(applied(before, text)).toBe(after);
+        expect(applyDiff(before, text)).toBe(after);
         const count = (content: string) => content.match(/[^\n]*\n|[^\n]+$/g)?.length ?? 0;
         expect(added - removed).toBe(count(after) - count(before));
       }),

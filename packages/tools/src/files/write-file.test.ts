@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 const read = (path: string) => readFileSync(join(place.path, path), "utf8");
-const modeOf = (path: string) => statSync(join(place.path, path)).mode & 0o7777;
+const getMode = (path: string) => statSync(join(place.path, path)).mode & 0o7777;
 
 describe("write_file", () => {
   it("creates a file and its folders, and shows the user the diff (S1-23)", async () => {
@@ -53,10 +53,10 @@ describe("write_file", () => {
     chmodSync(place.put("special", ""), 0o4755);
     for (const path of ["script.sh", "private.txt", "special", "new.sh"])
       await place.call("write_file", { path, content: "#!/bin/sh\necho new\n" });
-    expect(modeOf("script.sh")).toBe(0o750);
-    expect(modeOf("private.txt")).toBe(0o600);
-    expect(modeOf("special")).toBe(0o755);
-    expect(modeOf("new.sh") & 0o111).toBe(0);
+    expect(getMode("script.sh")).toBe(0o750);
+    expect(getMode("private.txt")).toBe(0o600);
+    expect(getMode("special")).toBe(0o755);
+    expect(getMode("new.sh") & 0o111).toBe(0);
   });
 
   it("treats a patch as plain text: it changes no other path, mode or link (A44)", async () => {
@@ -77,7 +77,7 @@ describe("write_file", () => {
     await place.call("edit_file", { path: "x", edits: [{ find: "evil", replace: patch }] });
     expect(readdirSync(place.path)).toEqual(["x"]);
     expect(readdirSync(place.outside)).toEqual(["secret.txt"]);
-    expect(modeOf("x") & 0o111).toBe(0);
+    expect(getMode("x") & 0o111).toBe(0);
   });
 
   it("does not overwrite links or folders, and writes nothing below a file", async () => {

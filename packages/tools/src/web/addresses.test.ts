@@ -7,13 +7,13 @@ const strict = { allowPrivate: false, nat64Prefixes: [] };
 const lenient = { allowPrivate: true, nat64Prefixes: [] };
 
 /** Node's own table of ranges, to compare with ours. */
-function blocked(...subnets: readonly (readonly [string, number])[]): BlockList {
+function createBlockList(...subnets: readonly (readonly [string, number])[]): BlockList {
   const list = new BlockList();
   for (const [base, length] of subnets) list.addSubnet(base, length, base.includes(":") ? "ipv6" : "ipv4");
   return list;
 }
 
-const special = blocked(
+const special = createBlockList(
   ...([
     ["0.0.0.0", 8],
     ["10.0.0.0", 8],
@@ -32,14 +32,14 @@ const special = blocked(
     ["168.63.129.16", 32],
   ] as const),
 );
-const globalUnicast = blocked(["2000::", 3]);
-const notGlobal = blocked(["2001::", 23], ["2001:db8::", 32], ["2002::", 16], ["3fff::", 20]);
+const globalUnicast = createBlockList(["2000::", 3]);
+const notGlobal = createBlockList(["2001::", 23], ["2001:db8::", 32], ["2002::", 16], ["3fff::", 20]);
 
-const groupsOf = (value: bigint): string =>
+const formatIPv6 = (value: bigint): string =>
   Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - index * 16)) & 0xffffn).toString(16)).join(
     ":",
   );
-const dotted = (value: bigint): string =>
+const formatIPv4 = (value: bigint): string =>
   Array.from({ length: 4 }, (_, index) => (value >> BigInt(24 - index * 8)) & 0xffn).join(".");
 const anyIPv4 = bigInt({ min: 0n, max: (1n << 32n) - 1n });
 const anyIPv6 = bigInt({ min: 0n, max: (1n << 128n) - 1n });
@@ -48,7 +48,7 @@ describe("an address", () => {
   it("of IPv4 is public exactly when no registry reserves it (A06, A07)", () => {
     assert(
       property(anyIPv4, (value) => {
-        const text = dotted(value);
+        const text = formatIPv4(value);
         expect(checkAddress(text, strict) !== undefined).toBe(special.check(text, "ipv4"));
       }),
       { numRuns: 2000 },
@@ -71,7 +71,7 @@ describe("an address", () => {
         anyIPv6,
         constantFrom(0x2n, 0x2606n, 0x2a00n, 0x2001n, 0x2002n, 0x3fffn, 0x5f00n, 0n),
         (value, head) => {
-          const text = groupsOf((head << 112n) | (value & ((1n << 112n) - 1n)));
+          const text = formatIPv6((head << 112n) | (value & ((1n << 112n) - 1n)));
           const isPublic = globalUnicast.check(text, "ipv6") && !notGlobal.check(text, "ipv6");
           expect(checkAddress(text, strict) === undefined).toBe(isPublic);
         },
@@ -84,8 +84,8 @@ describe("an address", () => {
   it("with embedded IPv4, mapped or translated by 64:ff9b::/96, is checked as IPv4 (A09, A10)", () => {
     assert(
       property(anyIPv4, constantFrom(0xffffn << 32n, 0x64ff9bn << 96n), (value, prefix) => {
-        const embedded = checkAddress(groupsOf(prefix | value), strict);
-        expect(embedded).toBe(checkAddress(dotted(value), strict));
+        const embedded = checkAddress(formatIPv6(prefix | value), strict);
+        expect(embedded).toBe(checkAddress(formatIPv4(value), strict));
       }),
     );
   });
@@ -110,7 +110,7 @@ describe("an address", () => {
     const inside = 0x64ff9b0001n << 80n;
     assert(
       property(anyIPv6, (value) => {
-        const text = groupsOf(inside | (value & ((1n << 80n) - 1n)));
+        const text = formatIPv6(inside | (value & ((1n << 80n) - 1n)));
         expect(checkAddress(text, lenient)).toBe("address");
       }),
     );
@@ -212,10 +212,10 @@ describe("an address", () => {
   it("is parsed from every spelling", () => {
     assert(
       property(anyIPv6, ipV4(), ipV6(), (value, v4, v6) => {
-        expect(parseAddress(groupsOf(value))).toEqual({ family: 6, value });
-        expect(parseAddress(groupsOf(value).toUpperCase())?.value).toBe(value);
+        expect(parseAddress(formatIPv6(value))).toEqual({ family: 6, value });
+        expect(parseAddress(formatIPv6(value).toUpperCase())?.value).toBe(value);
         expect(
-          isSameAddress(new URL(`http://[${groupsOf(value)}]`).hostname.slice(1, -1), groupsOf(value)),
+          isSameAddress(new URL(`http://[${formatIPv6(value)}]`).hostname.slice(1, -1), formatIPv6(value)),
         ).toBe(true);
         expect(isSameAddress(`::ffff:${v4}`, v4)).toBe(true);
         expect(isSameAddress(v6, v6.toUpperCase())).toBe(true);

@@ -10,28 +10,28 @@ import { createPdf } from "./testing/tiny-pdf.ts";
 
 const { signal } = new AbortController();
 
-const ofHtml = (html: string, url = "https://example.com/docs/page.html") =>
+const extractPage = (html: string, url = "https://example.com/docs/page.html") =>
   extract({ bytes: Buffer.from(html), mediaType: "text/html", url }, { extract: true, signal });
 
 /** In this thread, which saves the start of another. */
-const inThread = (html: string) => extractHtml(html, "https://example.com/docs/page.html");
+const extractInThread = (html: string) => extractHtml(html, "https://example.com/docs/page.html");
 
-const ofBytes = (bytes: Uint8Array, mediaType: string, charset?: string) =>
+const extractBytes = (bytes: Uint8Array, mediaType: string, charset?: string) =>
   extract(
     { bytes, mediaType, url: "https://example.com/", ...(charset !== undefined && { charset }) },
     { extract: true, signal },
   );
 
-const article = (inside: string): string =>
+const createArticle = (inside: string): string =>
   `<!doctype html><html><head><title>A page</title></head><body><article><h1>A page</h1>${inside}</article></body></html>`;
 const words = "These are the words of a paragraph that is long enough to be taken for one. ".repeat(3);
 
 describe("a page", () => {
   it("becomes Markdown with its structure (S4-40)", async () => {
-    const html = article(`<p>${words}</p><h2>Second</h2><ul><li>one</li><li><b>two</b></li></ul>
+    const html = createArticle(`<p>${words}</p><h2>Second</h2><ul><li>one</li><li><b>two</b></li></ul>
       <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><blockquote>said</blockquote>
       <p><a href="other">relative</a> <a href="/root">root</a> <a href="//host.example/x">host</a> ${words}</p>`);
-    const { title, text } = await ofHtml(html);
+    const { title, text } = await extractPage(html);
     expect(title).toBe("A page");
     for (const piece of ["## Second", "- one", "**two**", "| a | b |", "> said"])
       expect(text).toContain(piece);
@@ -47,19 +47,19 @@ describe("a page", () => {
     ["unclosed elements", "<html><body><div><p>just words<p>and <b>more"],
     ["a title and a line", "<title>Named</title><p>just words</p>"],
   ])("that is %s is read (S4-40)", async (_what, html) => {
-    expect((await inThread(html)).text).toContain("just words");
+    expect((await extractInThread(html)).text).toContain("just words");
   });
 
   it("is empty when it is empty", async () => {
-    expect((await ofHtml("")).text).toBe("");
-    expect((await inThread("<html><body></body></html>")).text).toBe("");
+    expect((await extractPage("")).text).toBe("");
+    expect((await extractInThread("<html><body></body></html>")).text).toBe("");
   });
 
   it("loses scripts, styles, comments and hidden elements (S4-40, A26)", async () => {
-    const html = article(`<p>${words}</p><script>bad1()</script><style>.bad2 {}</style><!-- bad3 -->
+    const html = createArticle(`<p>${words}</p><script>bad1()</script><style>.bad2 {}</style><!-- bad3 -->
       <p style="display:none">bad4</p><p hidden>bad5</p><template>bad6</template><p onclick="bad7()">shown</p>
       <svg><script>bad8()</script></svg><p><a href="javascript:bad9()">link</a> ${words}</p>`);
-    const { text } = await inThread(html);
+    const { text } = await extractInThread(html);
     expect(text).toContain("shown");
     expect(text.match(/bad\d/g) ?? []).toEqual([]);
   });
@@ -85,7 +85,9 @@ describe("a page", () => {
     }, 5);
     const started = readCpuMs();
     const grown = await measurePeakMemory(() =>
-      ofHtml(html).catch((error) => expect(error).toMatchObject({ code: "tool_failed", retryable: false })),
+      extractPage(html).catch((error) =>
+        expect(error).toMatchObject({ code: "tool_failed", retryable: false }),
+      ),
     );
     clearInterval(beat);
     expect(readCpuMs() - started).toBeLessThan(30_000);
@@ -94,15 +96,17 @@ describe("a page", () => {
   });
 
   it("of 2,000 elements is read, and one of realistic depth", async () => {
-    expect((await inThread(article(`<p>${words}</p>`.repeat(1000)))).text.length).toBeGreaterThan(100_000);
     expect(
-      (await ofHtml(article(`${"<div>".repeat(100)}<p>${words}</p>${"</div>".repeat(100)}`))).text,
+      (await extractInThread(createArticle(`<p>${words}</p>`.repeat(1000)))).text.length,
+    ).toBeGreaterThan(100_000);
+    expect(
+      (await extractPage(createArticle(`${"<div>".repeat(100)}<p>${words}</p>${"</div>".repeat(100)}`))).text,
     ).toContain(words.trim());
   });
 
   it("with an external entity is read without it (A26)", async () => {
-    const html = `<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]>${article(`<p>&x; ${words}</p>`)}`;
-    expect((await inThread(html)).text).not.toContain("root:");
+    const html = `<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]>${createArticle(`<p>&x; ${words}</p>`)}`;
+    expect((await extractInThread(html)).text).not.toContain("root:");
   });
 });
 
@@ -122,10 +126,11 @@ describe("an extraction", () => {
     servers.push(canary);
     await new Promise<void>((resolve) => canary.listen(0, "127.0.0.1", resolve));
     const at = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
-    const html = article(`<p>${words}</p><img src="${at}/a.png"><link rel="stylesheet" href="${at}/b.css">
+    const html =
+      createArticle(`<p>${words}</p><img src="${at}/a.png"><link rel="stylesheet" href="${at}/b.css">
       <script src="${at}/c.js"></script><iframe src="${at}/d"></iframe><svg><use href="${at}/e"/></svg>
       <video poster="${at}/f" src="${at}/g"></video><object data="${at}/h"></object><style>@import "${at}/i"</style>`);
-    expect((await ofHtml(html)).text).toContain("These are the words");
+    expect((await extractPage(html)).text).toContain("These are the words");
     expect(touches).toBe(0);
   });
 
@@ -140,7 +145,7 @@ describe("an extraction", () => {
       return new Response("{}");
     });
     // In this thread, where its `fetch` can be watched. A page without words is what makes the library ask.
-    for (const html of ["<html><head><title>x</title></head><body></body></html>", article(words)])
+    for (const html of ["<html><head><title>x</title></head><body></body></html>", createArticle(words)])
       await extractHtml(html, url).catch(() => undefined);
     expect(asked).toEqual([]);
   });
@@ -148,7 +153,7 @@ describe("an extraction", () => {
   it("ends when the run is cancelled", async () => {
     const controller = new AbortController();
     const document = {
-      bytes: Buffer.from(article(words)),
+      bytes: Buffer.from(createArticle(words)),
       mediaType: "text/html",
       url: "https://example.com/",
     };
@@ -159,7 +164,7 @@ describe("an extraction", () => {
 
   it("waits for its turn among many, and all of them end", async () => {
     const texts = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => ofHtml(article(`<p>${words} number ${index}</p>`))),
+      Array.from({ length: 6 }, (_, index) => extractPage(createArticle(`<p>${words} number ${index}</p>`))),
     );
     expect(texts.map(({ text }) => /number (\d+)/.exec(text)?.[1])).toEqual(
       Array.from({ length: 6 }, (_, index) => String(index)),
@@ -178,7 +183,7 @@ describe("a text", () => {
     ["shift_jis", Buffer.from([0x93, 0xfa, 0x96, 0x7b]), "shift_jis"],
   ])("in %s is read (A25)", async (name, bytes, charset) => {
     const expected = name === "shift_jis" ? "日本" : "Grüße";
-    expect((await ofBytes(bytes, "text/plain", charset)).text).toBe(expected);
+    expect((await extractBytes(bytes, "text/plain", charset)).text).toBe(expected);
   });
 
   it("is read in the charset of its meta tag (A25)", async () => {
@@ -186,7 +191,7 @@ describe("a text", () => {
       `<html><head><meta charset="iso-8859-1"><title>Grüße</title></head><body><p>x</p></body></html>`,
       "latin1",
     );
-    expect((await ofBytes(html, "text/html")).title).toBe("Grüße");
+    expect((await extractBytes(html, "text/html")).title).toBe("Grüße");
   });
 
   it.each([
@@ -200,14 +205,14 @@ describe("a text", () => {
     "../etc",
   ])("in %s is refused (A25)", async (charset) => {
     const bytes = Buffer.from("+ADw-script+AD4-alert(1)+ADw-/script+AD4-");
-    await expect(ofBytes(bytes, "text/html", charset)).rejects.toMatchObject({
+    await expect(extractBytes(bytes, "text/html", charset)).rejects.toMatchObject({
       code: "security",
       message: expect.stringContaining("(rule: charset)"),
     });
   });
 
   it("of 9 MB is truncated and says so", async () => {
-    const { text } = await ofBytes(Buffer.alloc(9_000_000, "x"), "text/plain");
+    const { text } = await extractBytes(Buffer.alloc(9_000_000, "x"), "text/plain");
     expect(text.length).toBeLessThan(1_000_100);
     expect(text).toContain("(truncated)");
   });
@@ -215,7 +220,7 @@ describe("a text", () => {
 
 describe("a PDF", () => {
   it("is read page by page, with its title (A27)", async () => {
-    const { title, text } = await ofBytes(
+    const { title, text } = await extractBytes(
       createPdf(["The first page.", "The second."], "On PDF"),
       "application/pdf",
     );
@@ -224,7 +229,7 @@ describe("a PDF", () => {
   });
 
   it("of more pages than are read says how many are missing (A27)", async () => {
-    const { text } = await ofBytes(
+    const { text } = await extractBytes(
       createPdf(Array.from({ length: 310 }, (_, index) => `page ${index}`)),
       "application/pdf",
     );
@@ -254,7 +259,7 @@ describe("a PDF", () => {
   ])("that is %s ends soon, with bounded memory and the process alive (A27)", async (_what, bytes) => {
     const started = readCpuMs();
     const grown = await measurePeakMemory(() =>
-      ofBytes(bytes, "application/pdf").then(
+      extractBytes(bytes, "application/pdf").then(
         ({ text }) => expect(text.length).toBeLessThan(1_000_100),
         (error) => expect(error).toMatchObject({ code: "tool_failed", retryable: false }),
       ),

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-async function textOf(
+async function fetchText(
   url: string,
   options: GuardOptions = {},
   request: GuardedRequest = {},
@@ -27,13 +27,13 @@ async function textOf(
   return new TextDecoder().decode(await response.bytes());
 }
 
-const failureOf = (url: string, options: GuardOptions = {}, request: GuardedRequest = {}) =>
-  textOf(url, options, request).then(
+const getFetchError = (url: string, options: GuardOptions = {}, request: GuardedRequest = {}) =>
+  fetchText(url, options, request).then(
     (text) => ({ code: "fetched", message: text.slice(0, 100), retryable: true }),
     (error) => error,
   );
 
-const refused = (rule: string) => ({
+const matchRefusal = (rule: string) => ({
   code: "security",
   retryable: false,
   message: expect.stringContaining(`(rule: ${rule})`),
@@ -63,7 +63,7 @@ describe("the addresses of a name", () => {
     ["an address with a zone", [["fe80::1%eth0"]]],
   ])("refuse it when they are %s (A16, A17, D-17, S4-39)", async (_what, answers) => {
     internet.setAnswers("rebind.example.com", ...answers);
-    expect((await failureOf("https://rebind.example.com/")).code).toBe("security");
+    expect((await getFetchError("https://rebind.example.com/")).code).toBe("security");
     expect(internet.connections).toEqual([]);
     expect(internet.countCanaryTouches()).toBe(0);
   });
@@ -71,17 +71,17 @@ describe("the addresses of a name", () => {
   it("are resolved once: the socket goes to the address that was checked (A17, D-17)", async () => {
     await internet.addSite(says("public"), { name: "rebind.example.com" });
     internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
-    expect(await textOf("https://rebind.example.com/")).toBe("public");
+    expect(await fetchText("https://rebind.example.com/")).toBe("public");
     expect(internet.lookups).toEqual(["rebind.example.com"]);
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
-    expect(await failureOf("https://rebind.example.com/")).toMatchObject(refused("address"));
+    expect(await getFetchError("https://rebind.example.com/")).toMatchObject(matchRefusal("address"));
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("are resolved and checked again for a redirect to the same name (A17, A19)", async () => {
     await internet.addSite(redirects("/again"), { name: "rebind.example.com" });
     internet.setAnswers("rebind.example.com", [publicAddress], ["127.0.0.1"]);
-    expect(await failureOf("https://rebind.example.com/")).toMatchObject(refused("address"));
+    expect(await getFetchError("https://rebind.example.com/")).toMatchObject(matchRefusal("address"));
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
     expect(internet.countCanaryTouches()).toBe(0);
   });
@@ -94,17 +94,17 @@ describe("the addresses of a name", () => {
       connect: (to) =>
         to.address.includes(":") ? connectByNet({ host: "127.0.0.1", port: 9 }) : connect(to),
     };
-    expect(await textOf("https://example.com/", options)).toBe("the second");
+    expect(await fetchText("https://example.com/", options)).toBe("the second");
   });
 
   it("are missing for an unknown name, which is reported and not retried", async () => {
-    expect(await failureOf("https://nowhere.example.com/")).toMatchObject({
+    expect(await getFetchError("https://nowhere.example.com/")).toMatchObject({
       code: "tool_failed",
       retryable: false,
       message: expect.stringContaining("nowhere.example.com"),
     });
     internet.setAnswers("empty.example.com", []);
-    expect(await failureOf("https://empty.example.com/")).toMatchObject({ code: "tool_failed" });
+    expect(await getFetchError("https://empty.example.com/")).toMatchObject({ code: "tool_failed" });
   });
 
   it("are those of the system when no resolver is given (A16)", async () => {
@@ -132,7 +132,7 @@ describe("a connection", () => {
         return socket;
       },
     };
-    expect(await failureOf("https://example.com/", options)).toMatchObject(refused("connection"));
+    expect(await getFetchError("https://example.com/", options)).toMatchObject(matchRefusal("connection"));
     await closed.promise;
     expect(heard).toEqual([]);
   });
@@ -143,13 +143,13 @@ describe("a connection", () => {
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"])
       vi.stubEnv(name, proxy);
     vi.stubEnv("NODE_USE_ENV_PROXY", "1");
-    expect(await textOf("https://example.com/")).toBe("straight");
+    expect(await fetchText("https://example.com/")).toBe("straight");
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("that is refused is reported without the address and is retryable", async () => {
     internet.setAnswers("example.com", [publicAddress]);
-    const error = await failureOf("https://example.com/", {
+    const error = await getFetchError("https://example.com/", {
       connect: () => connectByNet({ host: "127.0.0.1", port: 9 }),
     });
     expect(error).toMatchObject({ code: "tool_failed", retryable: true });
@@ -169,18 +169,20 @@ describe("a connection", () => {
       else response.write("x");
       if (request.url === "/endless") reached.resolve();
     });
-    await textOf("https://example.com/whole");
+    await fetchText("https://example.com/whole");
     const fetchGuarded = guardedFetch(internet.options);
     (await fetchGuarded("https://example.com/unread")).close();
     const controller = new AbortController();
-    const reading = failureOf("https://example.com/endless", {}, { signal: controller.signal });
+    const reading = getFetchError("https://example.com/endless", {}, { signal: controller.signal });
     await reached.promise;
     controller.abort(new Error("enough"));
     expect(await reading).toMatchObject({ message: "enough" });
     await vi.waitFor(() => expect(open).toBe(0), 30_000);
-    expect(await failureOf("https://example.com/whole", {}, { signal: controller.signal })).toMatchObject({
-      message: "enough",
-    });
+    expect(await getFetchError("https://example.com/whole", {}, { signal: controller.signal })).toMatchObject(
+      {
+        message: "enough",
+      },
+    );
   });
 });
 
@@ -190,9 +192,9 @@ describe("a request that is over", () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     for (let times = 0; times < 10; times += 1) {
-      await textOf("https://example.com/", { totalMs: 60_000 });
-      await failureOf("https://127.0.0.1/", { totalMs: 60_000 });
-      await failureOf("https://nowhere.example.com/", { totalMs: 60_000 });
+      await fetchText("https://example.com/", { totalMs: 60_000 });
+      await getFetchError("https://127.0.0.1/", { totalMs: 60_000 });
+      await getFetchError("https://nowhere.example.com/", { totalMs: 60_000 });
     }
     expect(timers() - before).toBeLessThan(5); // one or two may be of others
   });
@@ -209,7 +211,7 @@ describe("TLS", () => {
       { certificate: createSelfSigned(["other.example"]) },
     );
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    expect(await failureOf("https://example.com/")).toMatchObject(refused("tls"));
+    expect(await getFetchError("https://example.com/")).toMatchObject(matchRefusal("tls"));
     expect(requests).toBe(0);
   });
 
@@ -220,7 +222,9 @@ describe("TLS", () => {
       response.end();
     });
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    expect(await failureOf("https://example.com/", { certificates: [] })).toMatchObject(refused("tls"));
+    expect(await getFetchError("https://example.com/", { certificates: [] })).toMatchObject(
+      matchRefusal("tls"),
+    );
     expect(requests).toBe(0);
   });
 
@@ -233,8 +237,8 @@ describe("TLS", () => {
       },
       { certificate: createSelfSigned(["example.com", publicAddress]) },
     );
-    await textOf("https://example.com/");
-    await textOf(`https://${publicAddress}:8443/`);
+    await fetchText("https://example.com/");
+    await fetchText(`https://${publicAddress}:8443/`);
     expect(seen).toEqual(["example.com example.com", `${publicAddress}:8443 false`]);
   });
 });
@@ -261,14 +265,16 @@ describe("a redirect", () => {
     internet.setAnswers("inside.example.org", ["10.0.0.1"]);
     internet.setAnswers("other.example.org", [publicAddress]);
     await internet.addSite(redirects(location, status));
-    expect(await failureOf("https://example.com/deep/page")).toMatchObject(refused(rule));
+    expect(await getFetchError("https://example.com/deep/page")).toMatchObject(matchRefusal(rule));
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
     expect(internet.countCanaryTouches()).toBe(0);
   });
 
   it("from https to http is refused, also where http is allowed (A19)", async () => {
     await internet.addSite(redirects("http://example.com/plain"));
-    expect(await failureOf("https://example.com/", { allowHttp: true })).toMatchObject(refused("redirect"));
+    expect(await getFetchError("https://example.com/", { allowHttp: true })).toMatchObject(
+      matchRefusal("redirect"),
+    );
     expect(internet.connections).toEqual([`${publicAddress}:443`]);
   });
 
@@ -278,9 +284,9 @@ describe("a redirect", () => {
       if (left > 0) response.writeHead(302, { location: `/${left - 1}` }).end();
       else says("arrived")(request, response);
     });
-    expect(await textOf("https://example.com/5")).toBe("arrived");
+    expect(await fetchText("https://example.com/5")).toBe("arrived");
     expect(internet.connections).toHaveLength(6);
-    expect(await failureOf("https://example.com/11")).toMatchObject(refused("redirect"));
+    expect(await getFetchError("https://example.com/11")).toMatchObject(matchRefusal("redirect"));
     expect(internet.connections).toHaveLength(12);
   });
 
@@ -304,7 +310,9 @@ describe("a redirect", () => {
         "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: https://other.example.org/\r\nContent-Length: 0\r\n\r\n",
       );
     });
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("redirect"));
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject(
+      matchRefusal("redirect"),
+    );
     expect(internet.connections).toHaveLength(1);
   });
 
@@ -326,7 +334,7 @@ describe("a redirect", () => {
       "X-Api-Key": "secret",
       "User-Agent": "mine",
     };
-    await textOf("https://example.com/start", {}, { headers });
+    await fetchText("https://example.com/start", {}, { headers });
     const whole = { authorization: "Bearer secret", cookie: "a=b", key: "secret", agent: "mine" };
     expect(seen).toEqual([
       { host: "example.com", ...whole },
@@ -355,11 +363,11 @@ describe("a redirect", () => {
     await internet.addSite(note, { name: "other.example.org", addresses: ["93.184.215.15"] });
     const post = { method: "POST", body: "secret" };
     for (const status of [307, 308])
-      expect(await failureOf(`https://example.com/away/${status}`, {}, post)).toMatchObject(
-        refused("redirect"),
+      expect(await getFetchError(`https://example.com/away/${status}`, {}, post)).toMatchObject(
+        matchRefusal("redirect"),
       );
-    expect(await textOf("https://example.com/away/303", {}, post)).toBe("done");
-    expect(await textOf("https://example.com/same/308", {}, post)).toBe("done");
+    expect(await fetchText("https://example.com/away/303", {}, post)).toBe("done");
+    expect(await fetchText("https://example.com/same/308", {}, post)).toBe("done");
     expect(bodies).toEqual([
       "POST /away/307 secret",
       "POST /away/308 secret",
@@ -375,7 +383,7 @@ describe("a redirect", () => {
     await internet.addSite(
       says(page, { "content-type": "text/html", refresh: "0; url=https://other.example.org/" }),
     );
-    expect(await textOf("https://example.com/")).toContain("refresh");
+    expect(await fetchText("https://example.com/")).toContain("refresh");
     expect(internet.lookups).toEqual(["example.com"]);
     expect(internet.connections).toHaveLength(1);
   });
@@ -392,7 +400,7 @@ describe("a body", () => {
     ["identity", (text: Buffer) => text],
   ])("in %s is decompressed (A23)", async (coding, compress) => {
     await internet.addSite(says(compress(Buffer.from("words ".repeat(100))), { "content-encoding": coding }));
-    expect(await textOf("https://example.com/")).toBe("words ".repeat(100));
+    expect(await fetchText("https://example.com/")).toBe("words ".repeat(100));
   });
 
   it.each([
@@ -402,7 +410,7 @@ describe("a body", () => {
   ])("of %s ends at its cap with flat memory (A23, S4-41)", async (_what, coding, bomb) => {
     await internet.addSite(says(bomb, { "content-encoding": coding }));
     const grown = await measurePeakMemory(async () => {
-      expect(await failureOf("https://example.com/")).toMatchObject(refused("size"));
+      expect(await getFetchError("https://example.com/")).toMatchObject(matchRefusal("size"));
     });
     expect(grown).toBeLessThan(60);
   });
@@ -416,8 +424,8 @@ describe("a body", () => {
     await internet.addSite(
       says(Buffer.concat(Array<Buffer>(8).fill(member)), { "content-encoding": "gzip" }),
     );
-    expect(await failureOf("https://example.com/")).toMatchObject({
-      ...refused("size"),
+    expect(await getFetchError("https://example.com/")).toMatchObject({
+      ...matchRefusal("size"),
       message: expect.stringContaining("larger than 10000000 bytes"),
     });
   });
@@ -432,7 +440,7 @@ describe("a body", () => {
     "toString",
   ])("in %s is refused: one coding that is known (A23)", async (coding) => {
     await internet.addSite(says(gzipSync(gzipSync(Buffer.from("x"))), { "content-encoding": coding }));
-    expect(await failureOf("https://example.com/")).toMatchObject(refused("coding"));
+    expect(await getFetchError("https://example.com/")).toMatchObject(matchRefusal("coding"));
   });
 
   it("with two headers for its codings is refused (A23)", async () => {
@@ -441,7 +449,9 @@ describe("a body", () => {
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n\r\nx",
       );
     });
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("coding"));
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject(
+      matchRefusal("coding"),
+    );
   });
 
   it("that is announced as too large is not read (A24)", async () => {
@@ -449,7 +459,7 @@ describe("a body", () => {
       response.writeHead(200, { "content-type": "text/plain", "content-length": "10000000000" });
       response.write("x");
     });
-    expect(await failureOf("https://example.com/")).toMatchObject(refused("size"));
+    expect(await getFetchError("https://example.com/")).toMatchObject(matchRefusal("size"));
   });
 
   it("without end ends at 10 MB, with flat memory (A24, S4-41)", async () => {
@@ -464,7 +474,7 @@ describe("a body", () => {
       more();
     });
     const grown = await measurePeakMemory(async () => {
-      expect(await failureOf("https://example.com/")).toMatchObject(refused("size"));
+      expect(await getFetchError("https://example.com/")).toMatchObject(matchRefusal("size"));
     });
     expect(sent).toBeLessThan(40_000_000);
     expect(grown).toBeLessThan(80);
@@ -483,7 +493,7 @@ describe("a body", () => {
       if (slow === "headers") socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
     });
     const scheme = slow === "handshake" ? "https" : "http";
-    expect(await failureOf(`${scheme}://example.com/`, { allowHttp: true, totalMs: 200 })).toMatchObject({
+    expect(await getFetchError(`${scheme}://example.com/`, { allowHttp: true, totalMs: 200 })).toMatchObject({
       code: "tool_timeout",
       retryable: false,
     });
@@ -494,9 +504,9 @@ describe("a body", () => {
       setTimeout(() => redirects(`${request.url}x`)(request, response), 80);
     });
     const options = { allowHttp: true, totalMs: 200, maxRedirects: 1000 };
-    expect(await failureOf("http://example.com/", options)).toMatchObject({ code: "tool_timeout" });
+    expect(await getFetchError("http://example.com/", options)).toMatchObject({ code: "tool_timeout" });
     const never = { resolve: () => new Promise<never>(() => undefined), totalMs: 50 };
-    expect(await failureOf("https://example.com/", never)).toMatchObject({ code: "tool_timeout" });
+    expect(await getFetchError("https://example.com/", never)).toMatchObject({ code: "tool_timeout" });
   });
 
   it("that is never read ends with the timeout and breaks nothing (A24)", async () => {
@@ -514,7 +524,7 @@ describe("a body", () => {
     await internet.addRawSite((socket) => {
       socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf");
     });
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject({
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject({
       code: "tool_failed",
       retryable: true,
     });
@@ -533,7 +543,9 @@ describe("headers", () => {
       socket.end(`${status}Content-Type: text/plain\r\n\r\nx`);
     });
     const grown = await measurePeakMemory(async () => {
-      expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
+      expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject(
+        matchRefusal("headers"),
+      );
     });
     expect(grown).toBeLessThan(30);
   });
@@ -543,18 +555,22 @@ describe("headers", () => {
     await internet.addRawSite((socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(60_000)}\r\nx`);
     });
-    expect(await textOf("http://example.com/", { allowHttp: true })).toBe("x");
+    expect(await fetchText("http://example.com/", { allowHttp: true })).toBe("x");
     await internet.addRawSite((socket) => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${lines(70_000)}\r\nx`);
     });
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject(
+      matchRefusal("headers"),
+    );
   });
 
   it("with endless informational responses or another protocol are refused (A24)", async () => {
     await internet.addRawSite((socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(1000));
     });
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject(refused("headers"));
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject(
+      matchRefusal("headers"),
+    );
     internet.setAnswers("other.example.org", ["93.184.215.16"]);
     await internet.addRawSite(
       (socket) => {
@@ -562,8 +578,8 @@ describe("headers", () => {
       },
       { name: "other.example.org", addresses: ["93.184.215.16"] },
     );
-    expect(await failureOf("http://other.example.org/", { allowHttp: true })).toMatchObject(
-      refused("headers"),
+    expect(await getFetchError("http://other.example.org/", { allowHttp: true })).toMatchObject(
+      matchRefusal("headers"),
     );
   });
 
@@ -573,7 +589,7 @@ describe("headers", () => {
     "",
   ])("that are not HTTP are an error: %j", async (bytes) => {
     await internet.addRawSite((socket) => socket.end(bytes));
-    expect(await failureOf("http://example.com/", { allowHttp: true })).toMatchObject({
+    expect(await getFetchError("http://example.com/", { allowHttp: true })).toMatchObject({
       code: "tool_failed",
     });
   });
@@ -591,9 +607,9 @@ describe("headers", () => {
       "Accept-Encoding": "zstd",
       "Transfer-Encoding": "chunked",
     };
-    await textOf("https://example.com/", {}, { headers });
+    await fetchText("https://example.com/", {}, { headers });
     expect(seen).toEqual([{ host: "example.com", connection: "close", codings: "gzip, br, deflate" }]);
-    const split = await failureOf("https://example.com/", {}, { headers: { "x-a": "b\r\nx-c: d" } });
+    const split = await getFetchError("https://example.com/", {}, { headers: { "x-a": "b\r\nx-c: d" } });
     expect(split.code).toBe("tool_failed");
     expect(seen).toHaveLength(1);
   });

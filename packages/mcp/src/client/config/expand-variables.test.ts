@@ -2,10 +2,10 @@ import { array, assert, constantFrom, dictionary, property, string } from "fast-
 import { describe, expect, it } from "vitest";
 import { expandVariables, type Variables } from "./expand-variables.ts";
 
-const refuse = (problem: string): never => {
+const fail = (problem: string): never => {
   throw new Error(problem);
 };
-const filled = (value: unknown, variables: Variables = {}) => expandVariables(value, variables, refuse);
+const expand = (value: unknown, variables: Variables = {}) => expandVariables(value, variables, fail);
 
 describe("variables in a configuration (S4-63)", () => {
   it("are filled in, in texts, lists and objects of any depth", () => {
@@ -14,7 +14,7 @@ describe("variables in a configuration (S4-63)", () => {
       args: ["--key", `\${KEY}`],
       env: { A: { B: `\${KEY}\${KEY}` } },
     };
-    expect(filled(value, { HOST: "example.org", KEY: "k" })).toEqual({
+    expect(expand(value, { HOST: "example.org", KEY: "k" })).toEqual({
       url: "https://example.org/mcp",
       args: ["--key", "k"],
       env: { A: { B: "kk" } },
@@ -22,30 +22,30 @@ describe("variables in a configuration (S4-63)", () => {
   });
 
   it("have a default, which also stands in for an empty value", () => {
-    expect(filled(`\${A:-one}`)).toBe("one");
-    expect(filled(`\${A:-one}`, { A: "" })).toBe("one");
-    expect(filled(`\${A:-one}`, { A: "two" })).toBe("two");
-    expect(filled(`[\${A:-}]`)).toBe("[]");
-    expect(filled(`\${URL:-http://127.0.0.1:3000/a?b=c}`)).toBe("http://127.0.0.1:3000/a?b=c");
+    expect(expand(`\${A:-one}`)).toBe("one");
+    expect(expand(`\${A:-one}`, { A: "" })).toBe("one");
+    expect(expand(`\${A:-one}`, { A: "two" })).toBe("two");
+    expect(expand(`[\${A:-}]`)).toBe("[]");
+    expect(expand(`\${URL:-http://127.0.0.1:3000/a?b=c}`)).toBe("http://127.0.0.1:3000/a?b=c");
   });
 
   it("may be empty where there is no default", () => {
-    expect(filled(`[\${A}]`, { A: "" })).toBe("[]");
+    expect(expand(`[\${A}]`, { A: "" })).toBe("[]");
   });
 
   it("that are not set and have no default are named", () => {
-    expect(() => filled({ env: { TOKEN: `\${NOTES_TOKEN}` } })).toThrow("NOTES_TOKEN, which is not set");
+    expect(() => expand({ env: { TOKEN: `\${NOTES_TOKEN}` } })).toThrow("NOTES_TOKEN, which is not set");
   });
 
   it("are not looked for in the prototype of the environment", () => {
-    expect(() => filled(`\${constructor}`)).toThrow("constructor");
-    expect(filled(`\${toString:-none}`)).toBe("none");
+    expect(() => expand(`\${constructor}`)).toThrow("constructor");
+    expect(expand(`\${toString:-none}`)).toBe("none");
   });
 
   it("leave alone what is not one, and keys", () => {
     const key = `\${A}`;
     const value = { [key]: `$A \${} \${1} \${A-b} $\${ {A}`, n: 1, yes: true, none: null };
-    expect(filled(value, { A: "x" })).toEqual(value);
+    expect(expand(value, { A: "x" })).toEqual(value);
   });
 
   it("hold what they hold: a variable in a value is not filled in again", () => {
@@ -53,7 +53,7 @@ describe("variables in a configuration (S4-63)", () => {
     const text = array(piece).map((pieces) => pieces.join(""));
     assert(
       property(text, text, (A, B) => {
-        expect(filled(`<\${A}|\${B}>`, { A, B, SECRET: "s3cret" })).toBe(`<${A}|${B}>`);
+        expect(expand(`<\${A}|\${B}>`, { A, B, SECRET: "s3cret" })).toBe(`<${A}|${B}>`);
       }),
     );
   });
@@ -62,7 +62,7 @@ describe("variables in a configuration (S4-63)", () => {
     const plain = string().filter((text) => !text.includes("$"));
     assert(
       property(dictionary(string(), plain), (value) => {
-        expect(filled(value)).toEqual({ ...value });
+        expect(expand(value)).toEqual({ ...value });
       }),
     );
   });

@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function written(mcpServers: object): Promise<string> {
+async function writeConfig(mcpServers: object): Promise<string> {
   const file = join(folder, ".mcp.json");
   await writeFile(file, JSON.stringify({ mcpServers }));
   return file;
 }
 
-async function reading(text: string): Promise<Readonly<Record<string, unknown>>> {
+async function readText(text: string): Promise<Readonly<Record<string, unknown>>> {
   const file = join(folder, ".mcp.json");
   await writeFile(file, text);
   return readConfigFile(file);
@@ -30,8 +30,8 @@ async function reading(text: string): Promise<Readonly<Record<string, unknown>>>
 describe("a configuration file", () => {
   it("gives its servers as they are written, also after a byte order mark", async () => {
     const servers = { notes: { command: "node", args: [`\${HOME}`] } };
-    await expect(reading(JSON.stringify({ mcpServers: servers }))).resolves.toEqual(servers);
-    await expect(reading(`\uFEFF${JSON.stringify({ mcpServers: servers, inputs: [] })}`)).resolves.toEqual(
+    await expect(readText(JSON.stringify({ mcpServers: servers }))).resolves.toEqual(servers);
+    await expect(readText(`\uFEFF${JSON.stringify({ mcpServers: servers, inputs: [] })}`)).resolves.toEqual(
       servers,
     );
   });
@@ -47,7 +47,7 @@ describe("a configuration file", () => {
       code: "mcp_config",
       message: expect.stringMatching(/\.mcp\.json needs an object "mcpServers"/),
     };
-    await expect(reading(text)).rejects.toMatchObject(error);
+    await expect(readText(text)).rejects.toMatchObject(error);
   });
 
   it("that is not there, or cannot be read, is named", async () => {
@@ -70,7 +70,7 @@ describe("a configuration file", () => {
         constantFrom("", "!", "]", "?}", " line s3cret"),
         async (at, wrong) => {
           const text = whole.slice(0, at) + wrong;
-          const error = await reading(text).catch((thrown: Error) => thrown);
+          const error = await readText(text).catch((thrown: Error) => thrown);
           expect(error).toMatchObject({ code: "mcp_config", message: place });
           expect((error as Error).message).not.toContain("s3cret");
         },
@@ -92,7 +92,7 @@ describe("servers of a configuration file", () => {
   const variables = () => ({ NODE: process.execPath, FOLDER: folder });
 
   it("bring new tools to an agent without a change of code (S4-63)", async () => {
-    const mcp = await mcpTools({ file: await written({ kept: memory() }), variables: variables() });
+    const mcp = await mcpTools({ file: await writeConfig({ kept: memory() }), variables: variables() });
     const entities = [{ name: "Oslo", entityType: "city", observations: ["rainy"] }];
     const steps = [{ calls: [{ name: "mcp_kept_create_entities", input: { entities } }] }, { text: "Kept." }];
     const agent = defineAgent({ name: "keeper", model: scriptedModel(steps), tools: mcp.tools });
@@ -102,7 +102,7 @@ describe("servers of a configuration file", () => {
   });
 
   it("do not stop each other: one crashes, one cannot be started, one is switched off, one is misspelt (M5, S4-46)", async () => {
-    const file = await written({
+    const file = await writeConfig({
       ...{ crashing, missing: { command: join(folder, "missing") }, off: { ...crashing, enabled: false } },
       ...{ misspelt: { comand: "node" }, unset: { command: `\${NOT_SET}` }, kept: memory() },
     });
@@ -129,7 +129,9 @@ describe("servers of a configuration file", () => {
   });
 
   it("that are required and not there make it reject by name, with the reason", async () => {
-    const options = { file: await written({ crashing: { ...crashing, required: true }, kept: memory() }) };
+    const options = {
+      file: await writeConfig({ crashing: { ...crashing, required: true }, kept: memory() }),
+    };
     const error = await mcpTools({ ...options, variables: variables() }).catch((thrown: unknown) => thrown);
     const message = expect.stringMatching(
       /^The MCP server "crashing" is required but not available\. .*exited with code 3/,
@@ -139,7 +141,7 @@ describe("servers of a configuration file", () => {
 
   it("can be replaced in the code", async () => {
     const kept = { ...crashing, enabled: false };
-    const mcp = await mcpTools({ file: await written({ kept: memory() }), mcpServers: { kept } });
+    const mcp = await mcpTools({ file: await writeConfig({ kept: memory() }), mcpServers: { kept } });
     expect(mcp.status()).toMatchObject([{ name: "kept", state: "off" }]);
     await mcp.close();
   });

@@ -6,7 +6,7 @@ const read = (entry: unknown, name = "notes") => parseServerConfig(name, entry, 
 const stdio = { command: "node" };
 const http = { url: "https://example.org/mcp" };
 
-function problemOf(entry: unknown, name = "notes"): string {
+function getProblem(entry: unknown, name = "notes"): string {
   try {
     read(entry, name);
   } catch (error) {
@@ -71,19 +71,19 @@ const wrongOfTool: readonly (readonly [field: string, settings: unknown])[] = [
 
 describe("the entry of a server", () => {
   it.each(wrong)("with a wrong `%s` is refused by the names of server and field: %j", (field, entry) => {
-    const message = problemOf(entry);
+    const message = getProblem(entry);
     expect(message).toContain('The MCP server "notes"');
     expect(message).toContain(field);
   });
 
   it.each(wrongOfTool)("with a wrong `%s` of a tool is refused by name: %j", (field, settings) => {
-    const message = problemOf({ ...stdio, tools: { search: settings } });
+    const message = getProblem({ ...stdio, tools: { search: settings } });
     expect(message).toContain('The MCP server "notes" has invalid settings for the tool "search"');
     expect(message).toContain(field);
   });
 
   it.each([null, [], "node server.js", 5])("must be an object, not %j", (entry) => {
-    expect(problemOf(entry)).toContain("must be an object");
+    expect(getProblem(entry)).toContain("must be an object");
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe("the entry of a server", () => {
     "a.b",
     "a".repeat(42),
   ])("needs a usable name, not %j (A51)", (name) => {
-    expect(problemOf(stdio, name)).toContain("has an invalid name");
+    expect(getProblem(stdio, name)).toContain("has an invalid name");
   });
 
   it("may say all that there is to say", () => {

@@ -14,7 +14,7 @@ type Waiting = {
 };
 
 /** A question whose URL has been shown. */
-async function waiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting> {
+async function startWaiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting> {
   const port = await findFreePort();
   const shown = Promise.withResolvers<void>();
   const redirect = loopbackRedirect({ port, timeoutMs: 60_000, open: () => shown.resolve(), ...options });
@@ -26,7 +26,7 @@ async function waiting(options: Partial<LoopbackOptions> = {}): Promise<Waiting>
 
 type Ask = { readonly path?: string; readonly method?: string; readonly host?: string };
 
-function ask(port: number, { path = "/callback", method = "GET", host }: Ask): Promise<number> {
+function sendRequest(port: number, { path = "/callback", method = "GET", host }: Ask): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { ...(host && { host }) };
     const sent = request({ host: "127.0.0.1", port, path, method, headers }, (response) => {
@@ -38,23 +38,23 @@ function ask(port: number, { path = "/callback", method = "GET", host }: Ask): P
 
 it("shows the whole URL and returns the response with the right state (A55)", async () => {
   const open = vi.fn();
-  const { port, answer } = await waiting({ open });
+  const { port, answer } = await startWaiting({ open });
   await vi.waitFor(() => expect(open).toHaveBeenCalledWith(url.href, "notes"), 30_000);
-  expect(await ask(port, { path: `/callback?code=abc&state=${state}&iss=x` })).toBe(200);
+  expect(await sendRequest(port, { path: `/callback?code=abc&state=${state}&iss=x` })).toBe(200);
   expect(Object.fromEntries(await answer)).toEqual({ code: "abc", state, iss: "x" });
 });
 
 it("closes after one response", async () => {
-  const { port, answer } = await waiting();
-  await ask(port, { path: `/callback?code=abc&state=${state}` });
+  const { port, answer } = await startWaiting();
+  await sendRequest(port, { path: `/callback?code=abc&state=${state}` });
   await answer;
-  await expect(ask(port, { path: `/callback?code=abc&state=${state}` })).rejects.toMatchObject({
+  await expect(sendRequest(port, { path: `/callback?code=abc&state=${state}` })).rejects.toMatchObject({
     code: "ECONNREFUSED",
   });
 });
 
 it("refuses other paths, methods, hosts and states, and keeps waiting (A58)", async () => {
-  const { port, answer } = await waiting();
+  const { port, answer } = await startWaiting();
   const good = `/callback?code=abc&state=${state}`;
   const refused: [Ask, number][] = [
     [{ path: `/?code=abc&state=${state}` }, 404],
@@ -69,13 +69,13 @@ it("refuses other paths, methods, hosts and states, and keeps waiting (A58)", as
     [{ path: `${good}&state=${state}` }, 400],
     [{ path: "/callback?error=access_denied&state=guessed" }, 400],
   ];
-  for (const [asked, status] of refused) expect(await ask(port, asked)).toBe(status);
-  expect(await ask(port, { path: good })).toBe(200);
+  for (const [asked, status] of refused) expect(await sendRequest(port, asked)).toBe(status);
+  expect(await sendRequest(port, { path: good })).toBe(200);
   expect((await answer).get("code")).toBe("abc");
 });
 
 it("responds with a plain page without scripts or parts of the request", async () => {
-  const { port, answer } = await waiting();
+  const { port, answer } = await startWaiting();
   const response = await fetch(`http://127.0.0.1:${port}/callback?code=%3Cscript%3E&state=${state}`);
   expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -84,17 +84,17 @@ it("responds with a plain page without scripts or parts of the request", async (
 });
 
 it("rejects with an error code after the timeout, and frees the port", async () => {
-  const { answer, port } = await waiting({ timeoutMs: 100 });
+  const { answer, port } = await startWaiting({ timeoutMs: 100 });
   await expect(answer).rejects.toMatchObject({ code: "mcp_disconnected", retryable: false });
-  await expect(ask(port, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  await expect(sendRequest(port, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
 it("rejects with an error code when the URL cannot be shown or the port is taken", async () => {
-  const { answer } = await waiting({ open: () => Promise.reject(new Error("no display")) });
+  const { answer } = await startWaiting({ open: () => Promise.reject(new Error("no display")) });
   await expect(answer).rejects.toThrow('The server "notes" requires sign-in: the URL could not be shown.');
   const taken = await startCanary();
   const open = vi.fn();
-  const second = await waiting({ port: taken.port, open });
+  const second = await startWaiting({ port: taken.port, open });
   await expect(second.answer).rejects.toThrow("EADDRINUSE");
   expect(open).not.toHaveBeenCalled();
   await taken.close();
@@ -102,14 +102,14 @@ it("rejects with an error code when the URL cannot be shown or the port is taken
 
 it("handles one server after the other", async () => {
   const shown: string[] = [];
-  const { redirect, port, answer } = await waiting({ open: (_, server) => void shown.push(server) });
+  const { redirect, port, answer } = await startWaiting({ open: (_, server) => void shown.push(server) });
   const signal = new AbortController().signal;
   const second = redirect.authorize({ server: "mail", url, state: "second", signal });
   await vi.waitFor(() => expect(shown).toEqual(["notes"]), 30_000);
-  expect(await ask(port, { path: "/callback?code=b&state=second" })).toBe(400);
-  await ask(port, { path: `/callback?code=a&state=${state}` });
+  expect(await sendRequest(port, { path: "/callback?code=b&state=second" })).toBe(400);
+  await sendRequest(port, { path: `/callback?code=a&state=${state}` });
   expect((await answer).get("code")).toBe("a");
   await vi.waitFor(() => expect(shown).toEqual(["notes", "mail"]), 30_000);
-  await ask(port, { path: "/callback?code=b&state=second" });
+  await sendRequest(port, { path: "/callback?code=b&state=second" });
   expect((await second).get("code")).toBe("b");
 });

@@ -7,7 +7,7 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end();
 });
 
-async function listening(answer?: Parameters<typeof startCanary>[0]): Promise<CanaryServer> {
+async function startTestServer(answer?: Parameters<typeof startCanary>[0]): Promise<CanaryServer> {
   const started = await startCanary(answer);
   endings.push(started.close);
   return started;
@@ -21,7 +21,7 @@ const all = {
 };
 
 it("sends the access token and other headers to the configured origin only (A57)", async () => {
-  const [server, other] = [await listening(), await listening()];
+  const [server, other] = [await startTestServer(), await startTestServer()];
   const guarded = createOAuthFetch(`${server.url}/mcp`);
   await guarded(`${server.url}/.well-known/x`, { headers: all });
   await guarded(`${other.url}/.well-known/x`, { headers: all });
@@ -41,7 +41,7 @@ it("sends the access token and other headers to the configured origin only (A57)
 });
 
 it("sends messages to the configured origin only (A57)", async () => {
-  const [server, other] = [await listening(), await listening()];
+  const [server, other] = [await startTestServer(), await startTestServer()];
   const guarded = createOAuthFetch(`${server.url}/mcp`);
   const message = {
     method: "POST",
@@ -54,8 +54,10 @@ it("sends messages to the configured origin only (A57)", async () => {
 });
 
 it("does not follow redirects", async () => {
-  const other = await listening();
-  const server = await listening((_, response) => response.writeHead(302, { location: other.url }).end());
+  const other = await startTestServer();
+  const server = await startTestServer((_, response) =>
+    response.writeHead(302, { location: other.url }).end(),
+  );
   const guarded = createOAuthFetch(`${server.url}/mcp`);
   expect((await guarded(`${server.url}/register`)).status).toBe(302);
   expect((await guarded(server.url, { headers: { accept: "text/event-stream" } })).status).toBe(302);
@@ -64,7 +66,7 @@ it("does not follow redirects", async () => {
 
 it("aborts a response that is too large, does not arrive or does not end", async () => {
   let left = 0;
-  const server = await listening((request, response) => {
+  const server = await startTestServer((request, response) => {
     response.once("close", () => {
       left += 1;
     });
@@ -86,7 +88,7 @@ it("aborts a response that is too large, does not arrive or does not end", async
 });
 
 it("does not limit the time or size of the messages themselves", async () => {
-  const server = await listening((_, response) => {
+  const server = await startTestServer((_, response) => {
     response.write("data: 1\n\n");
     setTimeout(() => response.end(Buffer.alloc(2 * 1024 * 1024, "a")), 600);
   });
@@ -96,7 +98,7 @@ it("does not limit the time or size of the messages themselves", async () => {
 });
 
 it("keeps only the code of an error, and nothing of a response that is not JSON", async () => {
-  const server = await listening((request, response) => {
+  const server = await startTestServer((request, response) => {
     if (request.url === "/odd") response.end("canary-text");
     else response.writeHead(400).end(request.url === "/known" ? known : '{"error":"canary_code"}');
   });

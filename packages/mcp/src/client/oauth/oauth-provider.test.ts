@@ -10,13 +10,13 @@ const redirect: Redirect = { url: "http://127.0.0.1:1234/callback", authorize: (
 const registered = { client_id: "registered", redirect_uris: [redirect.url], issuer };
 const tokens = { access_token: "access", refresh_token: "refresh", token_type: "Bearer", issuer };
 
-function made(store: TokenStore, options: Partial<OAuthOptions> = {}): SignInProvider {
+function createProvider(store: TokenStore, options: Partial<OAuthOptions> = {}): SignInProvider {
   return createOAuthProvider({ server: "notes", serverUrl, tokens: store, redirect, ...options });
 }
 
-async function filled(): Promise<TokenStore> {
+async function createFilledStore(): Promise<TokenStore> {
   const store = memoryTokens();
-  const provider = made(store);
+  const provider = createProvider(store);
   await provider.saveClientInformation?.(registered, { issuer });
   await provider.saveTokens(tokens, { issuer });
   await provider.tokens({ issuer });
@@ -24,36 +24,36 @@ async function filled(): Promise<TokenStore> {
 }
 
 it("deletes exactly what is invalidated", async () => {
-  const left = async (scope: "all" | "client" | "tokens" | "verifier" | "discovery") => {
-    const store = await filled();
-    const provider = made(store);
+  const getRemaining = async (scope: "all" | "client" | "tokens" | "verifier" | "discovery") => {
+    const store = await createFilledStore();
+    const provider = createProvider(store);
     await provider.tokens({ issuer });
     await provider.invalidateCredentials?.(scope);
     return Object.keys(await store.read(serverUrl));
   };
-  expect(await left("all")).toEqual([]);
-  expect(await left("client")).toEqual(["tokens"]);
-  expect(await left("tokens")).toEqual(["client"]);
-  expect(await left("verifier")).toEqual(["client", "tokens"]);
-  expect(await left("discovery")).toEqual(["client", "tokens"]);
+  expect(await getRemaining("all")).toEqual([]);
+  expect(await getRemaining("client")).toEqual(["tokens"]);
+  expect(await getRemaining("tokens")).toEqual(["client"]);
+  expect(await getRemaining("verifier")).toEqual(["client", "tokens"]);
+  expect(await getRemaining("discovery")).toEqual(["client", "tokens"]);
 });
 
 it("does not give the tokens of a server to the same name at another URL", async () => {
-  const store = await filled();
-  expect(await made(store).tokens()).toEqual(tokens);
-  expect(await made(store, { serverUrl: "https://thief.test/mcp" }).tokens()).toBeUndefined();
+  const store = await createFilledStore();
+  expect(await createProvider(store).tokens()).toEqual(tokens);
+  expect(await createProvider(store, { serverUrl: "https://thief.test/mcp" }).tokens()).toBeUndefined();
 });
 
 it("registers again when the redirect URL changed, because it is compared exactly (A58)", async () => {
-  const store = await filled();
-  expect(await made(store).clientInformation()).toEqual(registered);
+  const store = await createFilledStore();
+  expect(await createProvider(store).clientInformation()).toEqual(registered);
   const moved = { ...redirect, url: "http://127.0.0.1:1235/callback" };
-  expect(await made(store, { redirect: moved }).clientInformation()).toBeUndefined();
+  expect(await createProvider(store, { redirect: moved }).clientInformation()).toBeUndefined();
 });
 
 it("keeps a configured secret in the configuration, and binds it to the first authorization server", async () => {
   const store = memoryTokens();
-  const provider = made(store, { clientId: "known", clientSecret: "canary-secret" });
+  const provider = createProvider(store, { clientId: "known", clientSecret: "canary-secret" });
   expect(await provider.clientInformation()).toEqual({ client_id: "known", client_secret: "canary-secret" });
   await provider.saveClientInformation?.({ client_id: "known", client_secret: "canary-secret", issuer });
   expect(JSON.stringify(await store.read(serverUrl))).not.toContain("canary");
@@ -62,11 +62,11 @@ it("keeps a configured secret in the configuration, and binds it to the first au
     client_secret: "canary-secret",
     issuer,
   });
-  expect(await made(store).clientInformation()).toBeUndefined();
+  expect(await createProvider(store).clientInformation()).toBeUndefined();
 });
 
 it("describes itself as a public client with one redirect URL", () => {
-  expect(made(memoryTokens(), { clientName: "Notes", scope: "read" }).clientMetadata).toEqual({
+  expect(createProvider(memoryTokens(), { clientName: "Notes", scope: "read" }).clientMetadata).toEqual({
     client_name: "Notes",
     redirect_uris: [redirect.url],
     grant_types: ["authorization_code", "refresh_token"],
@@ -77,14 +77,14 @@ it("describes itself as a public client with one redirect URL", () => {
 });
 
 it("reports an invalid client metadata URL", () => {
-  const make = () => made(memoryTokens(), { clientMetadataUrl: "http://app.test/client.json" });
+  const make = () => createProvider(memoryTokens(), { clientMetadataUrl: "http://app.test/client.json" });
   expect(make).toThrow(
     'The server "notes" has an invalid `clientMetadataUrl`: use an https URL with a path.',
   );
 });
 
 it("shows no URL that it did not prepare itself", async () => {
-  const provider = made(memoryTokens());
+  const provider = createProvider(memoryTokens());
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
   const url = new URL(`${issuer}/authorize?state=x&code_challenge=y`);
   url.searchParams.set("redirect_uri", redirect.url);
@@ -96,7 +96,7 @@ it("shows no URL that it did not prepare itself", async () => {
 
 it("shows the first of several concurrent sign-ins, with its own verifier", async () => {
   const asked = { ...redirect, authorize: () => new Promise<never>(() => undefined) };
-  const provider = made(memoryTokens(), { redirect: asked });
+  const provider = createProvider(memoryTokens(), { redirect: asked });
   await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer });
   const states = [await provider.state?.(), await provider.state?.(), await provider.state?.()];
   const verifiers = ["first-verifier", "second-verifier", "third-verifier"];

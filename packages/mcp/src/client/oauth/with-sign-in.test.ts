@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-async function started(behaviour: Behavior = {}): Promise<OAuthServer> {
+async function startServer(behaviour: Behavior = {}): Promise<OAuthServer> {
   const server = await startOAuthServer(behaviour);
   endings.push(server.close);
   return server;
@@ -41,8 +41,8 @@ type World = {
 };
 
 /** A person who agrees to everything, with a browser that follows. */
-async function world(behaviour: Behavior = {}, options: Partial<OAuthOptions> = {}): Promise<World> {
-  const server = await started(behaviour);
+async function createWorld(behaviour: Behavior = {}, options: Partial<OAuthOptions> = {}): Promise<World> {
+  const server = await startServer(behaviour);
   const tokens = memoryTokens();
   const shown: string[] = [];
   const redirect = loopbackRedirect({
@@ -63,7 +63,7 @@ async function world(behaviour: Behavior = {}, options: Partial<OAuthOptions> = 
   return { server, provider, tokens, shown };
 }
 
-async function connected(provider: SignInProvider, url: string): Promise<Client> {
+async function connectClient(provider: SignInProvider, url: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     authProvider: provider,
@@ -75,9 +75,10 @@ async function connected(provider: SignInProvider, url: string): Promise<Client>
   return client;
 }
 
-const signIn = ({ provider, server }: World) => withSignIn(provider, () => connected(provider, server.url));
+const signIn = ({ provider, server }: World) =>
+  withSignIn(provider, () => connectClient(provider, server.url));
 
-async function failureOf(work: Promise<unknown>): Promise<Error & { code: string }> {
+async function getSignInError(work: Promise<unknown>): Promise<Error & { code: string }> {
   return work.then(
     () => expect.fail("It did not fail."),
     (error) => error,
@@ -89,7 +90,7 @@ async function echo(client: Client, text: string): Promise<unknown> {
   return content;
 }
 
-const asked = ({ requests }: OAuthServer, path: string): RecordedRequest[] =>
+const findRequests = ({ requests }: OAuthServer, path: string): RecordedRequest[] =>
   requests.filter((one) => one.path.startsWith(path));
 
 function expectNoSecrets({ server }: World, ...places: unknown[]): void {
@@ -100,7 +101,7 @@ function expectNoSecrets({ server }: World, ...places: unknown[]): void {
 
 describe("a sign-in", () => {
   it("goes from the first 401 through registration, consent and PKCE to a tool call, and shows the URL in full (A55)", async () => {
-    const all = await world();
+    const all = await createWorld();
     const client = await signIn(all);
     expect(await echo(client, "hello")).toEqual([{ type: "text", text: "hello" }]);
     const [url, ...more] = all.shown.map((text) => new URL(text));
@@ -112,40 +113,42 @@ describe("a sign-in", () => {
       resource: all.server.url,
       scope: "tools",
     });
-    expect(asked(all.server, "/register")).toHaveLength(1);
+    expect(findRequests(all.server, "/register")).toHaveLength(1);
     expectNoSecrets(all, all.shown);
   });
 
   it("is not repeated when there are tokens", async () => {
-    const all = await world();
+    const all = await createWorld();
     await signIn(all);
-    const again = await connected(all.provider, all.server.url);
+    const again = await connectClient(all.provider, all.server.url);
     expect(await echo(again, "again")).toEqual([{ type: "text", text: "again" }]);
     expect(all.shown).toHaveLength(1);
   });
 
   it("refreshes silently, and concurrent calls use a refresh token once", async () => {
-    const all = await world();
+    const all = await createWorld();
     const client = await signIn(all);
     all.server.expire();
     const texts = ["a", "b", "c", "d"];
     const contents = await Promise.all(texts.map((text) => echo(client, text)));
     expect(contents).toEqual(texts.map((text) => [{ type: "text", text }]));
-    const refreshes = asked(all.server, "/token").filter(({ body }) => body.includes("refresh_token="));
+    const refreshes = findRequests(all.server, "/token").filter(({ body }) =>
+      body.includes("refresh_token="),
+    );
     expect(refreshes.map(({ body }) => body)).toHaveLength(new Set(refreshes.map(({ body }) => body)).size);
     expect(all.shown).toHaveLength(1);
     expectNoSecrets(all);
   });
 
   it("starts once for concurrent requests, and all of them wait for it", async () => {
-    const all = await world();
+    const all = await createWorld();
     const clients = await Promise.all([signIn(all), signIn(all), signIn(all)]);
     for (const client of clients) expect(await echo(client, "x")).toEqual([{ type: "text", text: "x" }]);
     expect(all.shown).toHaveLength(1);
   });
 
   it("starts again when the refresh token is invalid, without leaking it", async () => {
-    const all = await world();
+    const all = await createWorld();
     await signIn(all);
     all.server.expire();
     await all.tokens.update(all.server.url, ({ client, tokens }) => ({
@@ -161,7 +164,7 @@ describe("a sign-in", () => {
   });
 
   it("keeps tokens that another process refreshed while this one was refused", async () => {
-    const all = await world();
+    const all = await createWorld();
     await signIn(all);
     const before = await all.tokens.read(all.server.url);
     const other = createOAuthProvider({
@@ -179,16 +182,18 @@ describe("a sign-in", () => {
       },
     });
     all.server.expire();
-    await connected(all.provider, all.server.url);
-    const client = await connected(other, all.server.url);
+    await connectClient(all.provider, all.server.url);
+    const client = await connectClient(other, all.server.url);
     expect(await echo(client, "both")).toEqual([{ type: "text", text: "both" }]);
   });
 });
 
 describe("a sign-in that does not work", () => {
   it("fails with an error code when the user refuses", async () => {
-    const all = await world({ callback: { error: "access_denied", error_description: "canary-page-text" } });
-    const error = await failureOf(signIn(all));
+    const all = await createWorld({
+      callback: { error: "access_denied", error_description: "canary-page-text" },
+    });
+    const error = await getSignInError(signIn(all));
     expect(error).toMatchObject({ code: "mcp_disconnected", retryable: false });
     expect(error.message).toBe(
       'The server "notes" requires sign-in: it was refused (access_denied). Try again.',
@@ -198,7 +203,7 @@ describe("a sign-in that does not work", () => {
 
   it("fails with an error code on timeout", async () => {
     const redirect = loopbackRedirect({ port: await findFreePort(), timeoutMs: 200, open: () => undefined });
-    const error = await failureOf(signIn(await world({}, { redirect })));
+    const error = await getSignInError(signIn(await createWorld({}, { redirect })));
     expect(error.code).toBe("mcp_disconnected");
     expect(error.message).toContain("timed out after 0.2 s");
   });
@@ -212,9 +217,9 @@ describe("a sign-in that does not work", () => {
         return new Promise(() => undefined);
       },
     };
-    const { provider, server } = await world({}, { redirect });
-    const error = await failureOf(
-      withSignIn(provider, () => connected(provider, server.url), controller.signal),
+    const { provider, server } = await createWorld({}, { redirect });
+    const error = await getSignInError(
+      withSignIn(provider, () => connectClient(provider, server.url), controller.signal),
     );
     expect(error.message).toContain("it was cancelled");
   });
@@ -224,39 +229,39 @@ describe("a sign-in that does not work", () => {
       url: "https://app.test/callback",
       authorize: async () => new URLSearchParams({ code: "canary-foreign-code", state: "guessed" }),
     };
-    const all = await world({}, { redirect });
+    const all = await createWorld({}, { redirect });
     all.server.secrets.add("canary-foreign-code");
-    const error = await failureOf(signIn(all));
+    const error = await getSignInError(signIn(all));
     expect(error.code).toBe("security");
-    expect(asked(all.server, "/token")).toEqual([]);
+    expect(findRequests(all.server, "/token")).toEqual([]);
     expectNoSecrets(all, error);
   });
 
   it("sends a code only to the authorization server that issued it (A58)", async () => {
-    const all = await world({ callback: { iss: "https://other.test" } });
-    const error = await failureOf(signIn(all));
+    const all = await createWorld({ callback: { iss: "https://other.test" } });
+    const error = await getSignInError(signIn(all));
     expect(error.message).toContain("came from a different authorization server");
-    expect(asked(all.server, "/token")).toEqual([]);
+    expect(findRequests(all.server, "/token")).toEqual([]);
     expectNoSecrets(all, error);
   });
 
   it("refuses metadata that names another issuer", async () => {
-    const all = await world({ metadata: { issuer: "https://other.test" } });
-    const error = await failureOf(signIn(all));
+    const all = await createWorld({ metadata: { issuer: "https://other.test" } });
+    const error = await getSignInError(signIn(all));
     expect(error.code).toBe("mcp_disconnected");
     expect(all.shown).toEqual([]);
   });
 
   it("refuses metadata that is for another resource (A57)", async () => {
-    const all = await world({ resourceMetadata: { resource: "https://bank.test/mcp" } });
-    const error = await failureOf(signIn(all));
+    const all = await createWorld({ resourceMetadata: { resource: "https://bank.test/mcp" } });
+    const error = await getSignInError(signIn(all));
     expect(error.code).toBe("mcp_disconnected");
     expect(all.shown).toEqual([]);
   });
 
   it("keeps secrets out of errors and logs when the server repeats them", async () => {
     for (const body of ["json", "text"]) {
-      const all = await world({
+      const all = await createWorld({
         intercept: ({ path, body: form }, response) => {
           if (path !== "/token") return false;
           const echoed =
@@ -267,16 +272,16 @@ describe("a sign-in that does not work", () => {
           return true;
         },
       });
-      const error = await failureOf(signIn(all));
+      const error = await getSignInError(signIn(all));
       expect(error.code).toBe("mcp_disconnected");
       expectNoSecrets(all, error);
     }
   });
 
   it("does not store or repeat a token that is not a valid header value", async () => {
-    const all = await world({ tokens: { access_token: "canary-token\nwith-a-break" } });
+    const all = await createWorld({ tokens: { access_token: "canary-token\nwith-a-break" } });
     all.server.secrets.add("canary-token");
-    const error = await failureOf(signIn(all));
+    const error = await getSignInError(signIn(all));
     expect(error.message).toContain("it issued an invalid token");
     expectNoSecrets(all, error);
     expect((await all.tokens.read(all.server.url)).tokens).toBeUndefined();
@@ -293,8 +298,11 @@ describe("a sign-in that does not work", () => {
         return new URL(headers.get("location") ?? "").searchParams;
       },
     };
-    const all = await world({ tokens: { access_token: "unknown", refresh_token: undefined } }, { redirect });
-    const error = await failureOf(signIn(all));
+    const all = await createWorld(
+      { tokens: { access_token: "unknown", refresh_token: undefined } },
+      { redirect },
+    );
+    const error = await getSignInError(signIn(all));
     expect(error.message).toBe(
       'The server "notes" requires sign-in: it does not accept the token it issued.',
     );
@@ -306,8 +314,11 @@ describe("a hostile server", () => {
   const origin = "https://mcp.example.test";
 
   /** It is on the internet as far as anyone can see; everything else is reached as it is. */
-  async function hostile(behaviour: Behavior, options: Partial<OAuthOptions> = {}): Promise<World> {
-    const all: World = await world(
+  async function createHostileWorld(
+    behaviour: Behavior,
+    options: Partial<OAuthOptions> = {},
+  ): Promise<World> {
+    const all: World = await createWorld(
       { origin, ...behaviour },
       {
         fetch: (url, init) => fetch(String(url).replace(origin, all.server.origin), init),
@@ -328,8 +339,8 @@ describe("a hostile server", () => {
   ])("cannot make us contact a local port by %s", async (_, behaviour) => {
     const inside = await startCanary();
     endings.push(inside.close);
-    const all = await hostile(behaviour(inside.url));
-    const error = await failureOf(signIn(all));
+    const all = await createHostileWorld(behaviour(inside.url));
+    const error = await getSignInError(signIn(all));
     expect(error.code).toBe("security");
     expect(error.message).toContain(inside.url);
     expect(inside.requests).toEqual([]);
@@ -344,8 +355,8 @@ describe("a hostile server", () => {
     ["https://router.lan/", "in a private network"],
     ["http://elsewhere.test/", "it is not https"],
   ])("cannot make us contact %s", async (url, problem) => {
-    const all = await hostile({ resourceMetadata: { authorization_servers: [url] } });
-    const error = await failureOf(signIn(all));
+    const all = await createHostileWorld({ resourceMetadata: { authorization_servers: [url] } });
+    const error = await getSignInError(signIn(all));
     expect(error.code).toBe("security");
     expect(error.message).toContain(problem);
     expect(all.shown).toEqual([]);
@@ -359,8 +370,8 @@ describe("a hostile server", () => {
     ["https://127.0.0.1:8443/", "was refused: it is in a private network"],
     ["https://bank.test@phishing.test/", "was refused: it contains credentials"],
   ])("cannot make us show %s to a person (A55)", async (endpoint, problem) => {
-    const all = await hostile({ metadata: { authorization_endpoint: endpoint } });
-    const error = await failureOf(signIn(all));
+    const all = await createHostileWorld({ metadata: { authorization_endpoint: endpoint } });
+    const error = await getSignInError(signIn(all));
     expect(error.name).toBe("AgentError");
     expect(error.message).toContain(problem);
     expect(all.shown).toEqual([]);
@@ -368,7 +379,7 @@ describe("a hostile server", () => {
 
   it("cannot choose where the person is sent back to (A58)", async () => {
     const endpoint = `${origin}/authorize?redirect_uri=https://thief.test/&state=known&code_challenge=known`;
-    const all = await hostile({ metadata: { authorization_endpoint: endpoint } });
+    const all = await createHostileWorld({ metadata: { authorization_endpoint: endpoint } });
     await signIn(all);
     const query = new URL(all.shown[0] ?? "").searchParams;
     expect(query.getAll("redirect_uri")).toEqual([all.provider.redirectUrl]);
@@ -382,19 +393,19 @@ describe("a hostile server", () => {
     );
     endings.push(other.close);
     // Both are on loopback, so that the other one may be asked.
-    const all: World = await world({}, { clientId: "known" });
+    const all: World = await createWorld({}, { clientId: "known" });
     all.server.behavior.metadata = { token_endpoint: `${other.url}/token` };
-    await failureOf(signIn(all));
+    await getSignInError(signIn(all));
     expect(other.requests.map(({ path }) => path)).toEqual(["/token"]);
     expect(inspect(other.requests, { depth: 5 })).not.toContain("canary-configured-header");
-    expect(asked(all.server, "/token")).toEqual([]);
+    expect(findRequests(all.server, "/token")).toEqual([]);
   });
 
   it("redirects messages to nowhere but itself (A57)", async () => {
     const thief = await startCanary();
     endings.push(thief.close);
     let isMoved = false;
-    const all = await world({
+    const all = await createWorld({
       intercept: ({ path }, response) => {
         if (path !== "/mcp" || !isMoved) return false;
         response.writeHead(307, { location: `${thief.url}/mcp` }).end();
@@ -404,7 +415,7 @@ describe("a hostile server", () => {
     await signIn(all);
     isMoved = true;
     all.server.expire();
-    await failureOf(connected(all.provider, all.server.url));
+    await getSignInError(connectClient(all.provider, all.server.url));
     expect(thief.requests).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { type McpTools, mcpTools } from "../mcp-tools.ts";
 import { findStatus, waitUntil } from "../testing/test-servers.ts";
 import { formatDescription, formatToolName } from "./create-tool.ts";
 
-const described = (description?: string, title?: string) =>
+const describeTool = (description?: string, title?: string) =>
   formatDescription({
     ...{ name: "a", inputSchema: { type: "object" } },
     ...(description !== undefined && { description }),
@@ -20,24 +20,24 @@ describe("what the model reads about a tool", () => {
   });
 
   it("is its description, or its title", () => {
-    expect(described("Finds notes.\n\n- all of them")).toBe("Finds notes.\n\n- all of them");
-    expect(described(undefined, "Finder")).toBe("Finder");
-    expect(described("", "Finder")).toBe("Finder");
-    expect(described()).toBe("");
+    expect(describeTool("Finds notes.\n\n- all of them")).toBe("Finds notes.\n\n- all of them");
+    expect(describeTool(undefined, "Finder")).toBe("Finder");
+    expect(describeTool("", "Finder")).toBe("Finder");
+    expect(describeTool()).toBe("");
   });
 
   it("escapes invisible characters and is truncated (A49)", () => {
     const unit = "binary";
     assert(
       property(string({ unit, maxLength: 3_000, size: "max" }), (text) => {
-        const shown = described(text);
+        const shown = describeTool(text);
         expect(shown.isWellFormed()).toBe(true);
         for (const line of shown.split("\n")) expect(escapeInvisible(line)).toBe(line);
       }),
       { numRuns: 30 },
     );
-    expect(described("x".repeat(1_000_000))).toBe(`${"x".repeat(2_048)}…`);
-    expect(described("a\u{E0041}\u200Bb")).toBe("a\\u{e0041}\\u{200b}b");
+    expect(describeTool("x".repeat(1_000_000))).toBe(`${"x".repeat(2_048)}…`);
+    expect(describeTool("a\u{E0041}\u200Bb")).toBe("a\\u{e0041}\\u{200b}b");
   });
 });
 
@@ -90,16 +90,16 @@ describe("calls of a tool", () => {
   });
   afterAll(() => mcp.close());
 
-  const agentWith = (
+  const createTestAgent = (
     steps: readonly ScriptedStep[],
     more: Partial<Parameters<typeof defineAgent>[0]> = {},
   ): Agent => defineAgent({ name: "asker", model: scriptedModel(steps), tools: mcp.tools, ...more });
-  const calling = (name: string): ScriptedStep => ({ calls: [{ name: `mcp_${name}_fetch` }] });
+  const createCallStep = (name: string): ScriptedStep => ({ calls: [{ name: `mcp_${name}_fetch` }] });
 
   it("that fail once are retried after 1000 ms if the user configured them as read-only (M3)", async () => {
     const clock = fakeClock({ skipUpToMs: 1_000 });
     const startedAt = clock.now();
-    const agent = agentWith([calling("once"), { text: "Red." }]);
+    const agent = createTestAgent([createCallStep("once"), { text: "Red." }]);
     const { events, result } = await collect(run(agent, "Which colour?", { clock }));
     expect(events.filter(({ type }) => type === "retry")).toMatchObject([{ attempt: 1, waitMs: 1_000 }]);
     expect(clock.now() - startedAt).toBe(1_000);
@@ -111,7 +111,7 @@ describe("calls of a tool", () => {
   });
 
   it("that fail twice are an error, and the run continues (M3)", async () => {
-    const agent = agentWith([calling("twice"), { text: "I do not know." }]);
+    const agent = createTestAgent([createCallStep("twice"), { text: "I do not know." }]);
     const { facts, result } = await collect(run(agent, "?", { clock: fakeClock({ skipUpToMs: 1_000 }) }));
     const [fact] = facts.filter(({ type }) => type === "tool_call_result");
     expect(fact).toMatchObject({
@@ -124,7 +124,7 @@ describe("calls of a tool", () => {
   });
 
   it("are not retried just because the server says so", async () => {
-    const result = await run(agentWith([calling("careful"), { text: "No." }]), "?");
+    const result = await run(createTestAgent([createCallStep("careful"), { text: "No." }]), "?");
     expect(result.toolCalls).toMatchObject([{ status: "error", attempts: 1 }]);
   });
 
@@ -133,13 +133,16 @@ describe("calls of a tool", () => {
       { calls: ["never", "never"].map((name) => ({ name: `mcp_${name}_fetch` })) },
       { text: "Red, I think." },
     ];
-    const agent = agentWith(steps, { policy: { onAllToolsFailed: "answer-from-knowledge" } });
+    const agent = createTestAgent(steps, { policy: { onAllToolsFailed: "answer-from-knowledge" } });
     const result = await run(agent, "?", { clock: fakeClock({ skipUpToMs: 1_000 }) });
     expect(result).toMatchObject({ status: "done", text: "Red, I think.", grounded: false, turns: 2 });
   });
 
   it("need approval once the server was read: it is untrusted, private and may change state", async () => {
-    const running = run(agentWith([calling("plain"), calling("plain"), { text: "Red." }]), "?");
+    const running = run(
+      createTestAgent([createCallStep("plain"), createCallStep("plain"), { text: "Red." }]),
+      "?",
+    );
     const asked = await running;
     expect(asked).toMatchObject({
       status: "waiting",
@@ -156,7 +159,10 @@ describe("calls of a tool", () => {
   });
 
   it("need no approval if the user configured the tool without effects", async () => {
-    const result = await run(agentWith([calling("relaxed"), calling("relaxed"), { text: "Red." }]), "?");
+    const result = await run(
+      createTestAgent([createCallStep("relaxed"), createCallStep("relaxed"), { text: "Red." }]),
+      "?",
+    );
     expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "ok" }, { status: "ok" }] });
   });
 
@@ -168,13 +174,13 @@ describe("calls of a tool", () => {
       effects: "send",
       execute: () => "",
     });
-    const steps = [calling("relaxed"), { calls: [{ name: "send" }] }];
-    const result = await run(agentWith(steps, { tools: [...mcp.tools, send] }), "?");
+    const steps = [createCallStep("relaxed"), { calls: [{ name: "send" }] }];
+    const result = await run(createTestAgent(steps, { tools: [...mcp.tools, send] }), "?");
     expect(result).toMatchObject({ status: "waiting", pending: [{ name: "send" }] });
   });
 
   it("that are cancelled are cancelled at the server, and the run ends (S4-47)", async () => {
-    const running = run(agentWith([{ calls: [{ name: "mcp_plain_wait" }] }]), "?");
+    const running = run(createTestAgent([{ calls: [{ name: "mcp_plain_wait" }] }]), "?");
     await waitUntil("the call has arrived", () => findStatus(mcp, "plain").log.includes("called wait"));
     running.cancel("Enough.");
     expect(await running).toMatchObject({ status: "cancelled", toolCalls: [{ status: "interrupted" }] });

@@ -11,30 +11,33 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const trusted = (fingerprint: string): TrustedTool => ({ fingerprint, definition: '{"name":"search"}' });
+const createTrustedTool = (fingerprint: string): TrustedTool => ({
+  fingerprint,
+  definition: '{"name":"search"}',
+});
 
 describe("the trust store", () => {
   it("lasts as long as the process without a file", async () => {
     const trust = await openTrustStore(undefined);
-    trust.set("notes", "search", trusted("a"));
+    trust.set("notes", "search", createTrustedTool("a"));
     await trust.save();
-    expect(trust.get("notes", "search")).toEqual(trusted("a"));
+    expect(trust.get("notes", "search")).toEqual(createTrustedTool("a"));
     expect((await openTrustStore(undefined)).get("notes", "search")).toBeUndefined();
   });
 
   it("lasts with a file, which only its owner can read (A50)", async () => {
     const file = join(folder, "deep", "er", "trust.json");
     const trust = await openTrustStore(file);
-    trust.set("notes", "search", trusted("a"));
-    trust.set("a", "b_c", trusted("b"));
+    trust.set("notes", "search", createTrustedTool("a"));
+    trust.set("a", "b_c", createTrustedTool("b"));
     await trust.save();
     const later = await openTrustStore(file);
-    expect(later.get("notes", "search")).toEqual(trusted("a"));
-    expect(later.get("a", "b_c")).toEqual(trusted("b"));
+    expect(later.get("notes", "search")).toEqual(createTrustedTool("a"));
+    expect(later.get("a", "b_c")).toEqual(createTrustedTool("b"));
     expect(later.get("a_b", "c")).toBeUndefined();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await chmod(file, 0o644);
-    later.set("notes", "search", trusted("c"));
+    later.set("notes", "search", createTrustedTool("c"));
     await later.save();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(folder, "deep", "er"))).toEqual(["trust.json"]);
@@ -43,12 +46,12 @@ describe("the trust store", () => {
   it("has a complete file at every moment, and finally contains all changes", async () => {
     const file = join(folder, "whole.json");
     const trust = await openTrustStore(file);
-    trust.set("s", "first", trusted("0"));
+    trust.set("s", "first", createTrustedTool("0"));
     await trust.save();
     let isSaving = true;
     const saving = (async () => {
       for (let index = 0; index < 40; index++) {
-        trust.set("s", `tool-${index}`, trusted("x".repeat(20_000)));
+        trust.set("s", `tool-${index}`, createTrustedTool("x".repeat(20_000)));
         void trust.save();
         if (index % 5 === 0) await trust.save();
       }
@@ -91,10 +94,10 @@ describe("the trust store", () => {
       rm(parent).then(() => openTrustStore(join(parent, "trust.json"))),
     );
     await writeFile(parent, "in the way");
-    trust.set("s", "t", trusted("a"));
+    trust.set("s", "t", createTrustedTool("a"));
     await expect(trust.save()).rejects.toThrow();
     await rm(parent);
     await trust.save();
-    expect((await openTrustStore(join(parent, "trust.json"))).get("s", "t")).toEqual(trusted("a"));
+    expect((await openTrustStore(join(parent, "trust.json"))).get("s", "t")).toEqual(createTrustedTool("a"));
   });
 });

@@ -8,7 +8,7 @@ import { withSizeLimit } from "./capped-fetch.ts";
 const mebibyte = 1024 * 1024;
 
 /** A fetch whose answer comes in these pieces. */
-function answering(type: string, pieces: Iterable<Uint8Array>): typeof globalThis.fetch {
+function createFetch(type: string, pieces: Iterable<Uint8Array>): typeof globalThis.fetch {
   const left = pieces[Symbol.iterator]();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull(controller) {
@@ -20,7 +20,7 @@ function answering(type: string, pieces: Iterable<Uint8Array>): typeof globalThi
   return async () => new Response(body, { headers: { "content-type": type } });
 }
 
-async function received(fetch: typeof globalThis.fetch): Promise<number> {
+async function countReceivedBytes(fetch: typeof globalThis.fetch): Promise<number> {
   const response = await withSizeLimit(fetch)("http://127.0.0.1/");
   let bytes = 0;
   for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).byteLength;
@@ -46,8 +46,10 @@ describe("a fetch with a cap (A53)", () => {
       ...new Array<Uint8Array>(10).fill(new Uint8Array(mebibyte)),
       new Uint8Array(last),
     ];
-    await expect(received(answering("application/json", pieces(0)))).resolves.toBe(10 * mebibyte);
-    await expect(received(answering("application/json", pieces(1)))).rejects.toMatchObject(tooLarge);
+    await expect(countReceivedBytes(createFetch("application/json", pieces(0)))).resolves.toBe(10 * mebibyte);
+    await expect(countReceivedBytes(createFetch("application/json", pieces(1)))).rejects.toMatchObject(
+      tooLarge,
+    );
   });
 
   it("measures each event of a stream, whatever the line endings and chunks", async () => {
@@ -55,7 +57,7 @@ describe("a fetch with a cap (A53)", () => {
     await assert(
       asyncProperty(ends, nat(70_000), async (end, cut) => {
         const stream = events(mebibyte, 11, { end, cut: cut + 5_000 });
-        await expect(received(answering("text/event-stream", stream))).resolves.toBeGreaterThan(
+        await expect(countReceivedBytes(createFetch("text/event-stream", stream))).resolves.toBeGreaterThan(
           11 * mebibyte,
         );
       }),
@@ -71,9 +73,9 @@ describe("a fetch with a cap (A53)", () => {
         async (end, cuts) => {
           const cut = 5_000 + cuts.reduce((sum, one) => sum + one, 0) * 8;
           const stream = events(11 * mebibyte, 1, { end, cut });
-          await expect(received(answering("text/event-stream; charset=utf-8", stream))).rejects.toMatchObject(
-            tooLarge,
-          );
+          await expect(
+            countReceivedBytes(createFetch("text/event-stream; charset=utf-8", stream)),
+          ).rejects.toMatchObject(tooLarge);
         },
       ),
       { numRuns: 5 },

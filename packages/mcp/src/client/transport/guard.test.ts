@@ -15,7 +15,7 @@ import {
 } from "../testing/test-servers.ts";
 
 const source = "--conditions=capstan-source";
-const nobody = (pids: readonly number[]) => () => !pids.some(isAlive);
+const areAllDead = (pids: readonly number[]) => () => !pids.some(isAlive);
 
 it.concurrent.each([
   "family",
@@ -53,7 +53,7 @@ it.concurrent.each([
     ];
     if (end === "is killed") host.kill("SIGKILL");
     await gone;
-    await waitUntil("they have ended", nobody(pids));
+    await waitUntil("they have ended", areAllDead(pids));
   }));
 
 it.concurrent("a killed guard takes its server with it, which is then restarted (F67, F58)", () =>
@@ -62,7 +62,7 @@ it.concurrent("a killed guard takes its server with it, which is then restarted 
     await withServers({ one: hostileServer("family", file) }, async (mcp) => {
       const [server, child, guard] = await readProcesses(file);
       process.kill(guard, "SIGKILL");
-      await waitUntil("it has ended", nobody([server, child, guard]));
+      await waitUntil("it has ended", areAllDead([server, child, guard]));
       await waitUntil(
         "it is back",
         () => findStatus(mcp, "one").state === "ready" && findStatus(mcp, "one").restarts === 1,

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createLineSplitter } from "./line-splitter.ts";
 
 /** The bytes in pieces, cut at these places. */
-function pieces(bytes: Buffer, places: readonly number[]): Buffer[] {
+function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...sorted].map((from, index) => bytes.subarray(from, sorted[index] ?? bytes.length));
 }
 
-function cutAll(bytes: Buffer, places: readonly number[], limit = 1_000_000): string[] {
+function splitAll(bytes: Buffer, places: readonly number[], limit = 1_000_000): string[] {
   const cut = createLineSplitter(limit);
-  return pieces(bytes, places).flatMap((piece) => cut(piece));
+  return splitAt(bytes, places).flatMap((piece) => cut(piece));
 }
 
 describe("lines of a stream", () => {
@@ -19,7 +19,7 @@ describe("lines of a stream", () => {
       property(array(string({ unit: "binary" }), { maxLength: 8 }), array(nat()), (texts, places) => {
         const sent = texts.map((text) => text.replaceAll("\n", " "));
         const bytes = Buffer.from(sent.map((text) => `${text}\n`).join(""), "utf8");
-        expect(cutAll(bytes, places)).toEqual(sent);
+        expect(splitAll(bytes, places)).toEqual(sent);
       }),
       { numRuns: 50 },
     );
@@ -28,7 +28,7 @@ describe("lines of a stream", () => {
   it("are the same for bytes that are not text", () => {
     assert(
       property(uint8Array(), array(nat()), (bytes, places) => {
-        expect(cutAll(Buffer.from(bytes), places)).toEqual(cutAll(Buffer.from(bytes), []));
+        expect(splitAll(Buffer.from(bytes), places)).toEqual(splitAll(Buffer.from(bytes), []));
       }),
     );
   });
@@ -43,15 +43,15 @@ describe("lines of a stream", () => {
     assert(
       property(nat(40), nat(40), array(nat()), (before, beyond, places) => {
         const long = `${"a".repeat(before)}\n${"b".repeat(51 + beyond)}`;
-        expect(() => cutAll(Buffer.from(long), places, 50)).toThrow("longer than 50 bytes");
+        expect(() => splitAll(Buffer.from(long), places, 50)).toThrow("longer than 50 bytes");
         const fits = `${"a".repeat(before)}\n${"b".repeat(50)}\nend\n`;
-        expect(cutAll(Buffer.from(fits), places, 50)).toHaveLength(3);
+        expect(splitAll(Buffer.from(fits), places, 50)).toHaveLength(3);
       }),
     );
   });
 
   it("that are too long throw even if the chunk contains their end", () => {
-    expect(() => cutAll(Buffer.from(`${"b".repeat(51)}\n`), [], 50)).toThrow("longer than 50 bytes");
+    expect(() => splitAll(Buffer.from(`${"b".repeat(51)}\n`), [], 50)).toThrow("longer than 50 bytes");
   });
 
   it("are read again after a line that was too long (F61)", () => {

@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { createRestTransport } from "./rest-transport.ts";
 
-function transportWith(fetch: typeof globalThis.fetch): {
+function createTestTransport(fetch: typeof globalThis.fetch): {
   ask(method: string, params?: object): Promise<unknown>;
   close(): Promise<void>;
 } {
@@ -18,11 +18,11 @@ function transportWith(fetch: typeof globalThis.fetch): {
   };
 }
 
-const unasked = () => Promise.reject(new Error("Nothing should be asked."));
+const rejectFetch = () => Promise.reject(new Error("Nothing should be asked."));
 
 describe("the transport to a plain HTTP server (C-14)", () => {
   it("answers the handshake itself, in the requested revision", async () => {
-    const { ask } = transportWith(unasked);
+    const { ask } = createTestTransport(rejectFetch);
     expect(await ask("initialize", { protocolVersion: "2025-11-25" })).toEqual({
       ...{ jsonrpc: "2.0", id: 7 },
       result: {
@@ -35,13 +35,13 @@ describe("the transport to a plain HTTP server (C-14)", () => {
   });
 
   it("supports only tools", async () => {
-    const { ask } = transportWith(unasked);
+    const { ask } = createTestTransport(rejectFetch);
     expect(await ask("resources/list")).toMatchObject({ id: 7, error: { code: -32601 } });
   });
 
   it("requests two paths below its URL", async () => {
     const asked: unknown[] = [];
-    const { ask } = transportWith(async (url, init) => {
+    const { ask } = createTestTransport(async (url, init) => {
       asked.push([url, JSON.parse(String(init?.body))]);
       return Response.json({ tools: [] });
     });
@@ -59,7 +59,7 @@ describe("the transport to a plain HTTP server (C-14)", () => {
     [401, false],
     [302, false],
   ])("knows whether a status of %d is retryable", async (status, retryable) => {
-    const { ask } = transportWith(async () => new Response(null, { status }));
+    const { ask } = createTestTransport(async () => new Response(null, { status }));
     const error = {
       code: "mcp_disconnected",
       retryable,
@@ -70,7 +70,7 @@ describe("the transport to a plain HTTP server (C-14)", () => {
 
   it("aborts pending requests when it closes", async () => {
     const begun = Promise.withResolvers<void>();
-    const { ask, close } = transportWith((_, init) => {
+    const { ask, close } = createTestTransport((_, init) => {
       begun.resolve();
       return new Promise((_resolve, reject) =>
         init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)),
