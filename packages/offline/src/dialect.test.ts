@@ -85,7 +85,7 @@ describe("the offline model in the text dialect", () => {
     expect(await talk(textDialect(offline()), ...sentences)).toEqual(await talk(offline(), ...sentences));
   });
 
-  it("denied calls are told as not done, in both", async () => {
+  it("denied calls are reported as not done, in both dialects", async () => {
     const [heard] = await talk(textDialect(offline()), "find all red boats and moor them at the Jetty");
     expect(heard).toMatchObject({
       calls: [{ name: "findBoats" }, { name: "moorBoats", status: "denied" }],
@@ -93,7 +93,7 @@ describe("the offline model in the text dialect", () => {
     });
   });
 
-  it("thinks in brackets and calls in lines, for a model that has nothing but text", async () => {
+  it("writes reasoning in brackets and calls as lines, for a model without tools", async () => {
     const said: string[] = [];
     const overheard: Model = {
       id: "overheard",

@@ -13,7 +13,7 @@ import {
   type ToolSpec,
 } from "capstan";
 import { dialectParser } from "capstan/models/text-dialect";
-import type { Call } from "./call-records.ts";
+import type { Call } from "./dialog/call-records.ts";
 
 const opening = /(?:^|\n\n)You have access to the following tools\.\n\nAVAILABLE TOOLS:\n/u;
 const closing = "\n\nWhen you need a tool, write";

@@ -60,7 +60,7 @@ async function reply(request: ModelRequest): Promise<string> {
 }
 
 describe("the work for one reply", () => {
-  it("reads the words of each of 60 tools once, however many sentences are tried", async () => {
+  it("reads the words of each of 60 tools once, regardless of the number of sentences tried", async () => {
     let descriptions = 0;
     const offered = tools((property) => {
       if (property === "description") descriptions++;
@@ -85,7 +85,7 @@ describe("the work for one reply", () => {
     expect(descriptions).toBeLessThanOrEqual(most);
   });
 
-  it("looks into the results of the end of a history, not of all of it", async () => {
+  it("inspects the results at the end of a history only", async () => {
     const work = async (turns: number) => {
       let contents = 0;
       const history = longHistory(turns, (property) => {

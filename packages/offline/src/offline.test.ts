@@ -254,7 +254,7 @@ describe("what it calls for a sentence", () => {
   }
 });
 
-describe("what it makes of what was said before", () => {
+describe("references to earlier turns", () => {
   it('"what about the edges?" asks the same of something else', async () => {
     expect(await callsFor(graph, ...countedNodes, user("what about the edges?"))).toEqual([
       ["countElements", { kind: "edges" }],
@@ -282,7 +282,7 @@ describe("what it makes of what was said before", () => {
     ]);
   });
 
-  it("as many words of the same kinds take the place of what was said", async () => {
+  it("words of the same kinds replace earlier ones", async () => {
     const convert = spec(
       ["convert", "Converts units."],
       { value: { type: "number" }, from: text, to: text },
@@ -352,7 +352,7 @@ describe("the steps of a run", () => {
     ]);
   });
 
-  it("when the first finds nothing, there is no second, and it says so", async () => {
+  it("when the first step finds nothing, the second is skipped and the answer says so", async () => {
     const history = searched.with(2, gave("c1", "findNodes", { nodes: [], types: ["human", "fish"] }));
     const { text: answer, calls } = await reply(requestOf(history, graph));
     expect(calls).toEqual([]);
@@ -451,7 +451,7 @@ describe("what it answers", () => {
     expect(answer).not.toContain(tools[0]?.name);
   });
 
-  it("asks one short question for what is missing", async () => {
+  it("asks one short question for a missing argument", async () => {
     expect(await textFor(graph, user("set the layout"))).toBe(
       'For "set layout" I need to know the layout. Which one: circular, force or grid?',
     );
@@ -481,7 +481,7 @@ describe("what it answers", () => {
     expect(answer).not.toContain("Sampled");
   });
 
-  it("cites what was found, by its number", async () => {
+  it("cites sources by number", async () => {
     const found: Entry = {
       type: "result",
       callId: "c1",
@@ -506,12 +506,12 @@ describe("what it answers", () => {
     expect((await reply(request)).text).toBe("The budget is 7 million. [4]");
   });
 
-  it("without tools it answers from the results, and without results says why it cannot", async () => {
+  it("without tools it answers from the results, and without results explains why it cannot", async () => {
     expect(await textFor([], ...countedNodes.slice(0, 3))).toBe("Kind: nodes.\nCount: 20.");
     expect(await textFor([], user("How many nodes are there?"))).toMatch(/offline model that follows rules/);
   });
 
-  it("a denied call is told as such", async () => {
+  it("a denied call is reported as denied", async () => {
     const denied: Entry = {
       type: "result",
       callId: "c1",
@@ -527,7 +527,7 @@ describe("what it answers", () => {
     expect(await textFor(files, ...history)).toBe("That was not done. No.");
   });
 
-  it("answers in the form that was asked for", async () => {
+  it("answers in the requested format", async () => {
     const request = {
       ...requestOf(countedNodes.slice(0, 3), []),
       output: { type: "object", properties: { count: { type: "integer" }, answer: text } },
@@ -540,7 +540,7 @@ describe("what it answers", () => {
 });
 
 describe("the contract of a model", () => {
-  it("has an id that says what it is", () => {
+  it("has a descriptive id", () => {
     expect(offline().id).toBe("offline/rules");
     expect(offline({ id: "demo" }).id).toBe("demo");
   });
@@ -677,7 +677,7 @@ describe("whole runs", () => {
     },
   });
 
-  it("finds, styles what it found, and says what was done", async () => {
+  it("finds and styles items, and reports the result", async () => {
     const { result } = await start([find, style], "Find all cats and make them blue");
     expect(styled).toEqual([{ nodeIds: ["cat1", "cat2"], color: "blue" }]);
     expect(result.status).toBe("done");
@@ -725,7 +725,7 @@ describe("whole runs", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("a limit ends in text from what was found", async () => {
+  it("a run that reaches a limit ends with text from the results", async () => {
     const { result } = await start([find, style], "Find all cats and make them blue", {
       policy: { maxTurns: 2 },
     });

@@ -10,17 +10,17 @@ import {
   type ModelRequest,
   type Usage,
 } from "capstan";
-import { type Call, getCallRecords } from "./call-records.ts";
-import { formatArgumentQuestion, formatChoiceQuestion } from "./clarify.ts";
-import { getData } from "./collect-results.ts";
+import { type Call, getCallRecords } from "./dialog/call-records.ts";
+import { formatArgumentQuestion, formatChoiceQuestion } from "./answers/clarify.ts";
+import { getData } from "./dialog/collect-results.ts";
 import { formatDialectReply, parseDialectRequest } from "./dialect.ts";
-import { getLastUtterance } from "./parse-intents.ts";
-import { formatCompletionQuestion } from "./partial-example.ts";
-import { planStep } from "./plan-step.ts";
-import { getProperties } from "./properties.ts";
-import { answerSmallTalk } from "./small-talk.ts";
-import { summarize } from "./summarize.ts";
-import { writeAnswer } from "./write-answer.ts";
+import { getLastUtterance } from "./dialog/parse-intents.ts";
+import { formatCompletionQuestion } from "./matching/partial-example.ts";
+import { planStep } from "./planning/plan-step.ts";
+import { getProperties } from "./matching/properties.ts";
+import { answerSmallTalk } from "./answers/small-talk.ts";
+import { summarize } from "./answers/summarize.ts";
+import { writeAnswer } from "./answers/write-answer.ts";
 
 export type OfflineOptions = {
   readonly id?: string;

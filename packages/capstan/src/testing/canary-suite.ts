@@ -1,5 +1,5 @@
-// Runs made up by chance in which secrets are planted wherever text comes from: people, models, tools, errors. After
-// each run everything that has left it is searched for them, in every form that is promised to be found.
+// Random runs with secrets planted in all text: user input, model output, tool results, errors. After each run,
+// everything that left it is searched for the secrets, in every supported encoding.
 import {
   type Arbitrary,
   array,
@@ -56,7 +56,7 @@ const templates: readonly ((secret: string) => string)[] = [
 
 type PlantedSecret = { readonly canary: number; readonly form: number; readonly template: number };
 
-/** How a tool lets a text out. The client's has none: it is answered. */
+/** Ways in which a tool can leak text. Client tools have none: the client answers them. */
 const leakPaths: {
   readonly [way: string]: ((said: string, context: ToolContext) => unknown) | undefined;
 } = {
@@ -110,7 +110,7 @@ type PlannedTurn = {
   readonly calls: readonly PlannedCall[];
 };
 
-/** Where the secrets of a run are. */
+/** The places of the planted secrets in a run. */
 export type CanaryPlan = {
   readonly asked: PlantedSecret;
   readonly instructions: PlantedSecret;
@@ -157,10 +157,10 @@ function formatSecret({ canary, form, template: frame }: PlantedSecret): string 
   return (templates[frame] ?? String)((encodings[form] ?? String)(secret));
 }
 
-/** What a run has let out, by where it was found. */
+/** Everything that left a run, by channel. */
 export type Observations = Map<string, unknown[]>;
 
-/** Plays a plan to its end. */
+/** Runs a plan to its end. */
 async function runPlan(plan: CanaryPlan, secrets: readonly string[]): Promise<Observations> {
   const observations: Observations = new Map();
   const observe = (place: string, value: unknown) =>
@@ -207,7 +207,7 @@ async function runPlan(plan: CanaryPlan, secrets: readonly string[]): Promise<Ob
   return observations;
 }
 
-/** As a client would put them together. */
+/** Joins deltas as a client would. */
 function joinDeltas(events: readonly Event[]): string[] {
   const texts = new Map<string, string>();
   for (const event of events) {
@@ -279,14 +279,14 @@ function createCanaryTool(
   });
 }
 
-/** Every form of every canary, as one pattern. */
+/** Every encoding of every canary, as one pattern. */
 const anyCanary = new RegExp(
   [...new Set(canaries.flatMap((canary) => encodings.map((form) => form(canary))))]
     .map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
     .join("|"),
 );
 
-/** Where canaries were found, and which. */
+/** The canaries that were found, with their channel. */
 function findLeaks(observations: Observations): string[] {
   return [...observations].flatMap(([place, values]) => {
     const texts = new Set(values.flatMap((value) => [JSON.stringify(value), ...collectTexts(value)]));
@@ -295,16 +295,16 @@ function findLeaks(observations: Observations): string[] {
   });
 }
 
-/** Every text, key and number of a value. */
+/** All strings, keys and numbers in a value. */
 function collectTexts(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [String(value)];
   return Object.entries(value).flatMap(([key, member]) => [key, ...collectTexts(member)]);
 }
 
-/** Checks that nothing planted gets out of so many runs. */
+/** Checks that no planted secret leaves a run, for the given number of runs. */
 export function canarySuite(runs: number): void {
   describe("a run with secrets", () => {
-    it("lets no canary out: not to the store, the model, tools, listeners, logs or its result (A110, A111, A112)", async () => {
+    it("leaks no canary to the store, the model, tools, listeners, logs or its result (A110, A111, A112)", async () => {
       await assertProperty(
         asyncProperty(arbitraryPlan, async (plan) => {
           expect(findLeaks(await runPlan(plan, canaries))).toEqual([]);
@@ -313,7 +313,7 @@ export function canarySuite(runs: number): void {
       );
     }, 600_000);
 
-    it("would be caught: without the option the same runs let them out", async () => {
+    it("leaks them without the option, so that a leak would be detected", async () => {
       for (const plan of sample(arbitraryPlan, 20))
         expect(findLeaks(await runPlan(plan, [])).length).toBeGreaterThan(3);
     }, 60_000);

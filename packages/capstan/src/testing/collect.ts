@@ -2,7 +2,7 @@ import { type Event, type Fact, isFact } from "../event.ts";
 import type { Result } from "../run/result.ts";
 import type { Run } from "../run/run-handle.ts";
 
-/** Everything a run says until it rests, and its result. */
+/** Returns all events of a run until it ends or suspends, and its result. */
 export async function collect(run: Run): Promise<{ events: Event[]; facts: Fact[]; result: Result }> {
   const events: Event[] = [];
   for await (const event of run) events.push(event);

@@ -1,5 +1,5 @@
-// Conversations with an app as people would have them, and what must come of each sentence: written first, from the
-// app's point of view. With the offline model they need no key; with a real one they are an evaluation of it.
+// Conversations with an app and the expected reaction to each message. With the offline model they need no key; with a
+// real model they are an evaluation.
 
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../agent.ts";
@@ -7,30 +7,33 @@ import type { Result } from "../run/result.ts";
 import { run } from "../run/run.ts";
 import { memory } from "../stores/memory.ts";
 
-/** One sentence of a person. */
+/** One user message and the expected reaction. */
 export type ScriptedExchange = {
   readonly user: string;
-  /** The calls that are made for it, in order: the tool, and what of its input matters. Left out: not looked at. */
+  /** The expected calls in order: the tool and the relevant part of its input. Not checked if omitted. */
   readonly calls?: readonly (readonly [tool: string, input?: object])[];
-  /** What the answer has, in any case of letters. */
+  /** Text that the answer must contain, ignoring case. */
   readonly answers?: readonly (string | RegExp)[];
-  /** What it must not have. */
+  /** Text that the answer must not contain. */
   readonly never?: readonly (string | RegExp)[];
-  /** By default `done`. */
+  /** Default: `done`. */
   readonly status?: Result["status"];
 };
 
-/** A conversation: later sentences go on from earlier ones. */
+/** A conversation: later messages may refer to earlier ones. */
 export type Conversation = readonly ScriptedExchange[];
 
-/** Has every talk with the agent that `make` makes, each in a session of its own; whatever needs approval is approved. */
+/**
+ * Runs every conversation with the agent that `make` returns, each in its own session. Approves every call that needs
+ * it.
+ */
 export function conversationSuite(
   name: string,
   make: () => Agent | Promise<Agent>,
   conversations: readonly Conversation[],
 ): void {
-  describe(`${name}, asked in words, with the offline model`, () => {
-    it("has at least 40 sentences to understand", () => {
+  describe(`${name}, in conversations with the offline model`, () => {
+    it("has at least 40 exchanges", () => {
       expect(conversations.flat().length).toBeGreaterThanOrEqual(40);
     });
 
@@ -39,7 +42,7 @@ export function conversationSuite(
         (conversation) => [conversation.map(({ user: says }) => says).join(" / "), conversation] as const,
       ),
     )("%s", async (_, conversation) => {
-      const options = { store: memory(), session: "ses_talk" };
+      const options = { store: memory(), session: "ses_conversation" };
       const agent = await make();
       for (const exchange of conversation) {
         const running = run(agent, exchange.user, options);
@@ -66,8 +69,8 @@ function checkExchange(exchange: ScriptedExchange, result: Result): void {
     ).toEqual(calls.map(([tool]) => tool));
     for (const [at, [, input = {}]] of calls.entries()) expect(made[at]?.[1], where).toMatchObject(input);
   }
-  for (const part of answers) expect(includesText(result.text, part), `${where}\nhas not ${part}`).toBe(true);
-  for (const part of never) expect(includesText(result.text, part), `${where}\nhas ${part}`).toBe(false);
+  for (const part of answers) expect(includesText(result.text, part), `${where}\nlacks ${part}`).toBe(true);
+  for (const part of never) expect(includesText(result.text, part), `${where}\ncontains ${part}`).toBe(false);
 }
 
 const includesText = (text: string, part: string | RegExp): boolean =>

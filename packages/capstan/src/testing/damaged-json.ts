@@ -1,19 +1,19 @@
 import type { Json } from "../json.ts";
 
-/** What models do to JSON. */
+/** Damage that models do to JSON. */
 export type JsonDamage = {
   readonly quote: '"' | "'" | "“";
   readonly bareKeys: boolean;
   readonly python: boolean;
   readonly trailingCommas: boolean;
-  /** Put wherever a space may be. */
+  /** Inserted wherever whitespace is allowed. */
   readonly comment: string;
   readonly rawBreaks: boolean;
   readonly fence: string | undefined;
   readonly byteOrderMark: boolean;
 };
 
-/** A value as a text with all these damages, which still leaves no doubt about what it says. */
+/** Serializes a value with the given damage. The result is still unambiguous. */
 export function stringifyDamaged(value: Json, damage: JsonDamage): string {
   const body = writeValue(value, damage);
   const fenced = damage.fence === undefined ? body : `${damage.fence}${body}\n\`\`\``;
@@ -50,7 +50,7 @@ function writeKey(key: string, damage: JsonDamage): string {
 }
 
 function writeText(text: string, { quote, rawBreaks }: JsonDamage): string {
-  // An escape stays whole: `\n` is a line break, the end of `\\n` is not.
+  // Keep escapes intact: `\n` is a line break, the end of `\\n` is not.
   const inner = JSON.stringify(text)
     .slice(1, -1)
     .replaceAll(/\\.|['“”]/g, (found) => {

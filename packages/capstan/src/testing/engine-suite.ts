@@ -27,7 +27,7 @@ import {
 import { scriptedModel } from "./scripted-model.ts";
 import { isValidHistory } from "./valid-history.ts";
 
-/** An engine as the suite sees it: something that starts runs on a store, and goes on with them after a crash. */
+/** An engine under test: starts runs on a store and resumes them after a crash. */
 export type EngineUnderTest = {
   readonly store: Store;
   start(agent: Agent, input: string, options: ResumeOptions & { session: string; runId: string }): Run;
@@ -38,7 +38,7 @@ const isLong = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1
 const session = "session";
 const runId = "run";
 
-/** What every engine must do. A test of an engine is one line: `engineSuite("acme", () => acme(…))`. */
+/** The contract of every engine. A test of an engine is one line: `engineSuite("acme", () => acme(…))`. */
 export function engineSuite(name: string, make: () => EngineUnderTest | Promise<EngineUnderTest>): void {
   const start = async (plan: RunPlan, world: ExecutionRecord) => {
     const engine = await make();
@@ -65,7 +65,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
   };
 
   describe(`the engine ${name}`, () => {
-    it("keeps its promises for any model, tools and people: one result per call, one end, no turn too many", async () => {
+    it("for any model, tools and user: one result per call, one end, no turn beyond the limit", async () => {
       await assert(
         asyncProperty(arbitraryRunPlan, async (plan) => {
           const world = createExecutionRecord();
@@ -80,7 +80,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       );
     });
 
-    it("killed after any single fact and resumed, comes to the same end and repeats no finished effect", async () => {
+    it("killed after any fact and resumed, reaches the same end and repeats no finished effect", async () => {
       await assert(
         asyncProperty(arbitraryRunPlan, async (plan) => {
           const whole = await start(plan, createExecutionRecord());
@@ -100,7 +100,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       );
     });
 
-    it("folds the results of a turn to the same state, in whatever order they came", async () => {
+    it("folds the results of a turn to the same state in any order", async () => {
       await assert(
         asyncProperty(arbitraryRunPlan, async (plan) => {
           const { facts } = await start(plan, createExecutionRecord());
@@ -110,7 +110,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       );
     });
 
-    it("shows the calls of a turn in call order before any of them has a result", async () => {
+    it("emits the calls of a turn in call order before any result", async () => {
       const engine = await make();
       const agent = createFourCallAgent(async () => "ok");
       const { events } = await runToEnd(
@@ -125,7 +125,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
       expect(starts).toEqual(["call_1_0", "call_1_1", "call_1_2", "call_1_3"]);
     });
 
-    it("killed when three of four parallel calls are done, repeats none of the three", async () => {
+    it("killed after three of four parallel calls, repeats none of the three", async () => {
       const engine = await make();
       const ran: string[] = [];
       const hanging = createFourCallAgent(async (n) =>
@@ -148,7 +148,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
 
     nestedSuite(make);
 
-    it("when its journal fails, rejects the run and concludes nothing; resumed, the run comes to its end", async () => {
+    it("rejects the run without a result when its journal fails; resumed, the run ends", async () => {
       for (const appends of [1, 2, 3, 4, 5, 6]) {
         const engine = await make();
         const { append } = engine.store;
@@ -175,7 +175,7 @@ export function engineSuite(name: string, make: () => EngineUnderTest | Promise<
   });
 }
 
-/** Waits between retries pass at once; time-outs never come. */
+/** Retry delays pass at once; timeouts never fire. */
 const createQuickClock = () => fakeClock({ skipUpToMs: 30_000 });
 
 const noPlan: RunPlan = {
@@ -217,7 +217,7 @@ async function seedStore(store: Store, facts: readonly Fact[]): Promise<void> {
   await store.release(lease);
 }
 
-/** `done` once and last; turns within the limit; every call started at most once per begin and settled once. */
+/** Checks that `done` comes once and last, turns stay within the limit, and every call is settled once. */
 function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: RunPlan): void {
   expect(facts.filter((fact) => fact.type === "done")).toHaveLength(1);
   expect(facts.at(-1)?.type).toBe("done");
@@ -234,7 +234,7 @@ function expectOrder(facts: readonly Fact[], events: readonly Event[], plan: Run
   expect(new Set(calls).size).toBe(calls.length);
 }
 
-/** What has a result is never performed again; what began and may not be repeated, neither. */
+/** Checks that no call with a result runs again, and no started call that must not be repeated. */
 function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: ExecutionRecord): void {
   for (const fact of stored) {
     if (fact.type !== "tool_call_start") continue;
@@ -250,7 +250,7 @@ function expectNothingRepeated(plan: RunPlan, stored: readonly Fact[], world: Ex
   }
 }
 
-/** It began once more than it asked. */
+/** True if the call started more often than it asked a question. */
 function isInterruptedCall(stored: readonly Fact[], callId: string): boolean {
   const begins = stored.filter((fact) => fact.type === "tool_call_start" && fact.id === callId);
   const questions = stored.filter(
@@ -265,16 +265,16 @@ function expectSameEnd(whole: Result, resumed: Result): void {
   const ends = ({ toolCalls }: Result) => toolCalls.map(({ id, name, status }) => ({ id, name, status }));
   const said = [...whole.history, ...resumed.history];
   const isSteered = said.some((entry) => entry.type === "user" && entry.content === steerText);
-  // A crash in the middle of a call that may not be repeated is the one thing that may show.
+  // Only a crash during a non-repeatable call may be visible.
   const isCutOff = resumed.toolCalls.some((call) => call.status === "interrupted" && call.name !== "handoff");
   if (!isCutOff && whole.status !== "cancelled") {
     expect(ends(resumed)).toEqual(ends(whole));
-    // Where the moment of a person's words differs, so does their place.
+    // Steering at a different moment ends up at a different position.
     if (!isSteered) expect(resumed.history).toEqual(whole.history);
   }
 }
 
-/** The same log with the results of each batch of parallel calls the other way round. */
+/** The same log with the results of each batch of parallel calls reversed. */
 function reverseResults(facts: readonly Fact[]): Fact[] {
   const order: Fact[] = [];
   let batch: Fact[] = [];

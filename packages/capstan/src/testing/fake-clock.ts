@@ -1,20 +1,20 @@
 import type { Clock } from "../clock.ts";
 
 export interface FakeClock extends Clock {
-  /** Moves time on and fires what has come due, in order, letting each take effect before the next. */
+  /** Advances time and fires due timers in order, letting each take effect before the next. */
   advance(ms: number): Promise<void>;
-  /** Waits that have not come due. */
+  /** Number of pending timers. */
   readonly pending: number;
 }
 
 export type FakeClockOptions = {
-  /** Milliseconds since the epoch; by default the start of 2026. */
+  /** Milliseconds since the epoch. Default: the start of 2026. */
   readonly start?: number;
-  /** Moves on by itself whenever someone waits for at most so long: a retry then costs a test no time. */
+  /** Waits up to this length pass at once, so that retries cost a test no time. */
   readonly skipUpToMs?: number;
 };
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that only moves when told to. */
 export function fakeClock({
   start = Date.UTC(2026, 0, 1),
   skipUpToMs = 0,
@@ -37,7 +37,7 @@ export function fakeClock({
         setTimeout(() => {
           if (!timers.has(timer)) return;
           now = Math.max(now, timer.at);
-          // Whatever has come due by then comes with it, in order.
+          // Also fire the timers that are due by then, in order.
           while (fireDue());
         }, 0);
       }

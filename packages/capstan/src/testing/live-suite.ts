@@ -11,11 +11,11 @@ const weather = defineTool({
   execute: ({ city }) => `In ${city} it is 17 degrees and a pink fog hangs over the river.`,
 });
 
-/** Asks a real API, for a fraction of a cent, where its key is set; skipped elsewhere. */
+/** Calls a real API, for a fraction of a cent, if its key is set. Skipped otherwise. */
 export function liveSuite(name: string, key: string, make: () => Model): void {
   describe.skipIf(!process.env[key])(`${name}, live`, () => {
     const model = make();
-    it("calls a tool and answers with what it gave", { timeout: timeoutMs }, async () => {
+    it("calls a tool and answers with its result", { timeout: timeoutMs }, async () => {
       const agent = defineAgent({ name: "live", model, tools: [weather] });
       const result = (await run(agent, "What is the weather in Lisbon? Use the tool.")).orThrow();
       expect(result.toolCalls).toMatchObject([
@@ -26,7 +26,7 @@ export function liveSuite(name: string, key: string, make: () => Model): void {
       expect(result.cost).toBeGreaterThan(0);
     });
 
-    it("answers in the form that was asked for", { timeout: timeoutMs }, async () => {
+    it("answers in the requested format", { timeout: timeoutMs }, async () => {
       const output = {
         type: "object",
         properties: { capital: { type: "string" }, isInEurope: { type: "boolean" } },

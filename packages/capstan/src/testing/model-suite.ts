@@ -11,18 +11,18 @@ import { collect } from "./collect.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import type { Encoder, Speech } from "./wire-encoders.ts";
 
-/** One answer of the server: what is said, and how it goes wrong. */
+/** One response of the server, and how it fails. */
 type Answer = Speech & {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** `cut`: ends before the end is said. `reset`: the connection breaks there. `stall`: nothing more comes. */
+  /** `cut`: ends without the end event. `reset`: the connection breaks. `stall`: nothing more is sent. */
   readonly fault?: "cut" | "half" | "reset" | "stall" | "junk" | "empty" | "overloaded";
 };
 
-/** What every client of a provider must do, over a real connection. `make` gets the address of the server. */
+/** The contract of every provider client, over a real connection. `make` gets the URL of the server. */
 export function modelSuite(name: string, encoder: Encoder, make: (baseURL: string) => Model): void {
   const runConversation = async (answers: readonly Answer[]) => {
-    const clock = fakeClock({ skipUpToMs: 59_000 }); // retries cost no time, and no silence is too long by itself
+    const clock = fakeClock({ skipUpToMs: 59_000 }); // retries cost no time, and no silence times out by itself
     const { url, requests } = await startProvider(encoder, answers, clock);
     const paid: number[] = [];
     const pay = defineTool({
@@ -59,7 +59,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
   const thanks: Answer = { text: "Thank you." };
 
   describe(`the client ${name}`, () => {
-    it("runs an agent: words, calls side by side, their results, an answer (S0-45)", async () => {
+    it("runs an agent: text, parallel calls, results, an answer (S0-45)", async () => {
       const { paid, result, requests } = await runConversation([
         { text: "I will pay.", calls: [call(3, "call_a"), call(5, "call_b")] },
         thanks,
@@ -100,7 +100,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       ["an error in mid-answer", { calls: [call(10)], fault: "overloaded" }],
       ["status 529", { status: 529 }],
       ["status 429 that asks for a day", { status: 429, headers: { "retry-after": "86400" } }],
-    ])("asks again after %s, and nothing half-said is run (F04, F05, F09, F10, F13, F15, F16, F19, F20)", async (_what, broken) => {
+    ])("retries after %s and runs no incomplete call (F04, F05, F09, F10, F13, F15, F16, F19, F20)", async (_what, broken) => {
       const { paid, result, requests, events } = await runConversation([
         broken,
         { calls: [call(7)] },
@@ -121,13 +121,13 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
         "output_truncated",
       ],
       ["a call that was filtered", { calls: [call(10)], finish: "content_filter" }, "content_filter"],
-    ])("does not run %s, and says why (F24, F25)", async (_what, answer, code) => {
+    ])("does not run %s, and reports why (F24, F25)", async (_what, answer, code) => {
       const { paid, result } = await runConversation([answer, answer]);
       expect(paid).toEqual([]);
       expect(result).toMatchObject({ status: "failed", error: { code } });
     });
 
-    it("asks once more, with more room, for a call that did not fit (F24)", async () => {
+    it("retries once with a higher output limit for a truncated call (F24)", async () => {
       const { paid, result, requests } = await runConversation([
         { calls: [call(10)], finish: "length" },
         { calls: [call(7)] },
@@ -138,7 +138,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       expect(requests.map((body) => body.includes("32000"))).toEqual([false, true, false]);
     });
 
-    it("gives two calls of one id each a result of its own, and runs one that is said twice once (F28)", async () => {
+    it("gives two calls with one id a result each, and runs a repeated call once (F28)", async () => {
       const two = await runConversation([{ calls: [call(3), call(4)] }, thanks]);
       expect(two.paid).toEqual([3, 4]);
       expect(new Set(two.result.toolCalls.map(({ id }) => id)).size).toBe(2);
@@ -150,7 +150,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       "pya",
       "toString",
       "__proto__",
-    ])("tells the model that there is no tool %s (F30, A117)", async (tool) => {
+    ])("tells the model that tool %s does not exist (F30, A117)", async (tool) => {
       const { paid, result } = await runConversation([
         { calls: [{ id: "c", name: tool, arguments: "{}" }] },
         thanks,
@@ -159,7 +159,7 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       expect(result).toMatchObject({ status: "done", toolCalls: [{ status: "error" }] });
     });
 
-    it.each([401, 400, 404])("does not ask again after status %i (F06, F07, F08)", async (status) => {
+    it.each([401, 400, 404])("does not retry after status %i (F06, F07, F08)", async (status) => {
       const { result, requests } = await runConversation([{ status }, thanks]);
       expect(result.status).toBe("failed");
       expect(requests).toHaveLength(1);
@@ -176,7 +176,7 @@ afterEach(() => {
   }
 });
 
-/** Gives one answer per request, and keeps what it was asked. */
+/** Starts a server that sends one answer per request and records the requests. */
 async function startProvider(
   encoder: Encoder,
   answers: readonly Answer[],

@@ -20,9 +20,9 @@ const session = "session";
 const runId = "run";
 const createClock = () => fakeClock({ skipUpToMs: 30_000 });
 
-/** What every engine must do with agents that are tools: part of `engineSuite`. */
+/** The contract of every engine for sub-agents: part of `engineSuite`. */
 export function nestedSuite(make: () => Engine | Promise<Engine>): void {
-  it("killed after any single fact of runs nested three deep, some side by side, goes on inside each of them", async () => {
+  it("killed after any fact of runs nested three deep, some in parallel, resumes each of them", async () => {
     const engine = await make();
     const whole = await runApproving(
       engine.start(createNestedAgents([]), "Go.", { session, runId, clock: createClock() }),
@@ -46,7 +46,7 @@ export function nestedSuite(make: () => Engine | Promise<Engine>): void {
     }
   });
 
-  it("when its journal fails inside a nested run, rejects the whole and concludes nothing", async () => {
+  it("rejects the whole run without a result when the journal of a nested run fails", async () => {
     for (let appends = 3; appends < 14; appends++) {
       const engine = await make();
       const { append } = engine.store;
@@ -73,7 +73,7 @@ function withAppendLimit(appends: number, append: Store["append"]): Store["appen
   };
 }
 
-/** Each call by what was said before, so that any process can go on. */
+/** Chooses each step by the history alone, so that any process can resume. */
 function createStepModel(steps: readonly ScriptedStep[]): ReturnType<typeof scriptedModel> {
   return scriptedModel(({ history }) => {
     const said = history.filter((entry) => entry.type === "assistant").length;
@@ -81,7 +81,7 @@ function createStepModel(steps: readonly ScriptedStep[]): ReturnType<typeof scri
   });
 }
 
-/** Main asks two experts side by side; each asks a scout, who looks, writes, and needs approval for more. */
+/** `main` calls two experts in parallel; each calls a scout, which reads, writes, and needs approval for more. */
 function createNestedAgents(executed: string[]): Agent {
   const tool = (name: string, more: object) =>
     defineTool({
@@ -137,7 +137,7 @@ async function seedSession(store: Store, facts: readonly Fact[]): Promise<void> 
   await store.release(lease);
 }
 
-/** Every run ends once and last; no call of an agent is interrupted; what is spent is counted once. */
+/** Checks that every run ends once and last, no agent call is interrupted, and usage is counted once. */
 function expectCompleteRuns(facts: readonly Fact[], { usage }: Result): void {
   const runs = new Map<string, Fact[]>();
   for (const fact of facts) runs.set(fact.runId, [...(runs.get(fact.runId) ?? []), fact]);
@@ -155,7 +155,7 @@ function expectCompleteRuns(facts: readonly Fact[], { usage }: Result): void {
   expect(usage).toEqual({ inputTokens: 10 * messages, outputTokens: 5 * messages });
 }
 
-/** What has a result is never performed again; what began and may not be repeated, neither. */
+/** Checks that no call with a result runs again, and no started call that must not be repeated. */
 function expectNothingRepeated(stored: readonly Fact[], executed: readonly string[]): void {
   expect(new Set(executed).size).toBe(executed.length);
   for (const fact of stored) {

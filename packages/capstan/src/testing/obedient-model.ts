@@ -4,9 +4,9 @@ import type { Chunk, Model, ModelRequest } from "../model.ts";
 type Order = { readonly name: string; readonly input: object };
 
 /**
- * The worst case: a model that does its task, and does whatever any text that it reads tells it to. An order is written
- * `DO tool {"json":"arguments"}`; several of them are obeyed one after another. What it obeys says nothing about a
- * vendor's model, so what stays undone is the runtime's doing.
+ * The worst case for prompt injection: a model that does its task and obeys every order in any text it reads. An order is
+ * written `DO tool {"json":"arguments"}`; several orders are obeyed one after another. The model resists nothing, so
+ * every call that does not happen was stopped by the runtime.
  */
 export function obedientModel(plan: readonly Order[], answer = "Done."): Model {
   return {
@@ -38,7 +38,7 @@ function toCallChunks({ name, input }: Order, count: number): Chunk[] {
   ];
 }
 
-/** Everything that somebody else has written: results and the descriptions of tools. */
+/** Orders in all untrusted text: results and tool descriptions. */
 function collectOrders({ history, tools }: ModelRequest): Order[] {
   const texts = history.map((entry) => (entry.type === "result" ? toPlainText(entry.content) : ""));
   const described = tools.map(({ description, input }) => `${description} ${JSON.stringify(input)}`);
@@ -46,7 +46,7 @@ function collectOrders({ history, tools }: ModelRequest): Order[] {
 }
 
 function parseOrders(text: string): Order[] {
-  // Quoted inside of JSON or not: an obedient reader does not care.
+  // Orders count whether or not they are quoted inside JSON.
   return [...text.replaceAll('\\"', '"').matchAll(/DO (\w+) (\{.*?\})/g)].map(
     ([, name = "", json = "{}"]) => ({
       name,

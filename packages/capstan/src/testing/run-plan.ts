@@ -11,7 +11,7 @@ import { defineTool, type Effects, type Tool, type ToolContext } from "../tool.t
 import { scriptedModel } from "./scripted-model.ts";
 import { isValidHistory } from "./valid-history.ts";
 
-/** A run made up by chance: what the model says, what the tools do, what people do meanwhile. */
+/** A random run: what the model answers, what the tools do, and what the user does meanwhile. */
 export type RunPlan = {
   readonly turns: readonly PlannedTurn[];
   readonly maxTurns: number;
@@ -22,38 +22,38 @@ export type RunPlan = {
   readonly cancelAt: Moment | null;
 };
 
-/** A place in a run that is the same after a crash. */
+/** A position in a run that is the same after a crash. */
 export type Moment = { readonly turn: number; readonly type: Fact["type"] };
 
 export type PlannedTurn = {
   readonly words: boolean;
-  /** The first request of this turn fails in a way that passes. */
+  /** The first request of this turn fails with a transient error. */
   readonly flaky: boolean;
-  /** The model answers: to a person, or to the agent that handed over. */
+  /** The model answers the user, or the agent that handed off to it. */
   readonly answers: boolean;
   readonly calls: readonly PlannedCall[];
 };
 
 export type PlannedCall = {
   readonly tool: string;
-  /** `once`: fails at the first attempt of each process. */
+  /** `once`: the first attempt in each process fails. */
   readonly outcome: "ok" | "throw" | "once";
   readonly agrees: boolean;
   readonly badArguments: boolean;
-  /** The provider gives every call of the run this same id. */
+  /** The provider gives every call of the run the same id. */
   readonly sameId: boolean;
-  /** Of a handoff: to whom. */
+  /** Target of a handoff. */
   readonly to: string;
 };
 
-/** Which tools there are, and which of them may be performed again when a crash has left their end unknown. */
+/** The tools, and which of them may run again if a crash left their outcome unknown. */
 const plannedTools: {
   readonly [name: string]: {
     effects?: Effects;
     idempotent?: boolean;
     repeatable: boolean;
     asks?: boolean;
-    /** How often it asks in the middle of a call. */
+    /** Number of questions it asks during a call. */
     questions?: number;
     client?: boolean;
   };
@@ -108,7 +108,7 @@ export const steerText = "And hurry.";
 
 export const answerText = "This is the answer.";
 
-/** What the tools of one process have done, and what its model was sent that no provider would take. */
+/** The executions of one process, and the invalid histories that its model received. */
 export type ExecutionRecord = {
   readonly executed: Map<number, number>;
   readonly keys: Map<number, Set<string>>;
@@ -119,7 +119,7 @@ export function createExecutionRecord(): ExecutionRecord {
   return { executed: new Map(), keys: new Map(), invalidHistories: [] };
 }
 
-/** The number of a planned call: its place in the plan, which is also in its input. */
+/** The number of a planned call: its position in the plan, which is also in its input. */
 function toCallNumber(turn: number, index: number): number {
   return turn * 10 + index;
 }
@@ -132,7 +132,7 @@ export function isRepeatable(plan: RunPlan, number: number): boolean {
   return plannedTools[findPlannedCall(plan, number)?.tool ?? ""]?.repeatable ?? true;
 }
 
-/** How often a call may be executed that is never repeated: once, and once more after each question. */
+/** Maximum executions of a non-repeatable call: one, plus one per question. */
 export function getMaxExecutions(plan: RunPlan, number: number): number {
   return 1 + countQuestions(findPlannedCall(plan, number));
 }
@@ -142,8 +142,8 @@ function countQuestions(call: PlannedCall | undefined): number {
 }
 
 /**
- * The agent of a plan, in a process of its own: only `world` and the requests tell it what has happened. Beside it there
- * are two that it may hand over to. All three do what the plan says for the turn, and differ in their names only.
+ * The agent of a plan, as in its own process: only `world` and the requests carry state. It can hand off to two other
+ * agents. All three follow the plan for the turn and differ in name only.
  */
 export function createPlannedAgent(plan: RunPlan, world: ExecutionRecord): Agent {
   const model = createPlannedModel(plan, world);
@@ -208,7 +208,7 @@ async function executePlannedCall(
   executed.set(n, times);
   keys.set(n, (keys.get(n) ?? new Set()).add(idempotencyKey));
   const call = findPlannedCall(plan, n);
-  // Tools end in another order than they began.
+  // Tools end in a different order than they start.
   for (let wait = 0; wait < (n * 7) % 5; wait++) await Promise.resolve();
   if (call?.outcome === "throw" || (call?.outcome === "once" && times === 1))
     throw new AgentError("tool_failed", `no ${n}`);
@@ -220,7 +220,7 @@ async function executePlannedCall(
   return number === 0 ? { done: n } : { done: n, answers };
 }
 
-/** The people of a plan: they steer and cancel at the moments the plan says, unless they did before the crash. */
+/** The user of a plan: steers and cancels at the planned moments unless that happened before the crash. */
 export function createSimulatedUser(
   plan: RunPlan,
   stored: readonly Fact[] = [],
@@ -254,7 +254,7 @@ function isAtMoment(fact: Fact, moment: Moment | null): boolean {
   return fact.turn === moment?.turn && fact.type === moment.type;
 }
 
-/** Follows a run to its end, answering whenever it waits. */
+/** Runs to the end and answers pending calls. */
 export async function runToEnd(plan: RunPlan, run: Run): Promise<{ events: Event[]; result: Result }> {
   const events: Event[] = [];
   for (;;) {

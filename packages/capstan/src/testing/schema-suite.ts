@@ -12,7 +12,7 @@ import { type SchemaInput, toSchema } from "../schema/schema.ts";
 export type TripSchema = {
   readonly schema: SchemaInput;
   readonly jsonSchema?: object;
-  /** What becomes of keys that the schema does not name. */
+  /** How the schema treats unknown keys. */
   readonly otherKeys: "refused" | "let through";
 };
 
@@ -36,7 +36,7 @@ const validTrips: { readonly [what: string]: unknown } = {
 
 const oslo = { city: "Oslo", unit: "celsius" };
 
-/** What is wrong, a value that is wrong in this way, and what the one issue must name: the field and the fault. */
+/** The fault, a value with this fault, and patterns for the one issue: the field and the fault. */
 const invalidTrips: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
   ["a missing field", { unit: "celsius" }, [/city/, /required|expected string|missing|undefined/]],
   ["a wrong type", { ...oslo, city: 5 }, [/^city: /, /string/, /number|\b5\b/]],
@@ -54,7 +54,10 @@ const invalidTrips: readonly (readonly [string, unknown, readonly RegExp[]])[] =
   ["null", null, [/object/i, /null/]],
 ];
 
-/** What every kind of schema must do. A test of a kind is one line: `schemaSuite("acme", { schema: …, otherKeys: … })`. */
+/**
+ * The contract of every kind of schema. A test of a kind is one line: `schemaSuite("acme", { schema: …, otherKeys: …
+ * })`.
+ */
 export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys }: TripSchema): void {
   const schema = toSchema(input, { jsonSchema });
   const collectIssues = async (value: unknown): Promise<readonly string[]> => {
@@ -65,13 +68,13 @@ export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys
   describe(`a schema as ${name}`, () => {
     it.each(
       Object.entries(validTrips),
-    )("accepts %s and gives it back (S0-26, C-26)", async (_what, value) => {
+    )("accepts %s and returns it (S0-26, C-26)", async (_what, value) => {
       expect(await schema.validate(value)).toEqual({ valid: true, value });
     });
 
     it.each(
       invalidTrips,
-    )("refuses %s with one issue that names it (S0-26, C-26)", async (_what, value, named) => {
+    )("rejects %s with one issue that names it (S0-26, C-26)", async (_what, value, named) => {
       const issues = await collectIssues(value);
       expect(issues).toHaveLength(1);
       for (const pattern of named) expect(issues[0]).toMatch(pattern);
@@ -83,7 +86,7 @@ export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys
       expect(issues.map((issue) => issue.split(":")[0]).sort()).toEqual(["city", "days", "unit"]);
     });
 
-    it.each([[["Oslo"]], ["Oslo"], [5], [true]])("refuses %j, which is no object (F32)", async (value) => {
+    it.each([[["Oslo"]], ["Oslo"], [5], [true]])("rejects %j, which is not an object (F32)", async (value) => {
       expect(await collectIssues(value)).not.toEqual([]);
     });
 
@@ -92,7 +95,7 @@ export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys
       expect(issues).toEqual(otherKeys === "refused" ? [expect.stringContaining(key)] : []);
     });
 
-    it("gives JSON Schema that tells the required fields and their types (S0-26, S3-22, S4-01)", () => {
+    it("returns a JSON Schema with the required fields and their types (S0-26, S3-22, S4-01)", () => {
       expect(JSON.parse(JSON.stringify(schema.json))).toMatchObject({
         type: "object",
         properties: {

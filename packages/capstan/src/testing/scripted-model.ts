@@ -3,26 +3,28 @@ import type { Entry } from "../history.ts";
 import type { Json } from "../json.ts";
 import type { Chunk, Finish, Model, ModelRequest, ToolSpec, Usage } from "../model.ts";
 
-/** One answer of a scripted model. */
+/** One response of a scripted model. */
 export type ScriptedStep = {
   readonly text?: string;
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** By default `tool_calls` with calls, `stop` without. `none`: the stream ends without one, as if cut off. */
+  /**
+   * Default: `tool_calls` with calls, `stop` without. `none`: the stream ends without a finish chunk, as if cut off.
+   */
   readonly finish?: Finish | "none";
-  /** By default 10 in and 5 out; null tells none. */
+  /** Default: 10 input and 5 output tokens. `null` reports no usage. */
   readonly usage?: Usage | null;
-  /** Thrown instead of the end of the stream, after what comes before it. */
+  /** Thrown after the output of the step, instead of the end of the stream. */
   readonly error?: ErrorCode | Error;
-  /** Cuts the text, the reasoning and the arguments into pieces of so many characters, or at these places. */
+  /** Splits text, reasoning and arguments into chunks of this many characters, or at these offsets. */
   readonly split?: number | readonly number[];
-  /** Waits before it speaks, on the clock it was given. */
+  /** Delay before the first chunk. */
   readonly delayMs?: number;
-  /** Says all it has to say and then never ends. */
+  /** Never ends after the output of the step. */
   readonly hang?: boolean;
 };
 
-/** `arguments` is raw text, for calls that are half-said or not JSON. */
+/** `arguments` is raw text, for truncated or invalid JSON. */
 export type ScriptedCall = {
   readonly id?: string;
   readonly name: string;
@@ -36,22 +38,22 @@ export type ScriptedRequest = Pick<ModelRequest, "instructions" | "toolChoice" |
 };
 
 export interface ScriptedModel extends Model {
-  /** What it was asked, in order. */
+  /** The requests in order. */
   readonly requests: readonly ScriptedRequest[];
 }
 
 export type ScriptedOptions = {
   readonly id?: string;
-  /** Whether what it was asked is kept. */
+  /** Whether requests are recorded. Default: true. */
   readonly record?: boolean;
-  /** Where `delayMs` is spent. */
+  /** Implements `delayMs`. Default: real time. */
   wait?(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** A step, or a function of the request and its number (from 0) that gives one. */
+/** A list of steps, or a function that returns the step for a request and its index. */
 export type Script = readonly ScriptedStep[] | ((request: ScriptedRequest, index: number) => ScriptedStep);
 
-/** A model that says what its script says, one step per request, and remembers what it was asked. */
+/** A model that answers from a script, one step per request, and records its requests. */
 export function scriptedModel(script: Script, options: ScriptedOptions = {}): ScriptedModel {
   const { id = "scripted", record = true, wait = waitRealTime } = options;
   const requests: ScriptedRequest[] = [];

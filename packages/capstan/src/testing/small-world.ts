@@ -7,13 +7,13 @@ const message = {
   required: ["to"],
 } as const;
 
-/** What was done to the world, in order. */
+/** Executed actions, in order. */
 export type ToolExecutions = { readonly name: string; readonly input: unknown }[];
 
-/** What each reading tool gives; one that is not here gives something harmless. */
+/** The content that each reading tool returns. Tools that are not listed return harmless text. */
 export type Contents = { readonly [tool: string]: unknown };
 
-/** A small office: mails, files, pages, a calendar, a repository; and ways to do something with them. */
+/** The tools of a small office: mail, files, web pages, a calendar, a repository, and actions on them. */
 export function createOfficeTools(executions: ToolExecutions, contents: Contents = {}): Tool[] {
   const createReader = (name: string, reads: Tool["reads"]) =>
     defineTool({

@@ -11,15 +11,15 @@ import { secondInstanceSuite } from "./store-suite/second-instance-suite.ts";
 import { sessionsSuite } from "./store-suite/sessions-suite.ts";
 import { watchingSuite } from "./store-suite/watching-suite.ts";
 
-/** What a suite may be told of a store. */
+/** Options of `storeSuite`. */
 export type StoreSuiteOptions = {
-  /** Another instance on the data of the first one, as a second process would have; for stores that are shared. */
+  /** Opens a second instance on the same data, as another process would. For shared stores. */
   readonly second?: (first: Store) => Store | Promise<Store>;
-  /** Cleans up after each test, when the store is closed. */
+  /** Called after each test, once the store is closed. */
   readonly close?: (store: Store) => unknown;
 };
 
-/** What every store must do. A test of a store is one line: `storeSuite("acme", () => acme(…))`. */
+/** The contract of every store. A test of a store is one line: `storeSuite("acme", () => acme(…))`. */
 export function storeSuite(
   name: string,
   make: () => Store | Promise<Store>,

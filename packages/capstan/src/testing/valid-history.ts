@@ -1,6 +1,6 @@
 import { type Entry, getCalls } from "../history.ts";
 
-/** Whether every provider would take the history: each call has its result right behind it, in call order. */
+/** True if providers accept the history: each call is followed by its result, in call order. */
 export function isValidHistory(history: readonly Entry[]): boolean {
   let open: string[] = [];
   for (const entry of history) {

@@ -13,13 +13,13 @@ import {
   type Speech,
 } from "./wire-encoders.ts";
 
-/** What a model says in one turn, whatever its wire. */
+/** A model's answer in one turn, independent of the wire. */
 export type WireStep = {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly input: Json }[];
 };
 
-/** Clients by name, each with a provider that says the script once, on its own wire. */
+/** Clients by name, each with a provider that plays the script once on its own wire. */
 export function createWireClients(script: readonly WireStep[]): Readonly<Record<string, Model>> {
   const createOptions = (encoder: Encoder, say: (step: WireStep, turn: number) => Speech = toSpeech) => ({
     model: "m",
@@ -48,7 +48,7 @@ function toSpeech({ text, calls }: WireStep, turn: number): Speech {
   };
 }
 
-/** A model without tools of its own writes its calls as text. */
+/** A model without native tools writes its calls as text. */
 function toTextSpeech({ text = "", calls = [] }: WireStep): Speech {
   const called = calls.map(({ name, input }) => `TOOL_CALL: ${name}\nARGUMENTS: ${JSON.stringify(input)}`);
   return { text: [text, ...called].filter((line) => line !== "").join("\n") };
@@ -58,7 +58,7 @@ function createProvider(answers: readonly ReturnType<Encoder["encode"]>[]): type
   let turn = 0;
   return async () => {
     const answer = answers[turn++];
-    if (!answer) throw new Error("The script has come to its end.");
+    if (!answer) throw new Error("The script has ended.");
     return new Response(answer.body + answer.end, { headers: { "content-type": "text/event-stream" } });
   };
 }

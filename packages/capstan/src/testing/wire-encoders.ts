@@ -1,17 +1,17 @@
 import type { Json } from "../json.ts";
 
-/** What a provider says in one answer, whatever its wire. `arguments` is text, so that it can be half-said. */
+/** A provider's answer, independent of the wire. `arguments` is text so that it can be truncated. */
 export type Speech = {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finish?: "stop" | "length" | "content_filter";
 };
 
-/** How a provider would stream it. */
+/** Encodes an answer as a provider would stream it. */
 export type Encoder = {
-  /** The events before the end, and those that end the answer. */
+  /** Returns the events of the answer and those that end it. */
   encode(speech: Speech): { readonly body: string; readonly end: string };
-  /** An event that says the provider is overloaded. */
+  /** An event that reports an overloaded provider. */
   readonly overloaded: string;
 };
 
@@ -196,7 +196,7 @@ export const geminiEncoder: Encoder = {
   }),
 };
 
-/** Gemini's calls come whole: half-said arguments cannot be on its wire. */
+/** Gemini sends calls as a whole, so truncated arguments cannot occur on its wire. */
 function parseArguments(text: string): Json {
   try {
     return JSON.parse(text);

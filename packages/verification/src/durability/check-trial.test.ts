@@ -41,15 +41,15 @@ function toldOf({ runId, seq, type, id }: Fact): TraceLine {
 const problemsOf = (facts: readonly Fact[], lines: readonly TraceLine[]) =>
   checkTrial(new Map([["r", facts]]), lines).problems;
 
-describe("the verdict on a trial", () => {
-  it("finds nothing wrong with a run that is whole", () => {
+describe("the check of a trial", () => {
+  it("accepts a complete run", () => {
     const facts = logOf("pay");
     const lines = [...execution("pay", "begin", "effect", "end"), ...facts.map(toldOf)];
     expect(problemsOf(facts, lines)).toEqual([]);
     expect(problemsOf(logOf("pay", "interrupted"), execution("pay", "begin", "effect"))).toEqual([]);
   });
 
-  it("finds a run that did not end, and one that is gone", () => {
+  it("finds a run that did not end, and a missing one", () => {
     const facts = logOf("pay").slice(0, 3);
     expect(problemsOf(facts, [])).toEqual([
       "r: lost: the last fact is tool_call_start",
@@ -67,7 +67,7 @@ describe("the verdict on a trial", () => {
     expect(problems).toContain("r: the acknowledged fact 2 (message) is not there");
   });
 
-  it("finds what was executed twice and must not be, without an intent, or after its result", () => {
+  it("finds calls that ran twice, without an intent, or after their result", () => {
     const twice = execution("pay", "begin", "effect", "begin", "effect", "end");
     expect(problemsOf(logOf("pay"), twice)).toEqual([
       "r: call_1_0 (pay) was executed 2 times for 1 intents",
@@ -82,7 +82,7 @@ describe("the verdict on a trial", () => {
     expect(problemsOf(facts, late)).toContain("r: r/call_1_0 started again after its result was stored");
   });
 
-  it("finds a result without an execution, an interruption of what may be repeated, and a strange key", () => {
+  it("finds a result without an execution, an interrupted repeatable call, and an unknown key", () => {
     expect(problemsOf(logOf("look"), [])).toEqual(["r: call_1_0 (look) has a result but was not executed"]);
     expect(problemsOf(logOf("charge", "interrupted"), execution("charge", "begin"))).toEqual([
       "r: call_1_0 (charge) is interrupted",
@@ -93,7 +93,7 @@ describe("the verdict on a trial", () => {
     ]);
   });
 
-  it("lets a run be given up only when it has lost its process too often in one turn", () => {
+  it("accepts a quarantined run only after too many recoveries in one turn", () => {
     const error = { code: "quarantined", message: "", retryable: false };
     const [start] = logOf("look");
     const end = { ...logOf("look").at(-1), status: "failed", error } as Fact;

@@ -7,7 +7,7 @@ import { openConnection, sqliteStore } from "capstan/internal/verification";
 import { scriptedModel } from "capstan/testing";
 import { expect, it, vi } from "vitest";
 
-it("a run on a full disk stops by name, what is stored can be read, and it goes on by itself when there is room (F69)", async () => {
+it("a run on a full disk stops with store_full, stored facts stay readable, and it resumes by itself when there is space (F69)", async () => {
   const folder = mkdtempSync(join(tmpdir(), "capstan-full-"));
   const connection = openConnection(join(folder, "store.db"), 100);
   const pages = connection.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;

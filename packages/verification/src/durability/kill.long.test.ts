@@ -10,7 +10,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 for (const store of ["sqlite", "postgres"] as const)
   it.skipIf(store === "postgres" && !findPostgresFolder())(
-    `500 kills, two workers on ${store}: no run is lost, no effect is doubled (F73, F74)`,
+    `500 kills, two workers on ${store}: no run is lost, no effect is duplicated (F73, F74)`,
     async () => {
       folder = mkdtempSync(join(tmpdir(), "capstan-kill-"));
       const report = await runKillTrials({ kills: 500, store, folder });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "./random.ts";
 import { createScheduler } from "./scheduler.ts";
 
-describe("the scheduler of a world", () => {
-  it("lets things happen in the order of their times, and what follows from one before the next", async () => {
+describe("the scheduler", () => {
+  it("fires events in time order, and settles promises before the next event", async () => {
     const time = createScheduler(createRandom(1));
     const seen: string[] = [];
     const deep = async (depth: number): Promise<void> => {
@@ -21,20 +21,20 @@ describe("the scheduler of a world", () => {
     expect(time.fired).toBe(3);
   });
 
-  it("breaks ties by chance, the same way for the same seed", async () => {
-    const orderOf = async (seed: number) => {
+  it("breaks ties at random, deterministically per seed", async () => {
+    const runTies = async (seed: number) => {
       const time = createScheduler(createRandom(seed));
       const order: number[] = [];
       for (let n = 0; n < 6; n++) time.after(1, () => order.push(n));
       await time.run(() => false, 1);
       return order.join("");
     };
-    const orders = await Promise.all([1, 2, 3, 4, 5].map(orderOf));
+    const orders = await Promise.all([1, 2, 3, 4, 5].map(runTies));
     expect(new Set(orders).size).toBeGreaterThan(1);
-    expect(await Promise.all([1, 2, 3, 4, 5].map(orderOf))).toEqual(orders);
+    expect(await Promise.all([1, 2, 3, 4, 5].map(runTies))).toEqual(orders);
   });
 
-  it("stops when it is told, and at its limit of time", async () => {
+  it("stops when it is over and at its time limit", async () => {
     const time = createScheduler(createRandom(1));
     let count = 0;
     const again = () => {

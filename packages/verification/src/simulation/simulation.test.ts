@@ -6,38 +6,38 @@ const isLong = process.env.CAPSTAN_LONG === "1";
 
 type Search = SimulationOptions & { readonly seeds: number; readonly breaks?: string };
 
-/** The first world that breaks a promise, or this one, among so many. */
-async function firstBroken({ seeds, breaks, ...options }: Search): Promise<SimulationResult | undefined> {
+/** The first simulation that violates an invariant, or the given one. */
+async function findViolation({ seeds, breaks, ...options }: Search): Promise<SimulationResult | undefined> {
   for (let seed = 1; seed <= seeds; seed++) {
     const simulated = await simulate(seed, options);
     const { violation } = simulated;
     if (violation && (breaks ?? violation.invariant) === violation.invariant) return simulated;
-    // A world leaves the event loop no turn of its own.
+    // A simulation never yields to the event loop.
     await new Promise((resolve) => setImmediate(resolve));
   }
   return undefined;
 }
 
 describe("a simulated world", () => {
-  it("keeps every promise, whatever is killed, paused or failing (F70, F72, F73, F74, F75, F76, F77, F84, S4-22, S4-60)", async () => {
-    const broken = await firstBroken({ seeds: isLong ? 20_000 : 500 });
+  it("violates no invariant under kills, pauses and failures (F70, F72, F73, F74, F75, F76, F77, F84, S4-22, S4-60)", async () => {
+    const broken = await findViolation({ seeds: isLong ? 20_000 : 500 });
     expect(broken && formatReport(broken)).toBeUndefined();
   }, 600_000);
 
-  it("is the same world again for the same seed", async () => {
-    const traceOf = async (seed: number) => {
+  it("is the same for the same seed", async () => {
+    const recordTrace = async (seed: number) => {
       const lines: string[] = [];
       await simulate(seed, { onLine: (line) => lines.push(line) });
       return lines;
     };
     for (const seed of [7, 98, 254, 359]) {
-      const first = await traceOf(seed);
+      const first = await recordTrace(seed);
       expect(first.length).toBeGreaterThan(10);
-      expect(await traceOf(seed)).toEqual(first);
+      expect(await recordTrace(seed)).toEqual(first);
     }
   });
 
-  it("has runs, kills, pauses and faults in it", async () => {
+  it("contains runs, kills, pauses and faults", async () => {
     const sums = { runs: 0, facts: 0, kills: 0, pauses: 0, faults: 0 };
     for (let seed = 1; seed <= 60; seed++) {
       const { totals } = await simulate(seed);
@@ -48,7 +48,7 @@ describe("a simulated world", () => {
     expect(Math.min(sums.kills, sums.pauses, sums.faults)).toBeGreaterThan(10);
   });
 
-  it("leaves chance and ids of the process as they were", async () => {
+  it("restores Math.random and crypto", async () => {
     const { random } = Math;
     const { crypto } = globalThis;
     await simulate(1);
@@ -57,10 +57,10 @@ describe("a simulated world", () => {
   });
 });
 
-describe("the simulation notices", () => {
-  it.each(mutations)("$what", async (breakage) => {
-    const broken = await firstBroken({ seeds: 200, ...breakage });
-    expect(broken?.violation?.invariant).toBe(breakage.breaks);
+describe("the simulation detects", () => {
+  it.each(mutations)("$what", async (mutation) => {
+    const broken = await findViolation({ seeds: 200, ...mutation });
+    expect(broken?.violation?.invariant).toBe(mutation.breaks);
     expect(broken && formatReport(broken)).toContain(`npm run simulate -- --seed ${broken?.seed} --trace`);
   });
 });

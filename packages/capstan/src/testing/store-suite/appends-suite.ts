@@ -9,7 +9,7 @@ import {
   createWarningFact,
 } from "./facts-for-suite.ts";
 
-/** How facts get into a store and out of it. */
+/** Appending and reading facts. */
 export function appendsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -17,7 +17,7 @@ export function appendsSuite(getStore: () => Store): void {
   });
 
   describe("appends", () => {
-    it("gives facts their place, counted from 1 per session", async () => {
+    it("numbers facts from 1 per session", async () => {
       const lease = await acquireTestLease(store, "s1");
       const first = await store.append([createStartFact("s1", "r1"), createWarningFact("s1", "r1", "a")], {
         expected: 0,
@@ -31,7 +31,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(other.map((fact) => fact.seq)).toEqual([1]);
     });
 
-    it("stores a fact once, however often it is appended, and gives back the first", async () => {
+    it("stores a fact once even if it is appended repeatedly, and returns the first", async () => {
       const lease = await acquireTestLease(store, "s1");
       const [first] = await store.append([createWarningFact("s1", "r1", "a", 1)], { expected: 0, lease });
       const again = await store.append(
@@ -45,7 +45,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toEqual([first, again[1]]);
     });
 
-    it("tells the start and the result of a call apart, and each begin after a crash", async () => {
+    it("distinguishes the start and the result of a call, and each start after a crash", async () => {
       const lease = await acquireTestLease(store, "s1");
       const begin = (attempt: number): FactBody => ({
         type: "tool_call_start",
@@ -73,7 +73,7 @@ export function appendsSuite(getStore: () => Store): void {
       ]);
     });
 
-    it("refuses what was written against an older position, and stores nothing of it", async () => {
+    it("rejects an append at an outdated position and stores nothing", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       const late = store.append([createWarningFact("s1", "r1", "a"), createWarningFact("s1", "r1", "b")], {
@@ -84,7 +84,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toHaveLength(1);
     });
 
-    it("keeps data as it is: unicode, prototype names, nesting, numbers, empty values", async () => {
+    it("preserves data: unicode, prototype names, nesting, numbers, empty values", async () => {
       const lease = await acquireTestLease(store, "s1");
       const input = JSON.parse(
         '{"__proto__":{"x":1},"constructor":"c","n":[1.5,-0.1,1e21,null,true,"",{}],"u":"\\u0000 \\ud83d\\ude80 ß"}',
@@ -102,7 +102,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(stored).toMatchObject({ id: "toString", name: "hasOwnProperty" });
     });
 
-    it("keeps large text, NUL characters and halves of characters, also in ids", async () => {
+    it("preserves large text, NUL characters and lone surrogates, also in ids", async () => {
       const odd = ["\u0000", "a\u0000b", "\ud800", "\udfff", "\ufffd", '"', "'", "%_", ""];
       for (const [index, text] of odd.entries()) {
         const [sessionId, runId] = [`s ${text}`, `r ${text}`];
@@ -120,7 +120,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.list()).toHaveLength(odd.length);
     });
 
-    it("tells identities apart that differ in half a character or in case", async () => {
+    it("distinguishes ids that differ in a lone surrogate or in case", async () => {
       const lease = await acquireTestLease(store, "s1");
       const codes = ["\ud800", "\ud801", "\ufffd", "a", "A", "a\u0000", "a\u0000b", "a ", "é", "e\u0301"];
       const facts = codes.map((code) => createWarningFact("s1", "r1", code));
@@ -128,7 +128,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toHaveLength(codes.length);
     });
 
-    it("a fact that is appended twice in one go is stored once", async () => {
+    it("stores a fact once that is appended twice in one batch", async () => {
       const lease = await acquireTestLease(store, "s1");
       const twice = [createWarningFact("s1", "r1", "a", 1), createWarningFact("s1", "r1", "a", 2)];
       const placed = await store.append(twice, { expected: 0, lease });
@@ -139,14 +139,14 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toHaveLength(1);
     });
 
-    it("a repeated append is answered, wherever the log is by then", async () => {
+    it("accepts a repeated append even if the log has grown", async () => {
       const lease = await acquireTestLease(store, "s1");
       const first = await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       await store.append([createWarningFact("s1", "r1", "a")], { expected: 1, lease });
       expect(await store.append([createStartFact("s1", "r1")], { expected: 0, lease })).toEqual(first);
     });
 
-    it("of many that race for one position one wins, and the others store nothing (F74)", async () => {
+    it("of many concurrent appends at one position one wins, and the others store nothing (F74)", async () => {
       const lease = await acquireTestLease(store, "s1");
       const race = Array.from({ length: 20 }, (_, index) =>
         store.append(
@@ -164,7 +164,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toHaveLength(2);
     });
 
-    it("takes 1,000 appends to 50 sessions at once, each log whole and in order", async () => {
+    it("handles 1,000 concurrent appends to 50 sessions, each log complete and in order", async () => {
       const sessions = Array.from({ length: 50 }, (_, index) => `s${index}`);
       await Promise.all(
         sessions.map(async (sessionId) => {
@@ -185,7 +185,7 @@ export function appendsSuite(getStore: () => Store): void {
   });
 
   describe("reads", () => {
-    it("gives the facts behind a position, in order, and no more than asked for", async () => {
+    it("returns the facts after a position, in order and up to a limit", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append(
         ["a", "b", "c"].map((code) => createWarningFact("s1", "r1", code)),
@@ -203,7 +203,7 @@ export function appendsSuite(getStore: () => Store): void {
       ]);
     });
 
-    it("knows nothing of a session or a run that does not exist", async () => {
+    it("returns nothing for unknown sessions and runs", async () => {
       expect(await store.read("nobody")).toEqual([]);
       expect(await store.findSession("nobody")).toBeUndefined();
       expect(await store.read("__proto__")).toEqual([]);
@@ -217,7 +217,7 @@ export function appendsSuite(getStore: () => Store): void {
       expect(await store.findSession("r1")).toBe("s1");
     });
 
-    it("gives facts that a later append does not change", async () => {
+    it("returns facts that later appends do not change", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       const before = await store.read("s1");

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "../../store.ts";
 
-/** What is too large for a fact. */
+/** Blobs: data that is too large for a fact. */
 export function blobsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -9,7 +9,7 @@ export function blobsSuite(getStore: () => Store): void {
   });
 
   describe("blobs", () => {
-    it("come back as they were put, text and bytes", async () => {
+    it("are returned as stored, text and bytes", async () => {
       const text = await store.putBlob("s1", { mediaType: "text/plain", data: "ä".repeat(100_000) });
       const bytes = await store.putBlob("s1", {
         mediaType: "application/octet-stream",
@@ -41,7 +41,7 @@ export function blobsSuite(getStore: () => Store): void {
         const handle = await store.putBlob("s1", { mediaType: "a/b; c=\u0000", data });
         const stored = await store.getBlob("s1", handle);
         expect(stored).toMatchObject({ mediaType: "a/b; c=\u0000", size: data.length });
-        // Compared by hand: a difference of a megabyte is slow to print.
+        // Compared by hand: a diff of a megabyte is slow to print.
         expect(typeof stored?.data).toBe(typeof data);
         expect(Buffer.from(stored?.data ?? "?").equals(Buffer.from(data))).toBe(true);
         if (typeof data === "string") expect(stored?.data === data).toBe(true);

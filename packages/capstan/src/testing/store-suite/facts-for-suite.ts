@@ -3,7 +3,7 @@ import { createFactId } from "../../ids.ts";
 import { defaultPolicy } from "../../policy.ts";
 import type { Lease, PositionedDelta, RunMessage, Store } from "../../store.ts";
 
-/** The right to write, which must be free. */
+/** Acquires the lease of a session, which must be free. */
 export async function acquireTestLease(
   store: Store,
   sessionId: string,
@@ -21,7 +21,7 @@ export function createFact(sessionId: string, runId: string, body: FactBody, at 
   return { ...body, id: createFactId(body, runId, place), runId, sessionId, agent: "a", turn: 0, at };
 }
 
-/** Something that a model said. */
+/** A message of the model. */
 export function createMessageFact(sessionId: string, runId: string, text: string): UnplacedFact {
   const entry = { type: "assistant", parts: [{ type: "text", text }] } as const;
   const usage = { inputTokens: 0, outputTokens: 0 };
@@ -29,7 +29,7 @@ export function createMessageFact(sessionId: string, runId: string, text: string
   return { ...createFact(sessionId, runId, body), id: createFactId(body, runId, text.slice(0, 100)) };
 }
 
-/** What a tool gave. */
+/** A tool result. */
 export function createResultFact(sessionId: string, runId: string, text: string): UnplacedFact {
   const call = { id: "c", name: "t", attempts: 1, ms: 0 };
   return createFact(sessionId, runId, {
@@ -41,7 +41,7 @@ export function createResultFact(sessionId: string, runId: string, text: string)
   });
 }
 
-/** A rest. */
+/** A suspension. */
 export function createWaitingFact(sessionId: string, runId: string, place = "0", at = 0): UnplacedFact {
   const body: FactBody = { type: "waiting", callIds: ["c"] };
   return { ...createFact(sessionId, runId, body, at), id: createFactId(body, runId, place) };
@@ -58,18 +58,17 @@ export function createDoneFact(sessionId: string, runId: string, at = 0): Unplac
   );
 }
 
-/** Something said to a run. */
+/** A steering message. */
 export function createSteerMessage(key: string): RunMessage {
   return { key, type: "steer", text: "go left" };
 }
 
-/** Something that is being said, after the first fact. */
+/** A text delta after the first fact. */
 export function createDelta(sessionId: string, text: string): PositionedDelta {
   const origin = { runId: "r1", sessionId, agent: "a", turn: 1 };
   return { after: 1, delta: { type: "content_delta", delta: text, ...origin } };
 }
 
-/** Resolves after a while. */
 export const delay = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The start of a run. */
@@ -82,7 +81,7 @@ export function createStartFact(sessionId: string, runId: string, at = 0): Unpla
   );
 }
 
-/** A fact with a name of its own. */
+/** A warning with its own code. */
 export function createWarningFact(sessionId: string, runId: string, code: string, at = 0): UnplacedFact {
   return createFact(sessionId, runId, { type: "warning", code, message: "" }, at);
 }

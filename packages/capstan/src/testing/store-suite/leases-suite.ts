@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Lease, Store } from "../../store.ts";
 import { acquireTestLease, createStartFact, createWarningFact, delay } from "./facts-for-suite.ts";
 
-/** Who may write to a session. */
+/** Leases: who may write to a session. */
 export function leasesSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -10,14 +10,14 @@ export function leasesSuite(getStore: () => Store): void {
   });
 
   describe("leases", () => {
-    it("are held by one owner at a time, and can be taken after a release", async () => {
+    it("are held by one owner at a time, and can be acquired after a release", async () => {
       const first = await acquireTestLease(store, "s1", "ann");
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
       await store.release(first);
       expect(await store.lease("s1", "bob", 60_000)).toMatchObject({ owner: "bob" });
     });
 
-    it("lapse when they are not renewed; the one who lost it can no longer write (F74)", async () => {
+    it("expire when they are not renewed; the previous holder can no longer write (F74)", async () => {
       const stale = await acquireTestLease(store, "s1", "ann", 1);
       await new Promise((resolve) => setTimeout(resolve, 10));
       const fresh = await acquireTestLease(store, "s1", "bob");
@@ -32,14 +32,14 @@ export function leasesSuite(getStore: () => Store): void {
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease: fresh });
     });
 
-    it("stay while they are renewed", async () => {
+    it("stay valid while they are renewed", async () => {
       const lease = await acquireTestLease(store, "s1", "ann", 30);
       expect(await store.renew(lease, 60_000)).toBe(true);
       await new Promise((resolve) => setTimeout(resolve, 40));
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
     });
 
-    it("that lapsed and that nobody took may still be written with, and renewed (F75)", async () => {
+    it("that expired but were not taken over can still be used and renewed (F75)", async () => {
       const lease = await acquireTestLease(store, "s1", "ann", 1);
       await delay(10);
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
@@ -47,7 +47,7 @@ export function leasesSuite(getStore: () => Store): void {
       expect(await store.lease("s1", "bob", 60_000)).toBeUndefined();
     });
 
-    it("tokens grow with each holder, also after a release and a removal; an old one never writes (F74)", async () => {
+    it("have tokens that grow with each holder, also after a release and a removal; an old token never writes (F74)", async () => {
       const leases = [await acquireTestLease(store, "s1", "ann")];
       for (const owner of ["bob", "ann", "ann"]) {
         await store.append([createWarningFact("s1", "r1", owner)], {
@@ -68,12 +68,12 @@ export function leasesSuite(getStore: () => Store): void {
       expect(await store.read("s1")).toEqual([]);
     });
 
-    it("of many who ask at once one gets it", async () => {
+    it("are granted to one of many concurrent requests", async () => {
       const owners = Array.from({ length: 20 }, (_, index) => store.lease("s1", `owner ${index}`, 60_000));
       expect((await Promise.all(owners)).filter((lease) => lease !== undefined)).toHaveLength(1);
     });
 
-    it("a released one is not written with, and cannot be renewed", async () => {
+    it("cannot be used or renewed once released", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.release(lease);
       await store.release(lease);

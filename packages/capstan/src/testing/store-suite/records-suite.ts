@@ -3,7 +3,7 @@ import type { Json } from "../../json.ts";
 import type { Store } from "../../store.ts";
 import { delay } from "./facts-for-suite.ts";
 
-/** Small records beside the sessions. */
+/** Versioned records. */
 export function recordsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -14,7 +14,7 @@ export function recordsSuite(getStore: () => Store): void {
     const put = (id: string, body: Json, expected = 0, kind = "note") =>
       store.putRecord({ kind, id, body }, expected);
 
-    it("are counted in versions from 1, and every version stays readable (F78)", async () => {
+    it("have versions from 1, and every version stays readable (F78)", async () => {
       const first = await put("a", { text: "one" });
       expect(first).toMatchObject({ kind: "note", id: "a", version: 1, body: { text: "one" } });
       await delay(5);
@@ -25,7 +25,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecordVersions("note", "a")).toEqual([first, second]);
     });
 
-    it("are not there until they are put, whatever they are called", async () => {
+    it("do not exist until they are stored, whatever their id", async () => {
       for (const id of ["a", "", "__proto__", "\u0000"]) {
         expect(await store.getRecord("note", id)).toBeUndefined();
         expect(await store.listRecordVersions("note", id)).toEqual([]);
@@ -33,7 +33,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecords("constructor")).toEqual([]);
     });
 
-    it("are refused when they are at another version, and stay as they were (F74)", async () => {
+    it("are rejected at another version and stay unchanged (F74)", async () => {
       const conflict = { code: "position_conflict" };
       await expect(put("a", 1, 1)).rejects.toMatchObject(conflict);
       const first = await put("a", 1);
@@ -47,7 +47,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecordVersions("note", "a")).toEqual([first]);
     });
 
-    it("of many who write at once with the same version one wins (F74)", async () => {
+    it("accept one of many concurrent writes with the same version (F74)", async () => {
       for (const expected of [0, 1, 2]) {
         const race = Array.from({ length: 10 }, (_, index) => put("a", [expected, index], expected));
         const outcomes = await Promise.allSettled(race);
@@ -58,7 +58,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect((await store.listRecordVersions("note", "a")).map(({ version }) => version)).toEqual([1, 2, 3]);
     });
 
-    it("are listed by id, the newest version of each, and of their kind alone", async () => {
+    it("are listed by id, with the newest version of each, per kind", async () => {
       for (const id of ["b", "B", "a", "ä", "\ud83d\ude80", "\uffff"]) await put(id, id);
       await put("a", "newer", 1);
       await put("a", "other", 0, "key");
@@ -76,7 +76,7 @@ export function recordsSuite(getStore: () => Store): void {
       ]);
     });
 
-    it("are removed with all their versions, and a number is never given twice (F78)", async () => {
+    it("are removed with all their versions, and a version number is never reused (F78)", async () => {
       await put("a", "secret");
       await put("a", "secret", 1);
       await put("b", "stays");
@@ -93,7 +93,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecords("note")).toHaveLength(2);
     });
 
-    it("drop the versions before when they replace them, and count on (F78)", async () => {
+    it("drop earlier versions on replace, and keep counting (F78)", async () => {
       const first = await put("a", 1);
       await put("a", 2, 1);
       await put("b", "stays");
@@ -110,7 +110,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecordVersions("note", "c")).toEqual([anew]);
     });
 
-    it("are not replaced by one who knows another version; of many who count at once none is lost (F74)", async () => {
+    it("are not replaced at another version; of many concurrent increments none is lost (F74)", async () => {
       await put("a", 0);
       const late = store.putRecord({ kind: "note", id: "a", body: 9, replaces: true }, 0);
       await expect(late).rejects.toMatchObject({ code: "position_conflict" });
@@ -126,7 +126,7 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecordVersions("note", "a")).toMatchObject([{ version: 11, body: 10 }]);
     });
 
-    it("of one who removes and one who writes at once one wins (F74)", async () => {
+    it("accept either a removal or a concurrent write (F74)", async () => {
       for (let round = 0; round < 5; round++) {
         const { version } = await put(`a${round}`, "x");
         const race = [put(`a${round}`, "y", version), store.removeRecord("note", `a${round}`, version)];
@@ -135,7 +135,7 @@ export function recordsSuite(getStore: () => Store): void {
       }
     });
 
-    it("keep data as it is, and nobody changes it by holding it", async () => {
+    it("preserve data, and are not changed through a returned value", async () => {
       const text =
         '{"__proto__":{"x":1},"n":[1.5,1e21,null,true,"",{}],"u":"\\u0000 \\ud800 \\ud83d\\ude80"}';
       const body = JSON.parse(text);
@@ -155,7 +155,7 @@ export function recordsSuite(getStore: () => Store): void {
       }
     });
 
-    it("have a size: what is too large or no JSON is refused by name", async () => {
+    it("have a maximum size: values that are too large or not JSON are rejected", async () => {
       const largest = "ä".repeat(499_999);
       await put("large", largest);
       expect((await store.getRecord("note", "large"))?.body === largest).toBe(true);

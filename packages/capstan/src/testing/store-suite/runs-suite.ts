@@ -10,7 +10,7 @@ import {
   delay,
 } from "./facts-for-suite.ts";
 
-/** What a store knows of runs, and what they are told. */
+/** Runs and the messages sent to them. */
 export function runsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -18,7 +18,7 @@ export function runsSuite(getStore: () => Store): void {
   });
 
   describe("runs", () => {
-    it("are listed in the order they were started, with what they are at", async () => {
+    it("are listed in start order with their state", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r2", 1), createDoneFact("s1", "r2", 2)], {
         expected: 0,
@@ -41,7 +41,7 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.listRuns("nobody")).toEqual([]);
     });
 
-    it("are orphans when they have work and nobody holds the session (F73)", async () => {
+    it("are orphaned when they have work and no process holds the session (F73)", async () => {
       for (const [sessionId, rest] of Object.entries({
         active: [],
         waiting: [createWaitingFact("waiting", "waiting")],
@@ -66,7 +66,7 @@ export function runsSuite(getStore: () => Store): void {
       });
     });
 
-    it("stop being orphans when somebody takes them, hears what they were told, or ends them", async () => {
+    it("are no longer orphaned once a process takes them over, receives their messages, or ends them", async () => {
       const first = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1"), createWaitingFact("s1", "r1")], {
         expected: 0,
@@ -87,7 +87,7 @@ export function runsSuite(getStore: () => Store): void {
     });
   });
 
-  describe("what a run is told", () => {
+  describe("messages to a run", () => {
     const all: readonly RunMessage[] = [
       { key: "1", type: "steer", text: "\u0000 left, \ud83d\ude80" },
       { key: "2", type: "approve", callId: "c1", value: { a: [1, null] } },
@@ -96,7 +96,7 @@ export function runsSuite(getStore: () => Store): void {
       { key: "__proto__", type: "cancel" },
     ];
 
-    it("comes in order, until it is heard", async () => {
+    it("are listed in order until they are acknowledged", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1"), createStartFact("s1", "r2")], { expected: 0, lease });
       for (const message of all) await store.sendMessage("r1", message);
@@ -112,7 +112,7 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.listMessages("nobody")).toEqual([]);
     });
 
-    it("counts once per key, also after it was heard and after the end (F84)", async () => {
+    it("count once per key, also after they were acknowledged and after the end (F84)", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       await Promise.all([
@@ -129,14 +129,14 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
-    it("a key that was heard some other way counts as told", async () => {
+    it("count as sent if their key was acknowledged directly", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease, acknowledged: ["k"] });
       await store.sendMessage("r1", createSteerMessage("k"));
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
-    it("is refused for a run that is not there, and for one that has ended", async () => {
+    it("are rejected for unknown runs and for runs that have ended", async () => {
       await expect(store.sendMessage("r1", createSteerMessage("k"))).rejects.toMatchObject({
         code: "unknown_run",
       });
@@ -148,7 +148,7 @@ export function runsSuite(getStore: () => Store): void {
       expect(await store.listMessages("r1")).toEqual([]);
     });
 
-    it("is heard together with the facts: a refused append leaves it unheard (F70)", async () => {
+    it("are acknowledged together with the facts: a rejected append leaves them pending (F70)", async () => {
       const stale = await acquireTestLease(store, "s1", "ann");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease: stale });
       await store.sendMessage("r1", createSteerMessage("k"));

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { getScope, type ListOptions, type Store } from "../../store.ts";
 import { acquireTestLease, createMessageFact, createStartFact } from "./facts-for-suite.ts";
 
-// Alike by case, by form, by what a pattern matches, by how a store may keep it, and by what is next to it in bytes.
+// Scopes that are similar in case, Unicode form, pattern syntax, storage encoding, or byte order.
 const scopes = [
   ...[
     "",
@@ -26,7 +26,7 @@ const scopes = [
 ];
 const rests = ["x", "~", "~~y", "\u0000", "\ud800", '"', ""];
 
-/** How sessions of several users share a store. */
+/** Scopes: sessions of several users in one store. */
 export function scopesSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -34,7 +34,7 @@ export function scopesSuite(getStore: () => Store): void {
   });
 
   describe("scopes", () => {
-    /** A session with something said, at a time. */
+    /** Creates a session with one message at the given time. */
     async function talk(sessionId: string, at: number): Promise<void> {
       const runId = `run of ${sessionId}`;
       const facts = [
@@ -48,7 +48,7 @@ export function scopesSuite(getStore: () => Store): void {
     const found = async (options?: ListOptions) =>
       (await store.search("apricot", { limit: 1_000, ...options })).map(({ sessionId }) => sessionId);
 
-    it("show the sessions whose ids begin with them, byte by byte, and no other (A95, A119)", async () => {
+    it("list exactly the sessions whose ids start with them, byte by byte (A95, A119)", async () => {
       const ids = scopes.flatMap((scope) => rests.map((rest) => `${scope}~${rest}`));
       const all = [...new Set([...ids, ...scopes.map((scope) => `${scope}x`)])];
       for (const [at, id] of all.entries()) await talk(id, at + 1);
@@ -61,7 +61,7 @@ export function scopesSuite(getStore: () => Store): void {
       expect((await found()).sort()).toEqual(all.toSorted());
     }, 30_000);
 
-    it("are looked at before the number is: others do not take one's places (A95)", async () => {
+    it("are applied before the limit, so that other users do not take up places (A95)", async () => {
       await talk("ann~old", 1);
       for (let at = 2; at < 60; at++) await talk(`bob~${at}`, at);
       await talk("ann~new", 60);
@@ -74,7 +74,7 @@ export function scopesSuite(getStore: () => Store): void {
       expect(await found({ scope: "bob" })).toHaveLength(58);
     });
 
-    it("are the text before the first `~`, or nothing", () => {
+    it("are the text before the first `~`, or empty", () => {
       expect(["ann~s", "s", "~s", "ann~bob~s", ""].map(getScope)).toEqual(["ann", "", "", "ann", ""]);
     });
   });

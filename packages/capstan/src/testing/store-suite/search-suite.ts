@@ -9,7 +9,7 @@ import {
   createStartFact,
 } from "./facts-for-suite.ts";
 
-/** Where words are found. */
+/** Full-text search. */
 export function searchSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -34,7 +34,7 @@ export function searchSuite(getStore: () => Store): void {
     const places = async (words: string, most = 50) =>
       (await store.search(words, { limit: most })).map(({ sessionId, seq }) => `${sessionId} ${seq}`).sort();
 
-    it("finds the places where all the words are, in every session, whatever their case and order", async () => {
+    it("finds facts that contain all the words, in every session, regardless of case and order", async () => {
       expect(await places("quick")).toEqual(["food 3", "pets 2", "pets 4"]);
       expect(await places("BROWN quick")).toEqual(["food 3", "pets 2"]);
       expect(await places("quick lazy")).toEqual([]);
@@ -45,12 +45,12 @@ export function searchSuite(getStore: () => Store): void {
       expect(await places("quick", 2)).toHaveLength(2);
     });
 
-    it("shows some of the words around the place", async () => {
+    it("returns an excerpt around the match", async () => {
       const [found] = await store.search("lazy");
       expect(found).toEqual({ sessionId: "pets", seq: 3, excerpt: "the lazy dog sleeps" });
     });
 
-    it("finds what was asked, what was steered and what tools gave", async () => {
+    it("finds user input, steering messages and tool results", async () => {
       const input = [{ type: "user", content: "give me walnuts" }] as const;
       const facts = [
         createFact("s3", "r3", { type: "run_start", input, policy: defaultPolicy, timeZone: "UTC" }),
@@ -63,7 +63,7 @@ export function searchSuite(getStore: () => Store): void {
       expect(await places("peanuts")).toEqual(["s3 3"]);
     });
 
-    it("takes operators as words, finds nothing for punctuation, and never throws (A95)", async () => {
+    it("treats operators as words, finds nothing for punctuation, and never throws (A95)", async () => {
       for (const nothing of [
         "",
         "  ",

@@ -9,7 +9,7 @@ import {
   delay,
 } from "./facts-for-suite.ts";
 
-/** What two instances on the same data see of each other. */
+/** Two instances on the same data. */
 export function secondInstanceSuite(
   getStore: () => Store,
   second: (first: Store) => Store | Promise<Store>,
@@ -26,7 +26,7 @@ export function secondInstanceSuite(
     });
     afterEach(() => other.close());
 
-    it("both see facts, runs, titles, blobs, messages and what is found", async () => {
+    it("both see facts, runs, titles, blobs, messages and search results", async () => {
       const lease = await acquireTestLease(store, "s1");
       const facts = await store.append(
         [createStartFact("s1", "r1"), createMessageFact("s1", "r1", "apricot")],
@@ -53,7 +53,7 @@ export function secondInstanceSuite(
       expect(await store.getSession("s2")).toMatchObject({ title: "made", facts: 0 });
     });
 
-    it("one of them holds the lease; the other may take it when it lapsed, and fences the first off (F74, F75)", async () => {
+    it("one holds the lease; the other can take it over once it expires, and fences off the first (F74, F75)", async () => {
       const both = await Promise.all([store.lease("s1", "ann", 60_000), other.lease("s1", "bob", 60_000)]);
       expect(both.filter((lease) => lease !== undefined)).toHaveLength(1);
       const stale = await acquireTestLease(store, "s2", "ann", 1);
@@ -70,7 +70,7 @@ export function secondInstanceSuite(
       expect(await store.read("s2")).toHaveLength(2);
     });
 
-    it("their appends do not mix: at one position one wins, and no log has a gap", async () => {
+    it("their appends do not interleave: at one position one wins, and no log has a gap", async () => {
       const lease = await acquireTestLease(store, "s1");
       let [won, lost] = [0, 0];
       for (let expected = 0; expected < 20; expected++) {
@@ -84,7 +84,7 @@ export function secondInstanceSuite(
       expect(seqs).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     });
 
-    it("both see records, and of two who write a version at once one wins (F74)", async () => {
+    it("both see records, and of two concurrent writes of a version one wins (F74)", async () => {
       for (let expected = 0; expected < 10; expected++) {
         const race = [store, other].map((each, body) =>
           each.putRecord({ kind: "note", id: "a", body }, expected),
@@ -99,7 +99,7 @@ export function secondInstanceSuite(
       expect(await store.listRecords("note")).toEqual([]);
     });
 
-    it("who watches in one hears what the other writes and tells", async () => {
+    it("a watcher of one is notified of the writes and messages of the other", async () => {
       const lease = await acquireTestLease(store, "s1");
       const heard: StoreNotice[] = [];
       const stop = other.watch("s1", (news) => heard.push(news));

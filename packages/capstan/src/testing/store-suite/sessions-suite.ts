@@ -9,7 +9,7 @@ import {
   delay,
 } from "./facts-for-suite.ts";
 
-/** How sessions are listed, named and removed. */
+/** Listing, naming and removing sessions. */
 export function sessionsSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -17,7 +17,7 @@ export function sessionsSuite(getStore: () => Store): void {
   });
 
   describe("lists and removes", () => {
-    it("lists sessions, the newest first", async () => {
+    it("lists sessions, newest first", async () => {
       await store.append([createStartFact("old", "r1", 1000)], {
         expected: 0,
         lease: await acquireTestLease(store, "old"),
@@ -32,7 +32,7 @@ export function sessionsSuite(getStore: () => Store): void {
       ]);
     });
 
-    it("gives a session a title, and takes it away", async () => {
+    it("sets and removes the title of a session", async () => {
       await store.append([createStartFact("s1", "r1", 5)], {
         expected: 0,
         lease: await acquireTestLease(store, "s1"),
@@ -51,7 +51,7 @@ export function sessionsSuite(getStore: () => Store): void {
       expect(await store.list()).toHaveLength(1);
     });
 
-    it("removes everything of a session, and nothing of another", async () => {
+    it("removes all data of a session, and none of another", async () => {
       const lease = await acquireTestLease(store, "s1");
       for (const id of ["s1", "s2"]) {
         await store.append([createStartFact(id, `r-${id}`), createMessageFact(id, `r-${id}`, "apricot")], {
@@ -75,7 +75,7 @@ export function sessionsSuite(getStore: () => Store): void {
       expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
       expect((await store.search("apricot")).map(({ sessionId }) => sessionId)).toEqual(["s2"]);
       expect(await store.listMessages("r-s2")).toHaveLength(1);
-      // Whoever was writing to it does not bring a half of it back.
+      // A late writer does not restore part of the session.
       await expect(
         store.append([createWarningFact("s1", "r-s1", "a")], { expected: 2, lease }),
       ).rejects.toThrow();
@@ -83,7 +83,7 @@ export function sessionsSuite(getStore: () => Store): void {
       await store.remove("nobody");
     });
 
-    it("a removed session can be begun anew under its id", async () => {
+    it("a removed session can be recreated under its id", async () => {
       await store.append([createStartFact("s1", "r1"), createMessageFact("s1", "r1", "old")], {
         expected: 0,
         lease: await acquireTestLease(store, "s1"),
@@ -103,7 +103,7 @@ export function sessionsSuite(getStore: () => Store): void {
   });
 
   describe("a session without facts", () => {
-    it("is made with or without a title, once, and is listed with the time it was made", async () => {
+    it("is created once, with or without a title, and listed with its creation time", async () => {
       const before = Date.now() - 60_000;
       await store.create("s1", "A trip to \u0000 Köln");
       await store.create("s2");
@@ -122,7 +122,7 @@ export function sessionsSuite(getStore: () => Store): void {
       expect(await store.listRuns("s1")).toEqual([]);
     });
 
-    it("keeps its title when a run begins in it, and then has the times of its facts", async () => {
+    it("keeps its title when a run starts, and then has the times of its facts", async () => {
       await store.create("s1", "mine");
       await store.append([createStartFact("s1", "r1", 5), createWarningFact("s1", "r1", "a", 7)], {
         expected: 0,
@@ -134,7 +134,7 @@ export function sessionsSuite(getStore: () => Store): void {
       expect(await store.list()).toEqual([info]);
     });
 
-    it("is renamed and removed as any other, and many who make it at once make one", async () => {
+    it("is renamed and removed like any other, and concurrent creation creates one", async () => {
       await Promise.all(Array.from({ length: 10 }, (_, index) => store.create("s1", `${index}`)));
       expect(await store.list()).toHaveLength(1);
       await store.rename("s1", "mine");
@@ -144,7 +144,7 @@ export function sessionsSuite(getStore: () => Store): void {
       expect(await store.list()).toEqual([]);
     });
 
-    it("is not there because of a blob that waits for its facts, and the blob is there when it is made", async () => {
+    it("is not created by a blob that precedes its facts, and has the blob once it is created", async () => {
       const handle = await store.putBlob("s1", { mediaType: "text/plain", data: "x" });
       expect(await store.getSession("s1")).toBeUndefined();
       expect(await store.list()).toEqual([]);
@@ -153,14 +153,14 @@ export function sessionsSuite(getStore: () => Store): void {
       expect(await store.getBlob("s1", handle)).toMatchObject({ data: "x" });
     });
 
-    it("of which nobody knows is not there, whatever it is called", async () => {
+    it("that was never created does not exist, whatever its id", async () => {
       for (const id of ["nobody", "", "__proto__", "\u0000", "%", "S1"])
         expect(await store.getSession(id)).toBeUndefined();
     });
   });
 
   describe("a list", () => {
-    it("has as many sessions as were asked for, the newest first", async () => {
+    it("has up to the requested number of sessions, newest first", async () => {
       for (const [index, id] of ["a", "b", "c"].entries())
         await store.append([createStartFact(id, `r-${id}`, index + 1)], {
           expected: 0,

@@ -8,7 +8,7 @@ import {
   createWarningFact,
 } from "./facts-for-suite.ts";
 
-/** Who hears of what. */
+/** Subscriptions to facts, messages and deltas. */
 export function watchingSuite(getStore: () => Store): void {
   let store: Store;
   beforeEach(() => {
@@ -16,7 +16,7 @@ export function watchingSuite(getStore: () => Store): void {
   });
 
   describe("watching", () => {
-    it("hears of facts, of messages and of live pieces, of its own session only", async () => {
+    it("receives facts, messages and deltas of its own session only", async () => {
       const heard: StoreNotice[] = [];
       const leases = { s1: await acquireTestLease(store, "s1"), s2: await acquireTestLease(store, "s2") };
       store.watch("s1", (news) => heard.push(news));
@@ -39,7 +39,7 @@ export function watchingSuite(getStore: () => Store): void {
       );
     });
 
-    it("begins with what was said since the last facts, at once, joined and never twice", async () => {
+    it("starts with the deltas since the last facts, at once, joined and never twice", async () => {
       const lease = await acquireTestLease(store, "s1");
       await store.append([createStartFact("s1", "r1")], { expected: 0, lease });
       const listen = () => {
@@ -64,7 +64,7 @@ export function watchingSuite(getStore: () => Store): void {
       expect(later.live()).toHaveLength(2);
     });
 
-    it("ends when it is taken back, for that listener alone", async () => {
+    it("ends on unsubscribe, for that listener only", async () => {
       const lease = await acquireTestLease(store, "s1");
       const [gone, stays] = [vi.fn(), vi.fn()];
       const stop = store.watch("s1", gone);

@@ -1,0 +1,66 @@
+import type { Json } from "capstan";
+import type { Item, KnownResult } from "../dialog/collect-results.ts";
+import { describeItem } from "./describe-data.ts";
+import { computeSimilarity, isFiller } from "../language/synonyms.ts";
+import { tokenize, type Word } from "../language/words.ts";
+
+/** Superlatives, the properties they rank by, and the sort order. */
+const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1])[] = [
+  [/^(?:fast|quick|short)est$/u, /minute|second|duration|time|wait|distance|met(?:re|er)|length/iu, 1],
+  [/^(?:near|clos)est$/u, /distance|met(?:re|er)/iu, 1],
+  [/^(?:slow|long)est$/u, /minute|second|duration|time|wait|length|distance|met(?:re|er)/iu, -1],
+  [/^(?:far|furth|farth)est$/u, /distance|met(?:re|er)/iu, -1],
+  [/^(?:cheap)est$/u, /price|cost|amount/iu, 1],
+  [/^(?:young)est$/u, /age/iu, 1],
+  [/^(?:old)est$/u, /age/iu, -1],
+  [/^(?:small|low)est|fewest|least$/u, /./u, 1],
+  [/^(?:big|larg|high|great)g?est|most$/u, /./u, -1],
+];
+
+/** Answers "Which of them are …?" and "Which one is the nearest?" from the most recent list of results. */
+export function answerFromList(
+  text: string,
+  results: readonly KnownResult[],
+  hideIds: boolean,
+): string | undefined {
+  if (!/^(?:and\s+|so\s+)?(?:which|what|who|how many)\b.*\b(?:them|these|those|one|ones)\b/iu.test(text))
+    return undefined;
+  const items = results.find((result) => result.items.length > 1)?.items ?? [];
+  const words = tokenize(text).filter((word) => !isFiller(word));
+  const found = findExtreme(items, words) ?? findBestMatches(items, words);
+  if (found.length === 0) return undefined;
+  const lines = found.map((item) => describeItem(item, { hideIds, maxProperties: 6 }));
+  return lines.length === 1 ? `${lines[0]}.` : lines.map((line) => `- ${line}`).join("\n");
+}
+
+function findExtreme(items: readonly Item[], words: readonly Word[]): readonly Item[] | undefined {
+  for (const [superlative, of, order] of superlatives) {
+    if (!words.some(({ stem }) => superlative.test(stem))) continue;
+    const key = Object.keys(items[0] ?? {}).find(
+      (name) => of.test(name) && typeof items[0]?.[name] === "number",
+    );
+    if (key === undefined) return undefined;
+    const sorted = items
+      .filter((item) => typeof item[key] === "number")
+      .toSorted((left, right) => order * (Number(left[key]) - Number(right[key])));
+    return sorted.filter((item) => item[key] === sorted[0]?.[key]);
+  }
+  return undefined;
+}
+
+/** The items that match the most words, or none if no item matches. */
+function findBestMatches(items: readonly Item[], words: readonly Word[]): readonly Item[] {
+  const countMatches = (item: Item) => {
+    const stems = tokenize(collectText(item)).map(({ stem }) => stem);
+    const found = words.filter((word) => stems.some((stem) => computeSimilarity(word.stem, stem) >= 0.8));
+    // A capitalized word is a stronger match than a common word.
+    return found.reduce((sum, { raw }) => sum + (/^\p{Lu}/u.test(raw) ? 2 : 1), 0);
+  };
+  const maxMatches = Math.max(0, ...items.map(countMatches));
+  return maxMatches === 0 ? [] : items.filter((item) => countMatches(item) === maxMatches);
+}
+
+const collectText = (value: Json): string =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).map(collectText).join(" ")
+    : String(value);

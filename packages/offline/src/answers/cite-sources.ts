@@ -1,0 +1,151 @@
+import { type ModelRequest, type ResultEntry, toPlainText } from "capstan";
+import { extractItems, getData, getItemName } from "../dialog/collect-results.ts";
+import { computeSimilarity, isFiller } from "../language/synonyms.ts";
+import { tokenize, toNameStems } from "../language/words.ts";
+
+type Source = { readonly number: number; readonly title: string; readonly content: string };
+
+/**
+ * The citable sources, numbered as in the instructions, or in the order of the results if the instructions list none.
+ */
+export function collectSources({ instructions, history }: ModelRequest): Source[] {
+  const listed = parseSourceList(instructions);
+  if (listed.length > 0) return listed;
+  const seen = new Set<string>();
+  return history
+    .flatMap((entry) => (entry.type === "result" ? (entry.contexts ?? []) : []))
+    .filter(({ id }) => !seen.has(id) && seen.add(id))
+    .map(({ source, content }, index) => ({ number: index + 1, title: source.title, content }));
+}
+
+/** The sources that a result contains, matched by its fragments or else by the names in its data. */
+export function filterSources(result: ResultEntry, sources: readonly Source[]): Source[] {
+  if (result.contexts)
+    return sources.filter(({ title, content }) =>
+      result.contexts?.some((found) => title === found.source.title && isSameContent(content, found.content)),
+    );
+  const names = extractItems(getData(result)).flatMap((item) => getItemName(item) ?? []);
+  const text = toPlainText(result.content);
+  const isShown = (content: string) => content.length > 20 && text.includes(content.slice(0, 100));
+  return sources.filter(
+    ({ title, content }) => names.some((name) => title.startsWith(name)) || isShown(content),
+  );
+}
+
+/** The list may truncate long content. */
+const isSameContent = (listed: string, found: string): boolean =>
+  found.trim().replace(/\s+/gu, " ").startsWith(listed.replace(/ …$/u, "").replace(/\s+/gu, " "));
+
+function parseSourceList(instructions: string): Source[] {
+  const start = instructions.lastIndexOf("\n<sources>\n");
+  if (start < 0) return [];
+  const end = instructions.indexOf("\n</sources>", start);
+  const found = instructions.slice(start, end).matchAll(/^\[(\d+)\] (.*)((?:\n> .*)*)/gmu);
+  return [...found].map(([, number, title = "", quoted = ""]) => ({
+    number: Number(number),
+    title: title.replace(/ \(\S+\)$/u, ""),
+    content: quoted.replace(/^> /gmu, "").trim(),
+  }));
+}
+
+const maxCited = 5;
+const maxPassageCharacters = 400;
+
+/** The passages of the most relevant sources for a question, each with its citation number. */
+export function citeSources(question: string, sources: readonly Source[]): string {
+  const questionStems = [
+    ...new Set(
+      tokenize(question)
+        .filter((word) => !isFiller(word))
+        .map(({ stem }) => stem),
+    ),
+  ];
+  const judge = createJudge(questionStems, sources);
+  const ranked = sources
+    .map((source) => ({ source, worth: judge(`${source.title} ${source.content}`) }))
+    .sort(
+      (left, right) => right.worth.weight - left.worth.weight || left.source.number - right.source.number,
+    );
+  const minWeight = (ranked[0]?.worth.weight ?? 0) / 3;
+  const close = ranked.filter(({ worth }) => worth.weight >= minWeight).slice(0, maxCited);
+  const passages = close.flatMap(({ source }) => {
+    const text = selectPassage(source, judge);
+    return text === "" ? [] : [{ source, text }];
+  });
+  return passages
+    .sort((left, right) => left.source.number - right.source.number)
+    .map(({ source, text }) => {
+      const isTitled = passages.length > 1 || judge(source.title).hits > judge(text).hits;
+      return `${passages.length > 1 ? "- " : ""}${isTitled ? `${source.title}: ` : ""}${text} [${source.number}]`;
+    })
+    .join("\n");
+}
+
+type Relevance = { readonly hits: number; readonly weight: number };
+type RelevanceJudge = (text: string) => Relevance;
+
+/** Rates how relevant a text is to the question. Words that occur in few sources count more, as in TF-IDF. */
+function createJudge(asked: readonly string[], sources: readonly Source[]): RelevanceJudge {
+  const collectStems = (text: string) =>
+    new Set(tokenize(text).flatMap(({ raw, stem }) => [stem, ...toNameStems(raw)]));
+  const isIn = (stem: string, stems: ReadonlySet<string>) =>
+    stems.has(stem) || [...stems].some((other) => computeSimilarity(stem, other) >= 0.8);
+  const texts = sources.map(({ title, content }) => collectStems(`${title} ${content}`));
+  const weights = asked.map((stem) => {
+    const holders = texts.filter((stems) => isIn(stem, stems)).length;
+    return 1 + Math.log(sources.length / Math.max(1, holders));
+  });
+  return (text) => {
+    const stems = collectStems(text);
+    const found = weights.filter((_, at) => isIn(asked[at] ?? "", stems));
+    return { hits: found.length, weight: found.reduce((sum, weight) => sum + weight, 0) };
+  };
+}
+
+/** The most relevant sentences of a source. Prefers its first sentence if the title matches the question. */
+function selectPassage({ title, content }: Source, judge: RelevanceJudge): string {
+  const sentences = splitProse(content);
+  const windows = sentences.map((sentence, at) => {
+    const next = sentences[at + 1];
+    const text =
+      next !== undefined && sentence.length + next.length < maxPassageCharacters
+        ? `${sentence} ${next}`
+        : sentence;
+    const own = judge(sentence).weight;
+    const lead = at === 0 && own > 0 ? judge(title).weight : own / 10;
+    return { text, worth: judge(text).weight + lead };
+  });
+  const best = windows.toSorted((left, right) => right.worth - left.worth)[0]?.text ?? "";
+  return best.length > maxPassageCharacters
+    ? `${best.slice(0, maxPassageCharacters - 1).toWellFormed()}…`
+    : best;
+}
+
+/**
+ * Splits Markdown into quotable sentences. Skips code, headings and rows of links; a table row becomes one sentence.
+ */
+export function splitProse(markdown: string): string[] {
+  return markdown
+    .replace(/^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))/gmu, "\n")
+    .replace(/<!--[\s\S]*?-->/gu, "")
+    .split(/\n{2,}|\n(?=\s*(?:[-*+|>#]|\d+\.)\s?)/u)
+    .map((block) => stripMarkup(block))
+    .filter((block) => !isNavigation(block))
+    .flatMap((block) => block.split(/(?<=[.!?])\s+(?=[\p{Lu}\p{N}`“"'([])/u))
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /\p{L}{2}.*\s/u.test(sentence));
+}
+
+function stripMarkup(block: string): string {
+  const plain = block
+    .replace(/^\s*(?:[-*+>]|#{1,6}|\d+\.)\s+/gmu, "")
+    .replace(/\s+/gu, " ")
+    .trim();
+  if (!plain.startsWith("|")) return plain;
+  const cells = plain.split(/(?<!\\)\|/u).map((cell) => cell.trim());
+  return cells.every((cell) => /^:?-*:?$/u.test(cell)) ? "" : cells.filter((cell) => cell !== "").join(": ");
+}
+
+/** True for rows of links such as "Docs • Chat • Blog". */
+const isNavigation = (block: string): boolean =>
+  (block.match(/ [|•·] /gu) ?? []).length >= 2 && !/[.!?]/u.test(block);

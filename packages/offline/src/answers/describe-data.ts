@@ -1,0 +1,192 @@
+import { isRecord, type Json } from "capstan";
+import { getItemName, type Item } from "../dialog/collect-results.ts";
+import { isIdName } from "../matching/properties.ts";
+import { formatName, splitName, toStem } from "../language/words.ts";
+
+const maxItems = 8;
+const maxScalars = 20;
+const maxScalarCharacters = 200;
+
+export type DescribeOptions = {
+  readonly hideIds: boolean;
+  /** Text already in the answer, which is not repeated. */
+  readonly said?: string;
+  /** Total number of items when the list contains only some of them. */
+  readonly total?: number;
+};
+
+/** Describes data in plain text: counts, names with a few properties, and labeled values. Adds nothing of its own. */
+export function describeData(data: Json, options: DescribeOptions): string {
+  if (Array.isArray(data)) return describeList("result", data, options);
+  if (!isRecord(data)) return isAlreadySaid(data as Json, options) ? "" : formatScalar(data as Json);
+  const item = data as Item;
+  const entries = Object.entries(item).filter(([key]) => isShown(key, options));
+  // A single named item reads better as one line.
+  const isFlat = entries.every(([, value]) => !hasRecords(value));
+  if (getItemName(item) !== undefined && isFlat && !isAlreadySaid(getItemName(item) ?? "", options))
+    return endSentence(describeItem(item, { ...options, maxProperties: 8 }));
+  const count = findCount(entries);
+  const told = { ...options, ...(count && { total: Number(count[1]) }) };
+  return entries
+    .filter((entry) => entry !== count)
+    .flatMap(([key, value]) => describeEntry(key, value, told))
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+type Entry = readonly [key: string, value: Json];
+
+/** A count next to exactly one list is the total of that list. */
+function findCount(entries: readonly Entry[]): Entry | undefined {
+  const lists = entries.filter(([, value]) => Array.isArray(value) && hasRecords(value));
+  return lists.length === 1
+    ? entries.find(([key, value]) => typeof value === "number" && /count|total/iu.test(key))
+    : undefined;
+}
+
+const hasRecords = (value: Json): boolean =>
+  isRecord(value) || (Array.isArray(value) && value.some(isRecord));
+
+function describeEntry(key: string, value: Json, options: DescribeOptions): string[] {
+  if (isEmpty(value)) return Array.isArray(value) && !options.said ? [`No ${formatName(key)}.`] : [];
+  if (Array.isArray(value)) return [describeList(formatName(key), value, options)];
+  if (isRecord(value)) {
+    const inner = value as Item;
+    const name = getItemName(inner);
+    if (name !== undefined && isAlreadySaid(name, options)) return [];
+    const told = describeItem(inner, { ...options, maxProperties: 12 });
+    return told === "" ? [] : [endSentence(`${capitalize(formatName(key))}: ${told}`)];
+  }
+  // The message already says whether the call succeeded and that nothing was found.
+  const isTold = options.said && (typeof value === "boolean" || value === 0 || key === "id");
+  if (isTold || isAlreadySaid(value, options)) return [];
+  return [
+    endSentence(`${capitalize(formatName(stripUnit(key)))}: ${withUnit(key, value, formatScalar(value))}`),
+  ];
+}
+
+type ItemOptions = DescribeOptions & { readonly maxProperties: number };
+
+function describeList(name: string, list: readonly Json[], options: DescribeOptions): string {
+  if (list.length === 0) return `No ${name}.`;
+  const records = list.filter(isRecord) as Item[];
+  if (records.length < list.length) return describeScalars(name, list, options);
+  const told = records.filter((item) => !isAlreadySaid(getHeadline(item) ?? "", options));
+  if (options.said && told.length === 0) return "";
+  const lines = records
+    .slice(0, maxItems)
+    .map((item) => `- ${describeItem(item, { ...options, maxProperties: 4 })}`);
+  const left = list.length - lines.length;
+  const { said, total = list.length } = options;
+  const number = total > list.length ? `${list.length} of ${total}` : `${list.length}`;
+  const head = said ? [] : [`${number} ${total === 1 ? toSingularName(name) : toPluralName(name)}:`];
+  return [...head, ...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join("\n");
+}
+
+function describeScalars(name: string, list: readonly Json[], options: DescribeOptions): string {
+  if (list.every((value) => isAlreadySaid(value, options))) return "";
+  const shown = list.slice(0, maxScalars).map(formatScalar);
+  const left = list.length - shown.length;
+  // Sentences get a line each; numbered ones keep their numbers.
+  if (shown.some((text) => /[.!?]$/u.test(text))) {
+    const lines = shown.map((text) => (/^\d+\./u.test(text) ? text : `- ${text}`));
+    return [...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join("\n");
+  }
+  return `${capitalize(name)}: ${shown.join(", ")}${left > 0 ? ` and ${left} more` : ""}.`;
+}
+
+/** An item as its name and a few of its properties. */
+export function describeItem(item: Item, options: ItemOptions): string {
+  const head = getHeadline(item);
+  const rest = formatItemProperties(item, head, options);
+  return head === undefined ? rest : rest === "" ? head : `${head} (${rest})`;
+}
+
+/** The first words of a line about an item. */
+export const getHeadline = (item: Item): string | undefined =>
+  getItemName(item) ?? Object.values(item).find((value) => typeof value === "string");
+
+function formatItemProperties(
+  item: Item,
+  head: string | undefined,
+  { maxProperties, ...options }: ItemOptions,
+): string {
+  const shown = flattenItem(item)
+    .filter(([key, value]) => isShown(key, options) && value !== head && !isEmpty(value))
+    // Lists come last: they are long.
+    .toSorted(([, left], [, right]) => Number(Array.isArray(left)) - Number(Array.isArray(right)));
+  const texts = shown.flatMap(([, value]) => (typeof value === "string" ? value : []));
+  const isRepeated = (value: Json) =>
+    typeof value === "number" && texts.some((text) => text.startsWith(`${value} `));
+  return shown
+    .filter(([, value]) => !isRepeated(value))
+    .slice(0, maxProperties)
+    .map(([key, value]) => {
+      const text = formatScalar(value).replace(/\.$/u, "");
+      if (typeof value === "string") return text;
+      if (Array.isArray(value)) return `${formatName(key)}: ${text}`;
+      return isMeasure(key, value) ? withUnit(key, value, text) : `${formatName(key)} ${text}`;
+    })
+    .join(", ");
+}
+
+/** Includes the properties of nested records such as `data`, `properties` and `attributes`. */
+function flattenItem(item: Item): (readonly [string, Json])[] {
+  return Object.entries(item).flatMap(([key, value]): (readonly [string, Json])[] =>
+    isRecord(value) ? Object.entries(value as Item).filter(([, inner]) => !isRecord(inner)) : [[key, value]],
+  );
+}
+
+/** Shows `id`, which users may have chosen, but no foreign keys. */
+const isShown = (key: string, { hideIds }: DescribeOptions): boolean =>
+  !(isIdName(key) && (hideIds || key !== "id")) && !/^(?:ui|success|ok|status|message|next)$/u.test(key);
+
+const isEmpty = (value: Json): boolean =>
+  value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+const isAlreadySaid = (value: Json, { said = "" }: DescribeOptions): boolean =>
+  said !== "" && said.toLowerCase().includes(String(value).toLowerCase().replace(/\.$/u, ""));
+
+function formatScalar(value: Json): string {
+  if (Array.isArray(value)) return value.slice(0, maxScalars).map(formatScalar).join(", ");
+  if (isRecord(value))
+    return (
+      getHeadline(value as Item) ??
+      Object.values(value as Item)
+        .map(formatScalar)
+        .join(" ")
+    );
+  const text = typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
+  return text.length > maxScalarCharacters
+    ? `${text.slice(0, maxScalarCharacters - 1).toWellFormed()}…`
+    : text;
+}
+
+const endSentence = (text: string): string => (/[.!?…]$/u.test(text) ? text : `${text}.`);
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const toSingularName = (name: string): string => name.replace(/\S+$/u, toStem);
+const toPluralName = (name: string): string => (/s$|data$|found$|people$/u.test(name) ? name : `${name}s`);
+
+const units: readonly (readonly [RegExp, string])[] = [
+  [/(?:^k|K)ilomet(?:re|er)s?$/u, "km"],
+  [/(?:^d|D)istance$|(?:^m|M)et(?:re|er)s?$/u, "m"],
+  [/(?:^m|M)inutes?$/u, "min"],
+  [/(?:^s|S)econds?$/u, "s"],
+  [/(?:^p|P)ercent$/u, "%"],
+];
+
+const findUnit = (key: string): string | undefined => units.find(([pattern]) => pattern.test(key))?.[1];
+
+/** True for a number whose property name implies a unit. */
+export const isMeasure = (key: string, value: Json): boolean =>
+  typeof value === "number" && findUnit(key) !== undefined;
+
+/** Appends the unit that the property name implies: `distanceMetres: 40` becomes "40 m". */
+export const withUnit = (key: string, value: Json, text: string): string =>
+  isMeasure(key, value) ? `${text} ${findUnit(key)}` : text;
+
+/** Removes the unit from a property name: `walkingMinutes` becomes "walking". */
+export function stripUnit(key: string): string {
+  const parts = splitName(key);
+  return findUnit(key) !== undefined && parts.length > 1 ? parts.slice(0, -1).join("_") : key;
+}

@@ -1,0 +1,102 @@
+import type { ModelRequest, ToolSpec } from "capstan";
+import { countRefusals, formatToolName, suggestPhrases } from "./clarify.ts";
+import { extractRequest, stripGreeting } from "../language/clauses.ts";
+import { getLastUtterance } from "../dialog/parse-intents.ts";
+import { isRemoval } from "../language/removal.ts";
+import { getVocabulary } from "../matching/vocabulary.ts";
+import { tokenize } from "../language/words.ts";
+
+const selfDescription = "I am an offline model that follows rules, not an AI";
+
+/** Answers greetings, thanks, goodbyes, and questions about the model itself. Undefined for anything else. */
+export function answerSmallTalk(text: string, tools: readonly ToolSpec[]): string | undefined {
+  const plain = text
+    .trim()
+    .toLowerCase()
+    .replace(/[!.?,\s]+$/u, "");
+  if (/^(?:hi|hello|hey|good (?:morning|afternoon|evening)|greetings)(?: there| you| again)?$/u.test(plain))
+    return `Hello. ${selfDescription}. ${summarizeTools(tools)}`;
+  if (/^(?:(?:many )?thanks|thank you|thx|cheers|great|perfect|nice|cool)(?:\b.{0,20})?$/u.test(plain))
+    return "You are welcome.";
+  if (/^(?:bye|goodbye|see you)(?:\b.{0,12})?$/u.test(plain)) return "Goodbye.";
+  const isAnswered = /^(?:ok|okay|all ?right|fine|never ?mind|forget it|stop|no|nope)$/u.test(plain);
+  // "Don't send it" leaves nothing to do.
+  if (isAnswered || (plain !== "" && extractRequest(plain) === "")) return "All right.";
+  const asked = stripGreeting(plain);
+  if (/^how are you\b/u.test(asked))
+    return `${selfDescription}, so I am always the same. ${summarizeTools(tools)}`;
+  const isAboutMe =
+    /^(?:help|who are you|what are you|are you (?:an? )?(?:real )?(?:ai|robot|bot|human|person)|what (?:else )?can (?:you|i) (?:do|help|ask)|how can you help|what do you do)\b/u;
+  return isAboutMe.test(asked) ? `${selfDescription}. ${describeTools(tools)}` : undefined;
+}
+
+const noTools = "I have no tools to work with now.";
+const lowercaseFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+const maxListedTools = 16;
+
+/** Lists the tools with the first sentence of their descriptions. */
+function describeTools(tools: readonly ToolSpec[]): string {
+  if (tools.length === 0) return noTools;
+  const lines = tools
+    .slice(0, maxListedTools)
+    .map(({ name, description }) => `- ${getFirstSentence(description)} (${name})`);
+  const more = tools.length > maxListedTools ? ["- and more"] : [];
+  return `I work with these tools:\n${[...lines, ...more].join("\n")}`;
+}
+
+function getFirstSentence(text: string): string {
+  const first = /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;
+  const plain = first.replace(/[.:\s]+$/u, "").replace(/\s+/gu, " ");
+  return plain.length > 140 ? `${plain.slice(0, 139).toWellFormed()}…` : plain;
+}
+
+const actionPattern =
+  /^(?:please\s+|can you\s+|could you\s+)*(?<verb>delete|remove|erase|send|mail|call|book|buy|order|pay|cancel|run|execute|install|start|stop|translate|upload|download|post|publish|move|copy)\b/iu;
+
+/** True if the utterance asks for an action that no tool supports. */
+export function isUnsupportedAction(text: string, tools: readonly ToolSpec[]): boolean {
+  const verb = actionPattern.exec(text.trim())?.groups?.verb?.toLowerCase();
+  if (verb === undefined || tools.length === 0) return false;
+  const { tools: known, findSimilar } = getVocabulary(tools);
+  const meant = [...findSimilar(verb).keys()];
+  return !known.some(({ nameStems, topicStems, valueStems }) =>
+    meant.some((stem) => nameStems.has(stem) || topicStems.has(stem) || valueStems.has(stem)),
+  );
+}
+
+const refusalOpening = "I cannot help with that";
+
+/** The refusal when no tool matches. Repeated refusals suggest different phrases. */
+export function formatRefusal(request: Pick<ModelRequest, "history" | "tools">): string {
+  const { tools } = request;
+  const isRemovalRequest = isRemoval(tokenize(getLastUtterance(request.history).text));
+  const from = countRefusals(request, refusalOpening);
+  const nothing = isRemovalRequest ? " Nothing was changed." : "";
+  const fitting = isRemovalRequest ? suggestPhrases(tools, { isRemoval: isRemovalRequest }) : "";
+  const instead = fitting || suggestPhrases(tools, { from });
+  if (from > 0 && instead !== "") return `${refusalOpening}: I only follow rules.${nothing} ${instead}`;
+  const rest = fitting === "" ? [describeFirstTool(tools), instead] : [fitting];
+  return `${refusalOpening}: ${selfDescription}.${nothing} ${rest.join(" ")}`.trim();
+}
+
+function describeFirstTool([first]: readonly ToolSpec[]): string {
+  if (!first) return noTools;
+  const whole = getFirstSentence(first.description);
+  const [clause = ""] = whole.length > 60 ? whole.split(/[,;(]\s*/u) : [whole];
+  return `One of my tools: ${lowercaseFirst(clause.trim())}.`;
+}
+
+const maxNamedTools = 6;
+
+/** Describes the first tools in one sentence. */
+function summarizeTools(tools: readonly ToolSpec[]): string {
+  if (tools.length === 0) return noTools;
+  const said = tools.slice(0, maxNamedTools).map(({ name, description }) => {
+    const [clause = ""] = getFirstSentence(description).split(/[,;(]\s*/u);
+    const words = clause.trim() || formatToolName(name, tools);
+    return lowercaseFirst(words);
+  });
+  const more = tools.length > maxNamedTools ? '; and more: ask "what can you do?"' : "";
+  return `What my tools do: ${said.join("; ")}${more}.`;
+}

@@ -1,0 +1,45 @@
+import { isRecord, type Json, type ToolSpec } from "capstan";
+import { fillers } from "../language/synonyms.ts";
+import { tokenize, toStem } from "../language/words.ts";
+
+/** An example of a tool: a phrase with `{slots}` and the input it stands for. */
+export type Example = {
+  readonly phrase: string;
+  readonly input: { readonly [key: string]: Json };
+  readonly pieces: readonly Piece[];
+};
+
+/** A slot, a required word, or an optional word. */
+export type Piece = { readonly slot: string } | { readonly stem: string; readonly isOptional: boolean };
+
+export function parseExamples(tool: ToolSpec): Example[] {
+  const examples: unknown = Reflect.get(tool.input, "examples");
+  if (!Array.isArray(examples)) return [];
+  return examples.filter(isRecord).flatMap(({ phrase, input }) => {
+    if (typeof phrase !== "string") return [];
+    return [
+      { phrase, input: isRecord(input) ? (input as Example["input"]) : {}, pieces: parsePieces(phrase) },
+    ];
+  });
+}
+
+const optionalWords = new Set(
+  "a an the is are was were do does did i me my you your please there of some any all that it can could".split(
+    " ",
+  ),
+);
+export const uncountedWords: ReadonlySet<string> = new Set("a an the of".split(" "));
+
+function parsePieces(phrase: string): Piece[] {
+  const found = phrase.match(/\{[^}]*\}|[^\s{},.?!;:"“”]+/gu) ?? [];
+  const words = found.flatMap((piece) =>
+    piece.startsWith("{") ? [piece] : tokenize(piece).map(({ raw }) => raw),
+  );
+  // If a template consists of function words only, they are required.
+  const hasTopic = words.some((word) => !word.startsWith("{") && !fillers.has(toStem(word)));
+  return words.map((word) => {
+    if (word.startsWith("{")) return { slot: word.slice(1, -1) };
+    const stem = toStem(word);
+    return { stem, isOptional: uncountedWords.has(stem) || (hasTopic && optionalWords.has(stem)) };
+  });
+}
