@@ -10,17 +10,17 @@ import {
   type ModelRequest,
   type Usage,
 } from "capstan";
-import { type Call, getCallRecords } from "./dialog/call-records.ts";
 import { formatArgumentQuestion, formatChoiceQuestion } from "./answers/clarify.ts";
-import { getData } from "./dialog/collect-results.ts";
-import { formatDialectReply, parseDialectRequest } from "./dialect.ts";
-import { getLastUtterance } from "./dialog/parse-intents.ts";
-import { formatCompletionQuestion } from "./matching/partial-example.ts";
-import { planStep } from "./planning/plan-step.ts";
-import { getProperties } from "./matching/properties.ts";
 import { answerSmallTalk } from "./answers/small-talk.ts";
 import { summarize } from "./answers/summarize.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
+import { formatDialectReply, parseDialectRequest } from "./dialect.ts";
+import { type Call, getCallRecords } from "./dialog/call-records.ts";
+import { getData } from "./dialog/collect-results.ts";
+import { getLastUtterance } from "./dialog/parse-intents.ts";
+import { formatCompletionQuestion } from "./matching/partial-example.ts";
+import { getProperties } from "./matching/properties.ts";
+import { planStep } from "./planning/plan-step.ts";
 
 export type OfflineOptions = {
   readonly id?: string;

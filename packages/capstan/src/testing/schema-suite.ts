@@ -66,9 +66,7 @@ export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys
   };
 
   describe(`a schema as ${name}`, () => {
-    it.each(
-      Object.entries(validTrips),
-    )("accepts %s and returns it (S0-26, C-26)", async (_what, value) => {
+    it.each(Object.entries(validTrips))("accepts %s and returns it (S0-26, C-26)", async (_what, value) => {
       expect(await schema.validate(value)).toEqual({ valid: true, value });
     });
 
@@ -86,7 +84,12 @@ export function schemaSuite(name: string, { schema: input, jsonSchema, otherKeys
       expect(issues.map((issue) => issue.split(":")[0]).sort()).toEqual(["city", "days", "unit"]);
     });
 
-    it.each([[["Oslo"]], ["Oslo"], [5], [true]])("rejects %j, which is not an object (F32)", async (value) => {
+    it.each([
+      [["Oslo"]],
+      ["Oslo"],
+      [5],
+      [true],
+    ])("rejects %j, which is not an object (F32)", async (value) => {
       expect(await collectIssues(value)).not.toEqual([]);
     });
 

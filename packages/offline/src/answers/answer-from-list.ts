@@ -1,8 +1,8 @@
 import type { Json } from "capstan";
 import type { Item, KnownResult } from "../dialog/collect-results.ts";
-import { describeItem } from "./describe-data.ts";
 import { computeSimilarity, isFiller } from "../language/synonyms.ts";
 import { tokenize, type Word } from "../language/words.ts";
+import { describeItem } from "./describe-data.ts";
 
 /** Superlatives, the properties they rank by, and the sort order. */
 const superlatives: readonly (readonly [words: RegExp, of: RegExp, order: 1 | -1])[] = [

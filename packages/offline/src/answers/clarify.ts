@@ -1,12 +1,12 @@
 import { getText, type Json, type ModelRequest, type ToolSpec } from "capstan";
 import type { Item } from "../dialog/collect-results.ts";
-import { getHeadline } from "./describe-data.ts";
-import { parseExamples } from "../matching/parse-examples.ts";
-import { isIdName, type Property } from "../matching/properties.ts";
 import { isRemovalExample } from "../language/removal.ts";
-import { isSideEffectVerb } from "../matching/score-tool.ts";
 import { verbs } from "../language/synonyms.ts";
 import { formatName, splitName } from "../language/words.ts";
+import { parseExamples } from "../matching/parse-examples.ts";
+import { isIdName, type Property } from "../matching/properties.ts";
+import { isSideEffectVerb } from "../matching/score-tool.ts";
+import { getHeadline } from "./describe-data.ts";
 
 /** A short question for a missing argument. */
 export function formatArgumentQuestion(

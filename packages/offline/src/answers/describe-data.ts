@@ -1,7 +1,7 @@
 import { isRecord, type Json } from "capstan";
 import { getItemName, type Item } from "../dialog/collect-results.ts";
-import { isIdName } from "../matching/properties.ts";
 import { formatName, splitName, toStem } from "../language/words.ts";
+import { isIdName } from "../matching/properties.ts";
 
 const maxItems = 8;
 const maxScalars = 20;

@@ -1,10 +1,10 @@
 import type { ModelRequest, ToolSpec } from "capstan";
-import { countRefusals, formatToolName, suggestPhrases } from "./clarify.ts";
-import { extractRequest, stripGreeting } from "../language/clauses.ts";
 import { getLastUtterance } from "../dialog/parse-intents.ts";
+import { extractRequest, stripGreeting } from "../language/clauses.ts";
 import { isRemoval } from "../language/removal.ts";
-import { getVocabulary } from "../matching/vocabulary.ts";
 import { tokenize } from "../language/words.ts";
+import { getVocabulary } from "../matching/vocabulary.ts";
+import { countRefusals, formatToolName, suggestPhrases } from "./clarify.ts";
 
 const selfDescription = "I am an offline model that follows rules, not an AI";
 

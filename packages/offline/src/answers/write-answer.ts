@@ -9,13 +9,13 @@ import {
   toPlainText,
 } from "capstan";
 import { type CallRecord, getCallRecords, isCorrection } from "../dialog/call-records.ts";
-import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
-import { formatToolName, suggestPhrases } from "./clarify.ts";
 import { extractItems, getData, getItemName, type Item, parseJsonText } from "../dialog/collect-results.ts";
-import { describeData, describeItem, isMeasure } from "./describe-data.ts";
-import { isOpenHandoff } from "../planning/handoff.ts";
 import { getLastUtterance, listSkippedRemovals, parseIntents } from "../dialog/parse-intents.ts";
 import { isIdName } from "../matching/properties.ts";
+import { isOpenHandoff } from "../planning/handoff.ts";
+import { citeSources, collectSources, filterSources } from "./cite-sources.ts";
+import { formatToolName, suggestPhrases } from "./clarify.ts";
+import { describeData, describeItem, isMeasure } from "./describe-data.ts";
 import { answerSmallTalk, formatRefusal, isUnsupportedAction } from "./small-talk.ts";
 
 /** Writes the answer from the results since the last user message. Every name and number comes from them. */

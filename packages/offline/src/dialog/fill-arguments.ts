@@ -1,11 +1,13 @@
 import { isRecord, type Json, type ToolSpec } from "capstan";
-import { fillRules } from "./fill-rules.ts";
-import { findLastValue } from "./find-in-results.ts";
-import type { ToolMatch } from "../matching/match-tool.ts";
 import { isPointerPhrase } from "../language/pointers.ts";
-import { getProperties, isIdName, type Property } from "../matching/properties.ts";
 import { readValue } from "../language/read-value.ts";
 import { isRemoval } from "../language/removal.ts";
+import { fillers } from "../language/synonyms.ts";
+import { tokenize, toNameStems, toStem, unquote, type Word } from "../language/words.ts";
+import type { ToolMatch } from "../matching/match-tool.ts";
+import { getProperties, isIdName, type Property } from "../matching/properties.ts";
+import { fillRules } from "./fill-rules.ts";
+import { findLastValue } from "./find-in-results.ts";
 import {
   type DialogContext,
   matchesSearch,
@@ -13,8 +15,6 @@ import {
   resolveReference,
   wrapId,
 } from "./resolve-reference.ts";
-import { fillers } from "../language/synonyms.ts";
-import { tokenize, toNameStems, toStem, unquote, type Word } from "../language/words.ts";
 
 export type Input = { readonly [key: string]: Json };
 

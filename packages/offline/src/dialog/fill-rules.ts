@@ -1,7 +1,4 @@
 import type { Json } from "capstan";
-import type { FillContext } from "./fill-arguments.ts";
-import { findInResults } from "./find-in-results.ts";
-import { isIdName, type Property } from "../matching/properties.ts";
 import {
   findChoice,
   isAddress,
@@ -14,6 +11,9 @@ import {
 } from "../language/read-value.ts";
 import { computeSimilarity, isFiller } from "../language/synonyms.ts";
 import { isQuoted, joinWords, toNameStems, unquote, type Word } from "../language/words.ts";
+import { isIdName, type Property } from "../matching/properties.ts";
+import type { FillContext } from "./fill-arguments.ts";
+import { findInResults } from "./find-in-results.ts";
 
 /** Finds the value of an argument and marks the words it came from as used. */
 type Rule = (property: Property, context: FillContext) => Json | undefined;

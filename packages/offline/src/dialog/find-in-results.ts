@@ -1,10 +1,10 @@
 import { isRecord, type Json } from "capstan";
-import type { Item } from "./collect-results.ts";
 import { findPointed, findPointedStrictly, hasPointer, orderResults } from "../language/pointers.ts";
-import type { Property } from "../matching/properties.ts";
-import { type DialogContext, findIdKey, wrapId } from "./resolve-reference.ts";
 import { isFiller } from "../language/synonyms.ts";
 import { isSimilar, tokenize, type Word } from "../language/words.ts";
+import type { Property } from "../matching/properties.ts";
+import type { Item } from "./collect-results.ts";
+import { type DialogContext, findIdKey, wrapId } from "./resolve-reference.ts";
 
 /** The value of an argument from earlier results, if the words point to it or an earlier step looked it up. */
 export function findInResults(

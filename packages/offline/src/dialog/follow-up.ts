@@ -1,7 +1,12 @@
 import { type Entry, getCalls, getText, type ModelRequest, toCanonicalJson } from "capstan";
+import { isAddress } from "../language/read-value.ts";
+import { isRemoval } from "../language/removal.ts";
+import { joinWords, tokenize, type Word } from "../language/words.ts";
+import { hasTemplateMatch } from "../matching/match-tool.ts";
+import { completeSentence, findPartialExample, isCompletionQuestion } from "../matching/partial-example.ts";
+import { isReadOnly } from "../matching/score-tool.ts";
 import { collectResults } from "./collect-results.ts";
 import { listSubstitutions } from "./list-substitutions.ts";
-import { hasTemplateMatch } from "../matching/match-tool.ts";
 import {
   extractValues,
   type FollowUp,
@@ -11,13 +16,8 @@ import {
   reverseDirections,
 } from "./parse-follow-up.ts";
 import { fillIntent, getLastUtterance, type Intent, parseIntents, repeatIntent } from "./parse-intents.ts";
-import { completeSentence, findPartialExample, isCompletionQuestion } from "../matching/partial-example.ts";
-import { isAddress } from "../language/read-value.ts";
-import { isRemoval } from "../language/removal.ts";
 import { isBareFollowUp, isImplausible, replaceParts } from "./replace-parts.ts";
 import type { DialogContext } from "./resolve-reference.ts";
-import { isReadOnly } from "../matching/score-tool.ts";
-import { joinWords, tokenize, type Word } from "../language/words.ts";
 
 /** The meaning of an utterance in its dialog: the completed sentence, its intents, and the replies to our questions. */
 export type Interpretation = {

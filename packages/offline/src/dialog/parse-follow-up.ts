@@ -1,10 +1,10 @@
 import { type Entry, getText } from "capstan";
-import type { Input } from "./fill-arguments.ts";
-import type { Interpretation } from "./follow-up.ts";
 import { isPointerPhrase } from "../language/pointers.ts";
-import type { Property } from "../matching/properties.ts";
 import { readValue } from "../language/read-value.ts";
 import { tokenize } from "../language/words.ts";
+import type { Property } from "../matching/properties.ts";
+import type { Input } from "./fill-arguments.ts";
+import type { Interpretation } from "./follow-up.ts";
 
 export type FollowUp = {
   readonly addition: string;

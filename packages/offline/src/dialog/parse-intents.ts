@@ -1,14 +1,14 @@
 import { type Entry, type ModelRequest, type ToolSpec, toPlainText } from "capstan";
-import type { CallRecord } from "./call-records.ts";
 import { extractRequest, splitClauses } from "../language/clauses.ts";
-import { type FillResult, fillArguments, type Input } from "./fill-arguments.ts";
-import { findBestTool, hasTemplateMatch, rankTools, type ToolMatch } from "../matching/match-tool.ts";
-import { getProperties } from "../matching/properties.ts";
 import { isAddress, isProseName } from "../language/read-value.ts";
 import { isRemoval } from "../language/removal.ts";
-import type { DialogContext } from "./resolve-reference.ts";
-import { isLookupName } from "../matching/score-tool.ts";
 import { tokenize, type Word } from "../language/words.ts";
+import { findBestTool, hasTemplateMatch, rankTools, type ToolMatch } from "../matching/match-tool.ts";
+import { getProperties } from "../matching/properties.ts";
+import { isLookupName } from "../matching/score-tool.ts";
+import type { CallRecord } from "./call-records.ts";
+import { type FillResult, fillArguments, type Input } from "./fill-arguments.ts";
+import type { DialogContext } from "./resolve-reference.ts";
 
 /** One request of the user: the tool that matches it and the words that express it. */
 export type Intent = {

@@ -1,11 +1,11 @@
 import type { Json } from "capstan";
-import { fillIntent, type Intent } from "./parse-intents.ts";
 import { isOrdinal, isPointer } from "../language/pointers.ts";
-import { getProperties } from "../matching/properties.ts";
 import { isColor, isColorName, isProseName, parseNumber } from "../language/read-value.ts";
-import type { DialogContext } from "./resolve-reference.ts";
 import { isFiller } from "../language/synonyms.ts";
 import { tokenize, type Word } from "../language/words.ts";
+import { getProperties } from "../matching/properties.ts";
+import { fillIntent, type Intent } from "./parse-intents.ts";
+import type { DialogContext } from "./resolve-reference.ts";
 
 const contextAdverbs = new Set("back again away home instead likewise else too".split(" "));
 

@@ -1,5 +1,4 @@
 import { isRecord, type Json } from "capstan";
-import { getItemName, type Item, type KnownResult } from "./collect-results.ts";
 import {
   findByOrdinal,
   findPointed,
@@ -7,9 +6,10 @@ import {
   isPointerPhrase,
   orderResults,
 } from "../language/pointers.ts";
-import { isIdName, type Property } from "../matching/properties.ts";
 import { isFiller } from "../language/synonyms.ts";
 import { isSimilar, tokenize, type Word } from "../language/words.ts";
+import { isIdName, type Property } from "../matching/properties.ts";
+import { getItemName, type Item, type KnownResult } from "./collect-results.ts";
 
 /**
  * The dialog state used to fill arguments: known results, the index at which this run starts, and replies to our

@@ -1,8 +1,8 @@
 import type { Json } from "capstan";
 import type { SlotRules } from "../matching/match-template.ts";
 import type { Piece } from "../matching/parse-examples.ts";
-import { hasPointer, isPointerPhrase } from "./pointers.ts";
 import type { Property } from "../matching/properties.ts";
+import { hasPointer, isPointerPhrase } from "./pointers.ts";
 import { fillers, isFiller, verbs } from "./synonyms.ts";
 import { computeDistance, isQuoted, isSimilar, tokenize, toNameStems, toStem, type Word } from "./words.ts";
 

@@ -1,4 +1,3 @@
-import { type Example, type Piece, uncountedWords } from "./parse-examples.ts";
 import {
   areInterchangeable,
   computeSimilarity,
@@ -10,6 +9,7 @@ import {
   verbs,
 } from "../language/synonyms.ts";
 import { isSimilar, joinWords, type Word } from "../language/words.ts";
+import { type Example, type Piece, uncountedWords } from "./parse-examples.ts";
 
 /** The slot values of a match, the weight of the template words that matched, and the overall closeness. */
 export type TemplateMatch = {

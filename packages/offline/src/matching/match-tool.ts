@@ -1,13 +1,13 @@
 import type { ToolSpec } from "capstan";
+import { isPointer } from "../language/pointers.ts";
+import { findVerb, isQuestion, isRemoval, onlyRemoves } from "../language/removal.ts";
+import { computeSimilarity, isFiller } from "../language/synonyms.ts";
+import { isSimilar, joinWords, tokenize, type Word } from "../language/words.ts";
 import { matchTemplate, type TemplateMatch } from "./match-template.ts";
 import type { Example } from "./parse-examples.ts";
-import { isPointer } from "../language/pointers.ts";
 import { getProperties, type Property } from "./properties.ts";
-import { findVerb, isQuestion, isRemoval, onlyRemoves } from "../language/removal.ts";
 import { hasSideEffect, isAdviceQuestion, scoreTool } from "./score-tool.ts";
-import { computeSimilarity, isFiller } from "../language/synonyms.ts";
 import { getVocabulary, type ToolWords, type Vocabulary } from "./vocabulary.ts";
-import { isSimilar, joinWords, tokenize, type Word } from "../language/words.ts";
 
 export type ToolMatch = {
   readonly tool: ToolSpec;

@@ -1,8 +1,8 @@
 import type { ToolSpec } from "capstan";
+import { tokenize, type Word } from "../language/words.ts";
 import { findBestExample } from "./match-tool.ts";
 import type { Example } from "./parse-examples.ts";
 import { getVocabulary, type ToolWords } from "./vocabulary.ts";
-import { tokenize, type Word } from "../language/words.ts";
 
 const placeholder = "…";
 

@@ -3,8 +3,8 @@ import { hasPointer, isPointerRequest } from "../language/pointers.ts";
 import { isAddress, isColor } from "../language/read-value.ts";
 import { isQuestion, questionWords } from "../language/removal.ts";
 import { fillers, isFiller, synonymScore, verbs } from "../language/synonyms.ts";
-import { getVocabulary, type ToolWords, type Vocabulary } from "./vocabulary.ts";
 import { isQuoted, toNameStems, type Word } from "../language/words.ts";
+import { getVocabulary, type ToolWords, type Vocabulary } from "./vocabulary.ts";
 
 /** Scores how well the words of a sentence match a tool. */
 export function scoreTool(words: readonly Word[], known: ToolWords, vocabulary: Vocabulary): number {

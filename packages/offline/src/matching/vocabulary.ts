@@ -1,11 +1,11 @@
 import type { ToolSpec } from "capstan";
-import type { SlotRules } from "./match-template.ts";
-import { type Example, parseExamples } from "./parse-examples.ts";
-import { getProperties, type Property } from "./properties.ts";
 import { createSlotRules } from "../language/read-value.ts";
 import { isRemovalExample } from "../language/removal.ts";
 import { computeSimilarity, fillers, getSynonyms, typoScore } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
+import type { SlotRules } from "./match-template.ts";
+import { type Example, parseExamples } from "./parse-examples.ts";
+import { getProperties, type Property } from "./properties.ts";
 
 /** The words of a tool, grouped by how strongly they identify it. */
 export type ToolWords = {

@@ -1,10 +1,10 @@
 import { type ToolSpec, toPlainText } from "capstan";
 import { type Call, isNewCall } from "../dialog/call-records.ts";
 import { fillArguments, type Input } from "../dialog/fill-arguments.ts";
-import type { PlanContext } from "./plan-step.ts";
-import { getProperties } from "../matching/properties.ts";
 import { readValue } from "../language/read-value.ts";
 import { computeDistance, tokenize } from "../language/words.ts";
+import { getProperties } from "../matching/properties.ts";
+import type { PlanContext } from "./plan-step.ts";
 
 /**
  * Retries the last call with the correction that its error message suggests. Undefined if there is none or it was tried

@@ -1,12 +1,12 @@
 import type { ToolSpec } from "capstan";
 import type { Call } from "../dialog/call-records.ts";
 import { fillArguments } from "../dialog/fill-arguments.ts";
-import { findBestExample } from "../matching/match-tool.ts";
-import type { Property } from "../matching/properties.ts";
 import type { DialogContext } from "../dialog/resolve-reference.ts";
 import { fillers } from "../language/synonyms.ts";
-import { getVocabulary } from "../matching/vocabulary.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
+import { findBestExample } from "../matching/match-tool.ts";
+import type { Property } from "../matching/properties.ts";
+import { getVocabulary } from "../matching/vocabulary.ts";
 
 /** A phrase to search for, and the argument of the tool that needs it. */
 export type SearchTarget = { readonly phrase: string; readonly property: Property; readonly tool: ToolSpec };

@@ -1,14 +1,14 @@
 import { isRecord, type Json, type ToolSpec } from "capstan";
 import { isNewCall } from "../dialog/call-records.ts";
 import { extractItems, getData } from "../dialog/collect-results.ts";
-import { createSearchCall, isSearchTool } from "./find-search.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
-import { getProperties, type Property } from "../matching/properties.ts";
-import { isRemoval } from "../language/removal.ts";
 import { isBareFollowUp } from "../dialog/replace-parts.ts";
 import { findIdKey, wrapId } from "../dialog/resolve-reference.ts";
+import { isRemoval } from "../language/removal.ts";
 import { isFiller, verbs } from "../language/synonyms.ts";
 import { tokenize, toNameStems } from "../language/words.ts";
+import { getProperties, type Property } from "../matching/properties.ts";
+import { createSearchCall, isSearchTool } from "./find-search.ts";
+import type { PlanContext, Step } from "./plan-step.ts";
 
 type FurtherStep = (situation: PlanContext) => Step | undefined;
 

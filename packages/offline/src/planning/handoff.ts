@@ -1,10 +1,10 @@
 import { type ModelRequest, type ResultEntry, toPlainText } from "capstan";
-import { hasTemplateMatch } from "../matching/match-tool.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
-import { getProperties } from "../matching/properties.ts";
 import { computeSimilarity, fillers } from "../language/synonyms.ts";
-import { handoffName } from "../matching/vocabulary.ts";
 import { tokenize } from "../language/words.ts";
+import { hasTemplateMatch } from "../matching/match-tool.ts";
+import { getProperties } from "../matching/properties.ts";
+import { handoffName } from "../matching/vocabulary.ts";
+import type { PlanContext, Step } from "./plan-step.ts";
 
 /** True while a handoff has not been answered: its result still holds the introduction of the new agent. */
 export const isOpenHandoff = ({ content }: ResultEntry): boolean =>

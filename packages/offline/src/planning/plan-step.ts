@@ -1,24 +1,30 @@
 import { type Entry, getCalls, type ModelRequest, type ToolSpec } from "capstan";
 import { answerFromList } from "../answers/answer-from-list.ts";
-import { type Call, type CallRecord, getCallRecords, isCorrection, isNewCall } from "../dialog/call-records.ts";
+import { shouldHideIds } from "../answers/write-answer.ts";
+import {
+  type Call,
+  type CallRecord,
+  getCallRecords,
+  isCorrection,
+  isNewCall,
+} from "../dialog/call-records.ts";
 import type { Item } from "../dialog/collect-results.ts";
-import { correctCall } from "./correct-call.ts";
 import type { FillResult, OpenReference } from "../dialog/fill-arguments.ts";
-import { createSearchCall } from "./find-search.ts";
 import { createContext, type Interpretation, interpret } from "../dialog/follow-up.ts";
+import { fillIntent, getLastUtterance, type Intent, rankIntents } from "../dialog/parse-intents.ts";
+import { type DialogContext, matchesSearch } from "../dialog/resolve-reference.ts";
+import { hasPointer, isPointerPhrase } from "../language/pointers.ts";
+import { isFiller } from "../language/synonyms.ts";
+import { joinWords, tokenize, toNameStems } from "../language/words.ts";
+import { hasTemplateMatch } from "../matching/match-tool.ts";
+import { findPartialExample } from "../matching/partial-example.ts";
+import type { Property } from "../matching/properties.ts";
+import { handoffName } from "../matching/vocabulary.ts";
+import { correctCall } from "./correct-call.ts";
+import { createSearchCall } from "./find-search.ts";
 import { furtherSteps } from "./further-steps.ts";
 import { isOpenHandoff, planHandoff } from "./handoff.ts";
-import { hasTemplateMatch } from "../matching/match-tool.ts";
-import { fillIntent, getLastUtterance, type Intent, rankIntents } from "../dialog/parse-intents.ts";
-import { findPartialExample } from "../matching/partial-example.ts";
-import { hasPointer, isPointerPhrase } from "../language/pointers.ts";
-import type { Property } from "../matching/properties.ts";
 import { planFileRead } from "./read-first.ts";
-import { type DialogContext, matchesSearch } from "../dialog/resolve-reference.ts";
-import { isFiller } from "../language/synonyms.ts";
-import { handoffName } from "../matching/vocabulary.ts";
-import { joinWords, tokenize, toNameStems } from "../language/words.ts";
-import { shouldHideIds } from "../answers/write-answer.ts";
 
 /** The next step: call tools, ask a question, or answer from the results. */
 export type Step =

@@ -1,10 +1,10 @@
 import { isRecord, type Json, type ToolSpec, toPlainText } from "capstan";
 import { type Call, isNewCall } from "../dialog/call-records.ts";
 import type { Input } from "../dialog/fill-arguments.ts";
-import type { PlanContext, Step } from "./plan-step.ts";
-import { getProperties } from "../matching/properties.ts";
 import { isPathName } from "../language/read-value.ts";
 import { toNameStems } from "../language/words.ts";
+import { getProperties } from "../matching/properties.ts";
+import type { PlanContext, Step } from "./plan-step.ts";
 
 const gapMarker = "…";
 
