@@ -82,7 +82,7 @@ const world: WorldRule = {
     crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
   },
   allowedIn: [
-    ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/world.ts"],
+    ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
     ...["run/", "ids.ts", "testing/"],
   ],
 };

@@ -180,7 +180,7 @@ export const conversations: readonly Conversation[] = [
     {
       user: "Search for banana",
       calls: [["search_files", { query: "banana" }]],
-      answers: [/no line|nothing|not/i],
+      answers: [/no matches/i],
     },
   ],
   [

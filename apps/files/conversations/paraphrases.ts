@@ -7,11 +7,17 @@ export const paraphrases: readonly Conversation[] = [
       user: "list all python files",
       calls: [["list_files", { glob: "*.py" }]],
       answers: ["example.py"],
-      never: ["Nothing is there", "sample.txt"],
+      never: ["No files found", "sample.txt"],
     },
   ],
   [{ user: "show me the text files", calls: [["list_files", { glob: "*.txt" }]], answers: ["sample.txt"] }],
-  [{ user: "are there any ruby files?", calls: [["list_files", { glob: "*.rb" }]], answers: ["Nothing"] }],
+  [
+    {
+      user: "are there any ruby files?",
+      calls: [["list_files", { glob: "*.rb" }]],
+      answers: ["No files found"],
+    },
+  ],
   [
     {
       user: "what's in the data folder",
@@ -47,7 +53,7 @@ export const paraphrases: readonly Conversation[] = [
   [
     {
       user: "What's in config.json?",
-      answers: ["config.json", /no file|data\/config\.json/i],
+      answers: ["config.json", /not found|data\/config\.json/i],
       never: [/is empty/i],
     },
   ],
