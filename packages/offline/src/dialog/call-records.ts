@@ -1,4 +1,12 @@
-import { type CallPart, type Entry, getCalls, type ResultEntry, toCanonicalJson, toPlainText } from "capstan";
+import {
+  type CallPart,
+  type Entry,
+  getCalls,
+  type ModelRequest,
+  type ResultEntry,
+  toCanonicalJson,
+  toPlainText,
+} from "capstan";
 import type { Input } from "./fill-arguments.ts";
 import { getLastUtterance } from "./parse-intents.ts";
 
@@ -50,3 +58,23 @@ export const isNewCall = (
   calls: readonly Pick<CallPart, "name" | "input">[],
 ): boolean =>
   calls.every((call) => call.name !== name || toCanonicalJson(call.input) !== toCanonicalJson(input));
+
+/** Utterances that only insist: "yes", "ok, do it anyway", "please try again". */
+const insistencePattern =
+  /^\s*(?:(?:ok(?:ay)?|all ?right|well|no|but|and|now|then|so|please|just)[\s,.!]+)*(?:yes|yeah|yep|sure|(?:yes[\s,.!]+)?(?:please[\s,]+)?(?:(?:just|now)\s+)?(?:do (?:it|that|so|this)|go (?:ahead|on)|try(?: (?:it|that))?(?: again| once more)|again|retry|proceed|once more|repeat (?:it|that)|i (?:agree|approve|allow it)))(?:[\s,.!]+(?:anyway|again|now|then|please|once more|after all|it|that))*[\s.!]*$/iu;
+
+/** The calls that the user just denied and now insists on. They need approval again. */
+export function findDeniedCalls({ history, tools }: Pick<ModelRequest, "history" | "tools">): Call[] {
+  const { text, index } = getLastUtterance(history);
+  if (index < 1 || !insistencePattern.test(text)) return [];
+  const before = history.slice(0, index);
+  const run = before.slice(getLastUtterance(before).index + 1);
+  const denied = new Set(run.flatMap((entry) => (isDenied(entry) ? entry.callId : [])));
+  return run
+    .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []))
+    .filter(({ id, name }) => denied.has(id) && tools.some((tool) => tool.name === name))
+    .map(({ name, input }) => ({ name, input }));
+}
+
+const isDenied = (entry: Entry): entry is Extract<Entry, { type: "result" }> =>
+  entry.type === "result" && entry.status === "denied";

@@ -1,9 +1,10 @@
-import { type Entry, getCalls, type ModelRequest, type ToolSpec } from "capstan";
+import type { ModelRequest, ToolSpec } from "capstan";
 import { answerFromList } from "../answers/answer-from-list.ts";
 import { shouldHideIds } from "../answers/write-answer.ts";
 import {
   type Call,
   type CallRecord,
+  findDeniedCalls,
   getCallRecords,
   isCorrection,
   isNewCall,
@@ -11,7 +12,7 @@ import {
 import type { Item } from "../dialog/collect-results.ts";
 import type { FillResult, OpenReference } from "../dialog/fill-arguments.ts";
 import { createContext, type Interpretation, interpret } from "../dialog/follow-up.ts";
-import { fillIntent, getLastUtterance, type Intent, rankIntents } from "../dialog/parse-intents.ts";
+import { fillIntent, type Intent, rankIntents } from "../dialog/parse-intents.ts";
 import { type DialogContext, matchesSearch } from "../dialog/resolve-reference.ts";
 import { hasPointer, isPointerPhrase } from "../language/pointers.ts";
 import { isFiller } from "../language/synonyms.ts";
@@ -181,23 +182,3 @@ function planForcedCall({ request, records, context }: PlanContext): Step | unde
   }
   return undefined;
 }
-
-/** Utterances that only insist: "yes", "ok, do it anyway", "please try again". */
-const insistencePattern =
-  /^\s*(?:(?:ok(?:ay)?|all ?right|well|no|but|and|now|then|so|please|just)[\s,.!]+)*(?:yes|yeah|yep|sure|(?:yes[\s,.!]+)?(?:please[\s,]+)?(?:(?:just|now)\s+)?(?:do (?:it|that|so|this)|go (?:ahead|on)|try(?: (?:it|that))?(?: again| once more)|again|retry|proceed|once more|repeat (?:it|that)|i (?:agree|approve|allow it)))(?:[\s,.!]+(?:anyway|again|now|then|please|once more|after all|it|that))*[\s.!]*$/iu;
-
-/** The calls that the user just denied and now insists on. They need approval again. */
-export function findDeniedCalls({ history, tools }: Pick<ModelRequest, "history" | "tools">): Call[] {
-  const { text, index: at } = getLastUtterance(history);
-  if (at < 1 || !insistencePattern.test(text)) return [];
-  const before = history.slice(0, at);
-  const run = before.slice(getLastUtterance(before).index + 1);
-  const denied = new Set(run.flatMap((entry) => (isDenied(entry) ? entry.callId : [])));
-  return run
-    .flatMap((entry) => (entry.type === "assistant" ? getCalls(entry) : []))
-    .filter(({ id, name }) => denied.has(id) && tools.some((tool) => tool.name === name))
-    .map(({ name, input }) => ({ name, input }));
-}
-
-const isDenied = (entry: Entry): entry is Extract<Entry, { type: "result" }> =>
-  entry.type === "result" && entry.status === "denied";
