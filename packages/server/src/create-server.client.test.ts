@@ -41,9 +41,9 @@ async function serve(
 }
 
 const inTime = { timeout: 30_000, interval: 10 };
-const planned = (...plan: object[]) => ({ input: JSON.stringify(plan) });
+const toInput = (...plan: object[]) => ({ input: JSON.stringify(plan) });
 
-async function all(events: AsyncIterable<Event>): Promise<Event[]> {
+async function collectEvents(events: AsyncIterable<Event>): Promise<Event[]> {
   const heard: Event[] = [];
   for await (const event of events) heard.push(event);
   return heard;
@@ -77,18 +77,18 @@ describe("the client and the server", () => {
       ...[sessions.export("s", "json"), sessions.import("{}")],
       ...[runs.start({ input: "i" }), runs.get("r"), runs.list(), runs.cancel("r"), runs.steer("r", "t")],
       ...[runs.approve("r", "c"), runs.deny("r", "c"), runs.answer("r", "c", 1)],
-      ...[all(runs.events("r", { signal })), all(sessions.events("s", { signal }))],
+      ...[collectEvents(runs.events("r", { signal })), collectEvents(sessions.events("s", { signal }))],
     ]);
     const known = [
       ...[...agentRoutes, ...sessionRoutes, ...sessionCopyRoutes, ...sessionEventRoutes],
       ...[...runRoutes, ...runEventRoutes, ...runAnswerRoutes, ...healthRoutes, ...signInRoutes],
     ].map(({ method, path }) => `${method} ${path}`);
-    const routeOf = (request: string) =>
+    const findRoute = (request: string) =>
       known.find((route) => new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(request)) ??
       request;
-    // A page links to those files.
+    // A page links to these files.
     const left = "GET /api/sessions/{sessionId}/blobs/{handle}";
-    expect([...new Set(asked.map(routeOf)), left].sort()).toEqual(known.sort());
+    expect([...new Set(asked.map(findRoute)), left].sort()).toEqual(known.sort());
   });
 
   it("keep sessions: made, found, renamed, forked, exported, imported and removed", async () => {
@@ -96,8 +96,8 @@ describe("the client and the server", () => {
     const { sessions, runs } = client;
     const empty = await sessions.create({ title: "Empty" });
     expect(empty).toMatchObject({ title: "Empty", facts: 0, runs: [] });
-    const { runId, sessionId } = await runs.start(planned({ say: "A zebra.", call: "look" }));
-    const heard = await all(runs.events(runId));
+    const { runId, sessionId } = await runs.start(toInput({ say: "A zebra.", call: "look" }));
+    const heard = await collectEvents(runs.events(runId));
     await sessions.rename(sessionId, "Animals");
     expect(await sessions.get(sessionId)).toMatchObject({
       title: "Animals",
@@ -116,7 +116,7 @@ describe("the client and the server", () => {
     await expect(sessions.get(sessionId)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("keep agents that people make", async () => {
+  it("stores agents", async () => {
     const { client } = await serve({ storedAgents: { models: [scriptedModel([], { id: "m" })] } });
     const data = { format: 1, name: "helper", description: "Helps.", model: "m" } as const;
     const saved = await client.agents.save(data, 0);
@@ -146,20 +146,20 @@ describe("the client and the server", () => {
   });
 });
 
-describe("a listener of a server that leaves", () => {
+describe("a reader of a server that shuts down", () => {
   /** Serves the same store again, on the same port. */
   async function replace(listening: ListeningServer, store: Store): Promise<void> {
     await listening.close(2000);
     await serve({ store }, listening.port);
   }
 
-  it("is told, and goes on with the next one, without a fact twice (F82)", async () => {
+  it("is notified, and continues with the next server, without a duplicate fact (F82)", async () => {
     const store = memory();
     const { listening, client } = await serve({ store });
     const turn = { say: "one two three four five six ", call: "look" };
-    const { runId, sessionId } = await client.runs.start(planned(turn, turn, turn, turn));
+    const { runId, sessionId } = await client.runs.start(toInput(turn, turn, turn, turn));
     const states: ConnectionState[] = [];
-    const listened = all(client.runs.events(runId, { onState: (state) => states.push(state) }));
+    const listened = collectEvents(client.runs.events(runId, { onState: (state) => states.push(state) }));
     await expect.poll(() => states, inTime).toContainEqual({ type: "open" });
     await replace(listening, store);
     const heard = await listened;
@@ -178,21 +178,21 @@ describe("a watched session of a server", () => {
     const { id } = await client.sessions.create();
     const watch = client.watch(id);
     const say = "one two three four five ".repeat(10);
-    await watch.send(planned({ say, call: "look" }, { call: "look" }).input);
+    await watch.send(toInput({ say, call: "look" }, { call: "look" }).input);
     await expect.poll(() => watch.view().live.text, inTime).toMatch(/^one/);
     await watch.send("Faster!");
     await expect.poll(() => watch.view().status, inTime).toBe("done");
     const [run] = await client.runs.list({ sessionId: id });
-    const facts = (await all(client.runs.events(run?.runId ?? ""))).filter(isFact);
+    const facts = (await collectEvents(client.runs.events(run?.runId ?? ""))).filter(isFact);
     expect(watch.view()).toEqual(buildView(facts));
     expect(facts.filter(({ type }) => type === "steered")).toHaveLength(1);
     watch.close();
   });
 
-  it("can be asked for less of the text", async () => {
+  it("can request less streamed text", async () => {
     const { client } = await serve();
-    const { runId } = await client.runs.start(planned({ say: "one two three ", call: "look" }));
-    const heard = await all(client.runs.events(runId, { stream: "final" }));
+    const { runId } = await client.runs.start(toInput({ say: "one two three ", call: "look" }));
+    const heard = await collectEvents(client.runs.events(runId, { stream: "final" }));
     const texts = heard.flatMap((event) => (event.type === "content_delta" ? event.delta : []));
     expect(texts).toEqual(["Done: seen"]);
   });

@@ -7,13 +7,13 @@ import type { Route } from "./routes/route.ts";
 import { formatRouteName, listRouteFields, validBodies } from "./testing/route-fields.ts";
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
 
-/** Checked to be the caller's before any handler is asked. */
+/** Ids whose owner is checked before any handler runs. */
 const owned = ["sessionId", "runId", "otherRunId"];
-/** Only ever inside of something that is owned. */
+/** Ids that only occur within owned data. */
 const inside = ["callId", "handle", "turn"];
-/** Of what all users share. */
+/** Names of data that all users share. */
 const shared = ["name", "model", "server"];
-/** Made into the id of a session of the caller's, whatever it says. */
+/** Ids that are hashed into a session id of the caller. */
 const derived = ["chatId"];
 
 const localKey = "canary-local-key-0123456789";
@@ -39,13 +39,13 @@ beforeAll(async () => {
   headers.local = { authorization: `Bearer ${localKey}` };
   for (const user of ["ada", "bob"])
     headers[user] = { authorization: `Bearer ${(await server.keys.create({ user })).secret}` };
-  ada = await made("ada", "canary-word of Ada");
-  await made("bob", "words of Bob");
+  ada = await createOwned("ada", "canary-word of Ada");
+  await createOwned("bob", "words of Bob");
 });
 afterAll(() => server.close(0));
 
-/** What somebody has: a session with a run that waits, and a large result. */
-async function made(user: string, input: string): Promise<Ids> {
+/** A user's data: a session with a waiting run and a large result. */
+async function createOwned(user: string, input: string): Promise<Ids> {
   const { runId, sessionId } = await (
     await server.send("POST", "/api/runs", { input }, headers[user])
   ).json();
@@ -57,12 +57,12 @@ async function made(user: string, input: string): Promise<Ids> {
   return { runId, otherRunId: runId, sessionId, callId: "c1", handle, turn: "1" };
 }
 
-const names = (route: Route) =>
-  listRouteFields(route).flatMap(({ name }) => (isOfProtocol(route, name) ? [] : [name]));
-const isAboutSomebody = (route: Route) => names(route).some((name) => owned.includes(name));
+const listNames = (route: Route) =>
+  listRouteFields(route).flatMap(({ name }) => (isProtocolField(route, name) ? [] : [name]));
+const isOwnedRoute = (route: Route) => listNames(route).some((name) => owned.includes(name));
 
-/** Each way to name these ids in a request to a route: all of them in the path, and one in the query or the body. */
-function requestsFor(route: Route, ids: Ids): { path: string; body: object | undefined }[] {
+/** Every way to pass these ids to a route: all in the path, plus one in the query or body. */
+function buildRequests(route: Route, ids: Ids): { path: string; body: object | undefined }[] {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(Reflect.get(ids, name) ?? name),
   );
@@ -80,7 +80,7 @@ function requestsFor(route: Route, ids: Ids): { path: string; body: object | und
     : requests;
 }
 
-async function everythingOfAda(): Promise<unknown> {
+async function readEverything(): Promise<unknown> {
   const { sessionId, runId, handle } = ada;
   return structuredClone([
     await store.read(sessionId),
@@ -98,7 +98,7 @@ const nowhere: Ids = {
 };
 
 describe("the table of routes", () => {
-  it("has no name in a path that nobody checks (A84)", () => {
+  it("has no unchecked id in a path (A84)", () => {
     for (const route of routes)
       for (const [, name = ""] of route.path.matchAll(/\{(\w+)\}/g)) {
         expect([...owned, ...inside, ...shared, ...derived], formatRouteName(route)).toContain(name);
@@ -106,34 +106,34 @@ describe("the table of routes", () => {
       }
   });
 
-  it("has no field that names something by an id which nobody checks (A84)", () => {
+  it("has no unchecked id in a field (A84)", () => {
     for (const route of routes)
       for (const { name, place } of listRouteFields(route))
-        if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isOfProtocol(route, name))
+        if (/id$|ids$|handle|owner|user|scope/i.test(name) && !isProtocolField(route, name))
           expect([...owned, ...inside, ...derived], `${place} of ${formatRouteName(route)}`).toContain(name);
   });
 
-  it("lets nobody but those who can say who they are in where something is owned (A84)", () => {
+  it("requires authentication wherever data has an owner (A84)", () => {
     for (const route of routes)
-      if (isAboutSomebody(route)) expect(route.access, formatRouteName(route)).not.toBe("anyone");
+      if (isOwnedRoute(route)) expect(route.access, formatRouteName(route)).not.toBe("anyone");
   });
 });
 
-/** Words of other protocols that name nothing here, or are read as a `runId` before they are checked. */
-function isOfProtocol({ path }: Route, name: string): boolean {
+/** Fields of other protocols that name nothing here, or become a `runId` before the check. */
+function isProtocolField({ path }: Route, name: string): boolean {
   if (path === "/v1/responses") return name === "previous_response_id";
   if (path === "/api/ui/chat") return ["id", "messageId"].includes(name);
   if (path === "/ag-ui") return ["threadId", "runId", "parentRunId"].includes(name);
   return path === "/v1/chat/completions" && ["user", "safety_identifier"].includes(name);
 }
 
-const about = routes.filter(isAboutSomebody).map((route) => [formatRouteName(route), route] as const);
+const about = routes.filter(isOwnedRoute).map((route) => [formatRouteName(route), route] as const);
 
-describe("to anybody but its user, what a user has is not there", () => {
+describe("data of a user does not exist for other users", () => {
   it.each(about)("%s (A84)", async (_, route) => {
-    const before = await everythingOfAda();
-    const others = requestsFor(route, nowhere);
-    for (const [index, { path, body }] of requestsFor(route, ada).entries())
+    const before = await readEverything();
+    const others = buildRequests(route, nowhere);
+    for (const [index, { path, body }] of buildRequests(route, ada).entries())
       for (const user of ["bob", "local"]) {
         const answer = await server.send(route.method, path, body, headers[user]);
         const text = await answer.text();
@@ -141,19 +141,19 @@ describe("to anybody but its user, what a user has is not there", () => {
         const other = others[index];
         const missing = await server.send(route.method, other?.path ?? "", other?.body, headers[user]);
         expect(missing.status).toBe(404);
-        // The same words, so that nobody learns which ids there are.
-        const neutral = (words: string, { sessionId, runId }: Ids) =>
+        // The same message, so that the response does not reveal which ids exist.
+        const maskIds = (words: string, { sessionId, runId }: Ids) =>
           words.replaceAll(sessionId, "ID").replaceAll(runId, "ID");
-        expect(neutral(text, ada)).toBe(neutral(await missing.text(), nowhere));
+        expect(maskIds(text, ada)).toBe(maskIds(await missing.text(), nowhere));
         expect([...answer.headers.keys()]).toEqual([...missing.headers.keys()]);
       }
-    expect(await everythingOfAda()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
   });
 
   it("while its user gets it, by the same requests (A84)", async () => {
     for (const [name, route] of about) {
       if (route.method !== "GET") continue;
-      for (const { path } of requestsFor(route, ada)) {
+      for (const { path } of buildRequests(route, ada)) {
         const answer = await server.send("GET", path, undefined, headers.ada);
         expect(answer.status, name).toBe(200);
         await answer.body?.cancel();
@@ -185,14 +185,14 @@ describe("to anybody but its user, what a user has is not there", () => {
     expect(own).toContain("canary-word");
   });
 
-  it("without a key at all, or with one of nobody's (A83)", async () => {
+  it("without a key, or with an unknown one (A83)", async () => {
     for (const [, route] of about)
-      for (const { path, body } of requestsFor(route, ada))
+      for (const { path, body } of buildRequests(route, ada))
         for (const given of [{}, { authorization: "Bearer cap_nobody_nothing" }])
           expect((await server.send(route.method, path, body, given)).status, path).toBe(401);
   });
 
-  it("whatever else a request says about who it is from (A85)", async () => {
+  it("whatever else a request claims about its sender (A85)", async () => {
     const path = `/api/sessions/${encodeURIComponent(ada.sessionId)}`;
     for (const name of ["x-user", "x-user-id", "x-forwarded-user", "x-scope", "x-openclaw-scopes"]) {
       const answer = await server.send("GET", path, undefined, { ...headers.bob, [name]: "ada" });
@@ -202,12 +202,12 @@ describe("to anybody but its user, what a user has is not there", () => {
 });
 
 it("ids that differ in case or normal form are other ids (A119)", async () => {
-  const variants = (id: string) =>
+  const listVariants = (id: string) =>
     [
       ...[id.toUpperCase(), `${id} `, ` ${id}`, `${id}\u0301`, `\u200b${id}`],
       ...[id.replace("s", "\u017f"), id.replace("~", "\uff5e"), id.replace("r", "\u0433")],
     ].filter((variant) => variant !== id);
-  for (const id of variants(ada.sessionId))
+  for (const id of listVariants(ada.sessionId))
     for (const path of ["", "/export", "/events"]) {
       const answer = await server.send(
         "GET",
@@ -217,7 +217,7 @@ it("ids that differ in case or normal form are other ids (A119)", async () => {
       );
       expect(answer.status, JSON.stringify(id)).toBe(404);
     }
-  for (const id of variants(ada.runId)) {
+  for (const id of listVariants(ada.runId)) {
     const answer = await server.send("POST", `/api/runs/${encodeURIComponent(id)}/cancel`, {}, headers.ada);
     expect(answer.status, JSON.stringify(id)).toBe(404);
   }

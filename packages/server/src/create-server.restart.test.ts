@@ -28,7 +28,7 @@ beforeAll(async () => {
   order = { store, port: 0, canary: join(folder, "canary") };
   server = await startServerWorker(order);
   order = { ...order, port: server.port };
-  // On a busy machine a server takes its time to come back.
+  // On a busy machine a server restarts slowly.
   client = createClient({ baseURL: server.url, retries: 20 });
 });
 
@@ -42,8 +42,8 @@ async function killAndRestart(): Promise<void> {
   server = await startServerWorker(order);
 }
 
-/** What the file has, read by somebody else. */
-async function storedFacts(sessionId: string): Promise<readonly Fact[]> {
+/** Reads the file from another process. */
+async function readStoredFacts(sessionId: string): Promise<readonly Fact[]> {
   const store = sqlite(join(folder, "store.db"));
   try {
     return await store.read(sessionId);
@@ -58,8 +58,8 @@ const longPlan: SlowPlan = Array.from({ length: 6 }, (_, turn) => ({
   call: "look" as const,
 }));
 
-/** All events, and whether something was ever shown twice. */
-async function listen(
+/** Collects all events, and texts that were shown twice. */
+async function collectEvents(
   events: AsyncIterable<Event>,
   onEvent?: () => void,
 ): Promise<{ heard: Event[]; doubled: string[] }> {
@@ -77,7 +77,7 @@ async function listen(
   return { heard, doubled };
 }
 
-/** Of a session, which has no end of its own. */
+/** A session's stream has no end. */
 async function* untilDone(events: AsyncIterable<Event>): AsyncGenerator<Event> {
   for await (const event of events) {
     yield event;
@@ -85,16 +85,16 @@ async function* untilDone(events: AsyncIterable<Event>): AsyncGenerator<Event> {
   }
 }
 
-it("after kill -9 in mid-run its listeners come back by themselves, and hear every fact once and the end (F81)", async () => {
+it("after kill -9 in mid-run readers reconnect by themselves, and get every fact once and the end (F81)", async () => {
   const runs = [await client.runs.start({ input: JSON.stringify(longPlan) })];
   runs.push(await client.runs.start({ input: JSON.stringify(longPlan) }));
   const states: ConnectionState["type"][] = [];
   let events = 0;
   const listening = runs.map(({ runId }) =>
-    listen(client.runs.events(runId, { onState: ({ type }) => states.push(type) }), () => events++),
+    collectEvents(client.runs.events(runId, { onState: ({ type }) => states.push(type) }), () => events++),
   );
   const [first] = runs;
-  listening.push(listen(untilDone(client.sessions.events(first?.sessionId ?? ""))));
+  listening.push(collectEvents(untilDone(client.sessions.events(first?.sessionId ?? ""))));
   for (let kills = 0; kills < 3; kills++) {
     const next = events + 1 + Math.floor(Math.random() * 12);
     await expect.poll(() => events, { interval: 5 }).toBeGreaterThanOrEqual(next);
@@ -102,7 +102,7 @@ it("after kill -9 in mid-run its listeners come back by themselves, and hear eve
   }
   const heard = await Promise.all(listening);
   for (const [index, { sessionId }] of [...runs, ...runs.slice(0, 1)].entries()) {
-    const stored = await storedFacts(sessionId);
+    const stored = await readStoredFacts(sessionId);
     const listener = heard[index];
     expect(listener?.heard.filter(isFact)).toEqual(stored);
     expect(listener?.doubled).toEqual([]);
@@ -115,7 +115,7 @@ it("after kill -9 in mid-run its listeners come back by themselves, and hear eve
   expect(states.filter((type) => type === "lost").length).toBeGreaterThanOrEqual(6);
 });
 
-it("a run is started once, whatever happens to the server while it is asked for (F84)", async () => {
+it("a run is started once, whatever happens to the server during the request (F84)", async () => {
   const input = JSON.stringify([{ say: "Hello." }]);
   const before = (await client.sessions.list()).length;
   const asked = Array.from({ length: 6 }, async (_, index) => {
@@ -129,13 +129,13 @@ it("a run is started once, whatever happens to the server while it is asked for 
   for (const { sessionId } of started) expect(await client.runs.list({ sessionId })).toHaveLength(1);
   expect((await client.sessions.list()).length).toBe(before + 6);
   for (const { runId } of started) {
-    const { heard } = await listen(client.runs.events(runId));
+    const { heard } = await collectEvents(client.runs.events(runId));
     expect(heard.at(-1)).toMatchObject({ type: "done", status: "done", text: "Hello." });
   }
 });
 
-/** What a run waits for when it has come to rest. */
-async function pendingOf(runId: string): Promise<{ after: number; callId: string; digest: string }> {
+/** Returns the pending call of a suspended run. */
+async function readPendingCall(runId: string): Promise<{ after: number; callId: string; digest: string }> {
   let after = 0;
   for await (const event of client.runs.events(runId, { untilRest: true }))
     if (isFact(event)) after = event.seq;
@@ -145,17 +145,17 @@ async function pendingOf(runId: string): Promise<{ after: number; callId: string
   return { after, callId, digest };
 }
 
-async function lastOf(events: AsyncIterable<Event>): Promise<Event | undefined> {
+async function readLast(events: AsyncIterable<Event>): Promise<Event | undefined> {
   let last: Event | undefined;
   for await (const event of events) last = event;
   return last;
 }
 
-it("calls that a page or a person must answer wait over a restart, and are answered while the server is away (S0-50, C-28)", async () => {
+it("calls that wait for a page or a user survive a restart, and are answered while the server is down (S0-50, C-28)", async () => {
   const onScreen = await client.runs.start({ input: JSON.stringify([{ call: "screen" }]) });
   const ofMoney = await client.runs.start({ input: JSON.stringify([{ call: "pay" }]) });
   const watch = client.watch(onScreen.sessionId);
-  const [screen, pay] = [await pendingOf(onScreen.runId), await pendingOf(ofMoney.runId)];
+  const [screen, pay] = [await readPendingCall(onScreen.runId), await readPendingCall(ofMoney.runId)];
   const other = client.runs.approve(ofMoney.runId, pay.callId, { digest: "of something else" });
   await expect(other).rejects.toMatchObject({ code: "approval_mismatch" });
   await server.kill();
@@ -167,16 +167,16 @@ it("calls that a page or a person must answer wait over a restart, and are answe
   ];
   server = await startServerWorker(order);
   await Promise.all(answered);
-  expect(await lastOf(client.runs.events(onScreen.runId, { after: screen.after }))).toMatchObject({
+  expect(await readLast(client.runs.events(onScreen.runId, { after: screen.after }))).toMatchObject({
     type: "done",
     text: "Done: The harbour.",
   });
-  expect(await lastOf(client.runs.events(ofMoney.runId, { after: pay.after }))).toMatchObject({
+  expect(await readLast(client.runs.events(ofMoney.runId, { after: pay.after }))).toMatchObject({
     type: "done",
     text: "Done: paid",
   });
   expect(readFileSync(order.canary, "utf8").match(/^pay /gm)).toHaveLength(1);
   await expect.poll(() => watch.view().status).toBe("done");
-  expect(watch.view()).toEqual(buildView(await storedFacts(onScreen.sessionId)));
+  expect(watch.view()).toEqual(buildView(await readStoredFacts(onScreen.sessionId)));
   watch.close();
 });

@@ -9,10 +9,10 @@ import type { SlowPlan } from "./testing/slow-agent.ts";
 import { type ServerProcess, startServerWorker } from "./testing/start-server-worker.ts";
 
 const words = "one two three four five six seven eight nine ten ";
-const planned = (...plan: SlowPlan) => ({ input: JSON.stringify(plan) });
+const toInput = (...plan: SlowPlan) => ({ input: JSON.stringify(plan) });
 
-/** Every event, until the end of the run. */
-async function all(events: AsyncIterable<Event>, hear?: (event: Event) => void): Promise<Event[]> {
+/** Collects every event until the end of the run. */
+async function collectEvents(events: AsyncIterable<Event>, hear?: (event: Event) => void): Promise<Event[]> {
   const heard: Event[] = [];
   for await (const event of events) {
     heard.push(event);
@@ -50,9 +50,9 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
     const far = () => clients[two] as Client;
 
     it(`streamed through ${there}, word by word, and steered`, async () => {
-      // The first message waits until it was heard, the last one until the run was steered.
+      // The first message waits for its reader, the last one for the steering message.
       const [heard, steered] = [join(folder, `heard-${one}`), join(folder, `steered-${one}`)];
-      const plan = planned(
+      const plan = toInput(
         { say: words, waitFor: heard, call: "look" },
         { say: words, call: "look" },
         { say: words, waitFor: steered, call: "look" },
@@ -69,9 +69,9 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
           .then(() => writeFileSync(steered, ""));
       };
       const [near, distant, ofSession] = await Promise.all([
-        all(here().runs.events(runId)),
-        all(far().runs.events(runId), steerOnce),
-        all(untilDone(far().sessions.events(sessionId))),
+        collectEvents(here().runs.events(runId)),
+        collectEvents(far().runs.events(runId), steerOnce),
+        collectEvents(untilDone(far().sessions.events(sessionId))),
       ]);
       await isTold;
       expect(near.at(-1)).toMatchObject({ type: "done", status: "done" });
@@ -79,15 +79,15 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
       expect(ofSession.filter(isFact)).toEqual(near.filter(isFact));
       expect(near.filter(({ type }) => type === "steered")).toHaveLength(1);
       expect(near.findLast(isFact)).toMatchObject({ text: expect.stringContaining("And mind the step.") });
-      // Words come while they are said: here all of them, there those that a fact has not overtaken.
-      expect(livesOf(near).filter((text) => text === words)).toHaveLength(3);
-      expect(livesOf(distant)).toContain(words);
+      // Deltas arrive live: all of them here, and there those that no fact has overtaken.
+      expect(joinDeltas(near).filter((text) => text === words)).toHaveLength(3);
+      expect(joinDeltas(distant)).toContain(words);
       expect(buildView(distant)).toEqual(buildView(near.filter(isFact)));
     });
 
     it(`shown through ${there} from the first word of a message to one who comes in the middle`, async () => {
       const heard = join(folder, `heard-in-the-middle-${one}`);
-      const plan = planned({ call: "look" }, { say: words.repeat(4), waitFor: heard, call: "look" });
+      const plan = toInput({ call: "look" }, { say: words.repeat(4), waitFor: heard, call: "look" });
       const { runId } = await here().runs.start(plan);
       for await (const { type } of far().runs.events(runId)) if (type === "content_delta") break;
       let view = emptyView;
@@ -103,15 +103,15 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
 
     it(`approved and denied through ${there}`, async () => {
       for (const isApproved of [true, false]) {
-        const { runId } = await here().runs.start(planned({ call: "pay" }));
-        const rest = await all(far().runs.events(runId, { untilRest: true }));
+        const { runId } = await here().runs.start(toInput({ call: "pay" }));
+        const rest = await collectEvents(far().runs.events(runId, { untilRest: true }));
         expect(rest.at(-1)?.type).toBe("waiting");
         const asked = rest.find((event) => event.type === "approval_required");
         if (asked?.type !== "approval_required") throw new Error("It has not asked.");
         const { callId, digest, seq } = asked;
         if (isApproved) await far().runs.approve(runId, callId, { digest });
         else await far().runs.deny(runId, callId, "Too dear.");
-        const end = await all(here().runs.events(runId, { after: seq }));
+        const end = await collectEvents(here().runs.events(runId, { after: seq }));
         expect(end.find(({ type }) => type === "approval_resolved")).toMatchObject({ approved: isApproved });
         const result = end.find(({ type }) => type === "tool_call_result");
         expect(result).toMatchObject({ status: isApproved ? "ok" : "denied" });
@@ -121,36 +121,36 @@ describe.skipIf(!findPostgresFolder())("two servers on one Postgres", () => {
     });
 
     it(`cancelled through ${there} in the middle of a sentence`, async () => {
-      const { runId } = await here().runs.start(planned({ say: words.repeat(100), call: "look" }));
+      const { runId } = await here().runs.start(toInput({ say: words.repeat(100), call: "look" }));
       let isTold: Promise<void> | undefined;
-      const heard = await all(far().runs.events(runId), ({ type }) => {
+      const heard = await collectEvents(far().runs.events(runId), ({ type }) => {
         if (type === "content_delta") isTold ??= far().runs.cancel(runId, "Enough.");
       });
       await isTold;
       expect(heard.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
-      expect(heard.filter(isFact)).toEqual((await all(here().runs.events(runId))).filter(isFact));
+      expect(heard.filter(isFact)).toEqual((await collectEvents(here().runs.events(runId))).filter(isFact));
     });
 
     it(`answered through ${there} when the client runs the tool (C-28)`, async () => {
-      const { runId } = await here().runs.start(planned({ call: "screen" }));
-      const rest = await all(far().runs.events(runId, { untilRest: true }));
+      const { runId } = await here().runs.start(toInput({ call: "screen" }));
+      const rest = await collectEvents(far().runs.events(runId, { untilRest: true }));
       const waiting = rest.findLast((event) => event.type === "waiting");
       if (waiting?.type !== "waiting") throw new Error("It does not wait.");
       await far().runs.answer(runId, waiting.callIds[0] ?? "", "The harbour.");
-      const end = await all(far().runs.events(runId, { after: waiting.seq }));
+      const end = await collectEvents(far().runs.events(runId, { after: waiting.seq }));
       expect(end.at(-1)).toMatchObject({ type: "done", text: "Done: The harbour." });
     });
   });
 
   it("the same request at both starts one run (F84)", async () => {
-    const request = { ...planned({ say: "Hello." }), key: "k" };
+    const request = { ...toInput({ say: "Hello." }), key: "k" };
     const started = await Promise.all([...clients, ...clients].map((client) => client.runs.start(request)));
     expect(new Set(started.map(({ runId }) => runId)).size).toBe(1);
   });
 });
 
 describe("two servers on one file of SQLite", () => {
-  it("asked for the same at once, many times, start one run, which does its work once (F84)", async () => {
+  it("many concurrent identical requests start one run, which does its work once (F84)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "capstan-two-servers-"));
     const canary = join(folder, "canary");
     const store = { type: "sqlite", file: join(folder, "store.db") } as const;
@@ -161,7 +161,7 @@ describe("two servers on one file of SQLite", () => {
         const answer = await fetch(`${servers[index % 2]?.url}/api/runs`, {
           method: "POST",
           headers: { "content-type": "application/json", "idempotency-key": "order-1" },
-          body: JSON.stringify(planned({ call: "look" })),
+          body: JSON.stringify(toInput({ call: "look" })),
         });
         return { status: answer.status, body: (await answer.json()) as { readonly runId: string } };
       });
@@ -169,7 +169,7 @@ describe("two servers on one file of SQLite", () => {
       expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(1);
       expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
       const client = createClient({ baseURL: servers[1].url });
-      const heard = await all(client.runs.events(answers[0]?.body.runId ?? ""));
+      const heard = await collectEvents(client.runs.events(answers[0]?.body.runId ?? ""));
       expect(heard.at(-1)).toMatchObject({ type: "done", status: "done" });
       expect(await client.sessions.list()).toHaveLength(1);
       expect(heard.filter(({ type }) => type === "run_start")).toHaveLength(1);
@@ -181,8 +181,8 @@ describe("two servers on one file of SQLite", () => {
   });
 });
 
-/** What was shown of messages while they were said. */
-function livesOf(events: readonly Event[]): string[] {
+/** Streamed texts. */
+function joinDeltas(events: readonly Event[]): string[] {
   const lives: string[] = [];
   let view = emptyView;
   for (const event of events) {
@@ -192,7 +192,7 @@ function livesOf(events: readonly Event[]): string[] {
   return lives;
 }
 
-/** Of a session, which has no end of its own. */
+/** A session's stream has no end. */
 async function* untilDone(events: AsyncIterable<Event>): AsyncGenerator<Event> {
   for await (const event of events) {
     yield event;

@@ -14,15 +14,15 @@ const stuck = defineTool({
 });
 const screen = defineTool({ name: "screen", description: "Runs at the client", input: {} });
 
-async function started(agent: string): Promise<string> {
+async function startAgentRun(agent: string): Promise<string> {
   const answer = await server.send("POST", "/api/runs", { input: "Go", agent });
   return (await answer.json()).runId;
 }
 
-const stateOf = async (runId: string) =>
+const readState = async (runId: string) =>
   (await (await server.send("GET", `/api/runs/${runId}`)).json()).state;
 
-it("while models, tools and clients are waited for, all other work goes on (S1-21)", async () => {
+it("while models, tools and clients are pending, all other work continues (S1-21)", async () => {
   const silent = scriptedModel(() => ({ text: "Well", hang: true }));
   const calling = (name: string) => scriptedModel(() => ({ calls: [{ name }] }));
   server = createTestServer({
@@ -35,16 +35,16 @@ it("while models, tools and clients are waited for, all other work goes on (S1-2
   });
   const waiting: string[] = [];
   for (const agent of ["silent", "stuck", "screen"])
-    for (let count = 0; count < 10; count++) waiting.push(await started(agent));
-  // And somebody who listens to each, and never reads.
+    for (let count = 0; count < 10; count++) waiting.push(await startAgentRun(agent));
+  // Each run also has a reader that never reads.
   const streams = await Promise.all(waiting.map((runId) => server.send("GET", `/api/runs/${runId}/events`)));
   for (let count = 0; count < 10; count++) {
-    const runId = await started("helper");
+    const runId = await startAgentRun("helper");
     const said = await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     expect(said).toContain("event: done");
     expect((await server.send("GET", "/api/health")).status).toBe(200);
   }
-  const states = await Promise.all(waiting.map(stateOf));
+  const states = await Promise.all(waiting.map(readState));
   expect(states.slice(0, 20)).toEqual(Array(20).fill("active"));
   expect(states).not.toContain("ended");
   await Promise.all(streams.map((stream) => stream?.body?.cancel()));

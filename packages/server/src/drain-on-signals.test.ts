@@ -26,13 +26,16 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const fileOf = () => join(folder, "store.db");
+const getStoreFile = () => join(folder, "store.db");
 
 async function serve(
   order: Partial<DrainOrder> = {},
   options: DrainWorkerOptions = {},
 ): Promise<DrainWorker> {
-  const one = await startDrainWorker({ file: fileOf(), patienceMs: 25_000, stepMs: 100, ...order }, options);
+  const one = await startDrainWorker(
+    { file: getStoreFile(), patienceMs: 25_000, stepMs: 100, ...order },
+    options,
+  );
   apart.push(one);
   return one;
 }
@@ -45,13 +48,13 @@ function start({ url }: DrainWorker, agent = "steps"): Promise<Response> {
   });
 }
 
-async function runOf(answer: Response): Promise<string> {
+async function readRunId(answer: Response): Promise<string> {
   expect(answer.status).toBe(201);
   return (await answer.json()).runId;
 }
 
-/** Waits until it works on a step. */
-async function atWork({ url }: DrainWorker, runId: string): Promise<void> {
+/** Waits until the run performs a step. */
+async function waitForStep({ url }: DrainWorker, runId: string): Promise<void> {
   const { body } = await fetch(`${url}/api/runs/${runId}/events`);
   let heard = "";
   for await (const piece of body ?? []) {
@@ -65,10 +68,10 @@ const isDone = async ({ url }: DrainWorker, runId: string) => {
   return run.state === "ended" && run.result.status === "done" && run.result.text === "Done.";
 };
 
-it("a server that is told to leave under load loses no run, no listener, and ends with 0 (F82)", async () => {
+it("a server that shuts down under load loses no run and no reader, and exits with 0 (F82)", async () => {
   const isAsked = join(folder, "asked");
   const first = await serve({ waitFor: isAsked });
-  const runs = await Promise.all(Array.from({ length: 20 }, async () => runOf(await start(first))));
+  const runs = await Promise.all(Array.from({ length: 20 }, async () => readRunId(await start(first))));
   const streams = await Promise.all(
     runs.slice(0, 5).map((id) => fetch(`${first.url}/api/runs/${id}/events`)),
   );
@@ -94,11 +97,11 @@ it("a server that is told to leave under load loses no run, no listener, and end
 
 it("a step that takes too long is left for another process, and the run is not lost (F82)", async () => {
   const one = await serve({ stepMs: 60_000, patienceMs: 300 });
-  const runId = await runOf(await start(one));
-  await atWork(one, runId);
+  const runId = await readRunId(await start(one));
+  await waitForStep(one, runId);
   one.child.kill("SIGINT");
   expect(await one.ended).toBe(0);
-  const store = sqlite(fileOf());
+  const store = sqlite(getStoreFile());
   const sessionId = (await store.findSession(runId)) ?? "";
   expect(await store.listRuns(sessionId)).toMatchObject([{ runId, state: "active" }]);
   await store.close();
@@ -106,7 +109,7 @@ it("a step that takes too long is left for another process, and the run is not l
 
 it("a second signal ends it at once (F82)", async () => {
   const one = await serve({ stepMs: 60_000 });
-  await atWork(one, await runOf(await start(one)));
+  await waitForStep(one, await readRunId(await start(one)));
   one.child.kill("SIGTERM");
   await expect.poll(async () => (await fetch(`${one.url}/api/health`)).status, patiently).toBe(503);
   one.child.kill("SIGTERM");
@@ -115,8 +118,8 @@ it("a second signal ends it at once (F82)", async () => {
 
 it("a run that takes nearly all memory ends neither the process nor the others; new ones wait (F83)", async () => {
   const one = await serve({ stepMs: 100 }, { flags: ["--max-old-space-size=320", "--expose-gc"] });
-  const other = await runOf(await start(one));
-  const greedy = await runOf(await start(one, "greedy"));
+  const other = await readRunId(await start(one));
+  const greedy = await readRunId(await start(one, "greedy"));
   await expect.poll(async () => (await start(one)).status, patiently).toBe(503);
   const refused = await (await start(one)).json();
   expect(refused.error).toMatchObject({ code: "overloaded", retryable: true });
@@ -129,7 +132,7 @@ it("a run that takes nearly all memory ends neither the process nor the others; 
 
 it("more connections than it may open files do not end it, nor the run it works on (F83)", async () => {
   const one = await serve({ stepMs: 500 }, { files: 64 });
-  const runId = await runOf(await start(one));
+  const runId = await readRunId(await start(one));
   const sockets = Array.from({ length: 150 }, () =>
     connect(Number(new URL(one.url).port), "127.0.0.1").on("error", () => undefined),
   );

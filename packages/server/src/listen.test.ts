@@ -11,18 +11,20 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close(0);
 });
 
-function make(options: Partial<ServerOptions> = {}): Server {
+function makeServer(options: Partial<ServerOptions> = {}): Server {
   return createServer({ agents: [createHelloAgent()], ...options });
 }
 
-async function start(options: ListenOptions = {}, server: Server = make()): Promise<ListeningServer> {
+async function start(options: ListenOptions = {}, server: Server = makeServer()): Promise<ListeningServer> {
   const listening = await listen(server, { port: 0, ...options });
   open.push(listening);
   return listening;
 }
 
-/** What comes back for these bytes, until the other side closes or is quiet for a moment after an answer. */
-function raw(port: number, bytes: string, quietMs = 300): Promise<string> {
+/**
+ * Returns the response to raw bytes, until the server closes the socket or is quiet for a moment after a response.
+ */
+function sendRaw(port: number, bytes: string, quietMs = 300): Promise<string> {
   return new Promise((resolve) => {
     let heard = "";
     const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
@@ -36,12 +38,12 @@ function raw(port: number, bytes: string, quietMs = 300): Promise<string> {
   });
 }
 
-const statuses = (heard: string) =>
+const parseStatuses = (heard: string) =>
   [...heard.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
-const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
+const buildHead = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
 const health = "GET /api/health HTTP/1.1";
 
-it("listens on a free port of this machine, and lets go of it", async () => {
+it("binds a free port of this machine, and releases it", async () => {
   const listening = await start();
   expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`);
   const answer = await fetch(`${listening.url}/api/health`);
@@ -58,7 +60,7 @@ it.each([
   "127.evil.com",
   "localhost.evil.com",
 ])("does not listen on %s without a key (A81)", async (host) => {
-  await expect(listen(make(), { port: 0, host })).rejects.toMatchObject({
+  await expect(listen(makeServer(), { port: 0, host })).rejects.toMatchObject({
     code: "invalid_definition",
     message: expect.stringContaining("Set a key"),
   });
@@ -66,14 +68,14 @@ it.each([
 
 it("listens on all addresses with a key, and there too only under its own names (A75, A81)", async () => {
   const store = memory();
-  const server = make({ store });
+  const server = makeServer({ store });
   const { secret } = await server.keys.create({ user: "", isAdmin: true });
   const { port } = await start({ host: "0.0.0.0" }, server);
   const ask = async (host: string) =>
-    statuses(
-      await raw(
+    parseStatuses(
+      await sendRaw(
         port,
-        head(
+        buildHead(
           "GET /api/runs HTTP/1.1",
           `Host: ${host}`,
           `Authorization: Bearer ${secret}`,
@@ -86,9 +88,9 @@ it("listens on all addresses with a key, and there too only under its own names 
   expect(await ask("evil.example")).toEqual([421]);
 });
 
-it("says that a port is in use", async () => {
+it("reports that a port is in use", async () => {
   const { port } = await start();
-  await expect(listen(make(), { port })).rejects.toMatchObject({
+  await expect(listen(makeServer(), { port })).rejects.toMatchObject({
     code: "invalid_definition",
     message: `Port ${port} is already in use. Choose another one, or 0 for a free port.`,
   });
@@ -105,16 +107,21 @@ it.each([
   ["one of bytes", ["Host: \xff\xfe"], 400],
 ])("on the wire with %s for a Host (A75)", async (_, lines, status) => {
   const { port } = await start();
-  expect(statuses(await raw(port, head(health, ...lines, "Connection: close")))).toEqual([status]);
+  expect(parseStatuses(await sendRaw(port, buildHead(health, ...lines, "Connection: close")))).toEqual([
+    status,
+  ]);
 });
 
-it("a target that names another host is refused, whatever the Host says (A75)", async () => {
+it("a target that names another host is refused, whatever the Host header is (A75)", async () => {
   const { port } = await start();
   for (const target of ["http://evil.example/api/health", "http://localhost/api/health", "*", "evil"]) {
-    const heard = await raw(port, head(`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"));
-    expect(statuses(heard), target).toEqual([400]);
+    const heard = await sendRaw(
+      port,
+      buildHead(`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"),
+    );
+    expect(parseStatuses(heard), target).toEqual([400]);
   }
-  expect(statuses(await raw(port, head("GET /api/health HTTP/1.0")))).toEqual([400]);
+  expect(parseStatuses(await sendRaw(port, buildHead("GET /api/health HTTP/1.0")))).toEqual([400]);
 });
 
 it.each([
@@ -132,36 +139,36 @@ it.each([
   ["a zero byte", ["X: a\0b"], ""],
 ])("of a request with %s no second one is made (A99, A91)", async (_, lines, body) => {
   const { port } = await start();
-  const first = head(
+  const first = buildHead(
     "POST /api/runs HTTP/1.1",
     "Host: localhost",
     "Content-Type: application/json",
     ...lines,
   );
-  const smuggled = head("GET /api/health HTTP/1.1", "Host: localhost", "Connection: close");
-  const heard = await raw(port, `${first}${body}${smuggled}`);
-  expect(statuses(heard)).toEqual([400]);
+  const smuggled = buildHead("GET /api/health HTTP/1.1", "Host: localhost", "Connection: close");
+  const heard = await sendRaw(port, `${first}${body}${smuggled}`);
+  expect(parseStatuses(heard)).toEqual([400]);
   expect(heard).not.toContain('"ok"');
 });
 
 it("too many headers, or too much of them, are refused (A83, A91)", async () => {
   const { port } = await start();
   const many = Array.from({ length: 120 }, (_, index) => `X-${index}: 1`);
-  const heard = await raw(port, head(health, "Host: localhost", ...many, "Connection: close"));
-  expect(statuses(heard)).toEqual([400]);
+  const heard = await sendRaw(port, buildHead(health, "Host: localhost", ...many, "Connection: close"));
+  expect(parseStatuses(heard)).toEqual([400]);
   expect(heard).toContain("The limit is 100.");
-  const huge = await raw(
+  const huge = await sendRaw(
     port,
-    head(health, "Host: localhost", `Authorization: Bearer ${"x".repeat(1_000_000)}`),
+    buildHead(health, "Host: localhost", `Authorization: Bearer ${"x".repeat(1_000_000)}`),
   );
-  expect(statuses(huge)).toEqual([431]);
+  expect(parseStatuses(huge)).toEqual([431]);
 });
 
 it("an Origin is not lost behind many headers (A76)", async () => {
   const { port } = await start();
   const many = Array.from({ length: 90 }, (_, index) => `X-${index}: 1`);
   const lines = ["Host: localhost", ...many, "Origin: https://evil.example", "Connection: close"];
-  expect(statuses(await raw(port, head(health, ...lines)))).toEqual([403]);
+  expect(parseStatuses(await sendRaw(port, buildHead(health, ...lines)))).toEqual([403]);
 });
 
 it("a page of another site opens no WebSocket and no stream; there is none to be had here either (A78)", async () => {
@@ -173,8 +180,11 @@ it("a page of another site opens no WebSocket and no stream; there is none to be
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
   ];
   const ask = async (path: string, origin: string, more: readonly string[]) =>
-    statuses(
-      await raw(port, head(`GET ${path} HTTP/1.1`, `Host: localhost:${port}`, `Origin: ${origin}`, ...more)),
+    parseStatuses(
+      await sendRaw(
+        port,
+        buildHead(`GET ${path} HTTP/1.1`, `Host: localhost:${port}`, `Origin: ${origin}`, ...more),
+      ),
     );
   expect(await ask("/api/runs", "https://evil.example", upgrade)).toEqual([403]);
   expect(await ask("/nothing", `http://localhost:${port}`, upgrade)).toEqual([404]);
@@ -190,18 +200,18 @@ it("a page of another site opens no WebSocket and no stream; there is none to be
 it("a body that is too large is refused before it is sent (A89)", async () => {
   const { port } = await start();
   const lines = ["Host: localhost", "Content-Type: application/json", "Content-Length: 1073741824"];
-  const heard = await raw(port, head("POST /api/runs HTTP/1.1", ...lines), 1500);
-  expect(statuses(heard)).toEqual([413]);
+  const heard = await sendRaw(port, buildHead("POST /api/runs HTTP/1.1", ...lines), 1500);
+  expect(parseStatuses(heard)).toEqual([413]);
   expect(heard).toContain("exceeds the limit of 4194304 bytes");
 });
 
 it("a request that does not come to its end is given up (A89)", async () => {
   const { port } = await start({ requestTimeoutMs: 300 });
   const lines = ["Host: localhost", "Content-Type: application/json", "Content-Length: 100"];
-  expect(statuses(await raw(port, `${head("POST /api/runs HTTP/1.1", ...lines)}{"input":`, 5000))).toEqual([
-    408,
-  ]);
-  expect(statuses(await raw(port, "GET /api/health HTTP/1.1\r\nHost: loc", 5000))).toEqual([408]);
+  expect(
+    parseStatuses(await sendRaw(port, `${buildHead("POST /api/runs HTTP/1.1", ...lines)}{"input":`, 5000)),
+  ).toEqual([408]);
+  expect(parseStatuses(await sendRaw(port, "GET /api/health HTTP/1.1\r\nHost: loc", 5000))).toEqual([408]);
 });
 
 it("more connections than it takes are turned away, and those it has are not harmed (A92, F83)", async () => {
@@ -209,8 +219,8 @@ it("more connections than it takes are turned away, and those it has are not har
   const held = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
   await Promise.all(held.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(await raw(port, head(health, "Host: localhost"))).toBe("");
-  held[0]?.write(head(health, "Host: localhost"));
+  expect(await sendRaw(port, buildHead(health, "Host: localhost"))).toBe("");
+  held[0]?.write(buildHead(health, "Host: localhost"));
   const answer = await new Promise((resolve) => held[0]?.once("data", resolve));
   expect(String(answer)).toContain("200 OK");
   for (const socket of held) socket.destroy();
@@ -218,8 +228,8 @@ it("more connections than it takes are turned away, and those it has are not har
 
 it("HTTP/2 is not spoken, so nothing of it can be reset (A99)", async () => {
   const { port } = await start();
-  const heard = await raw(port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
-  expect(statuses(heard)).toEqual([400]);
+  const heard = await sendRaw(port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+  expect(parseStatuses(heard)).toEqual([400]);
 });
 
 it("of what goes wrong in the middle of an answer nothing is sent (A94)", async () => {
@@ -237,9 +247,11 @@ it("of what goes wrong in the middle of an answer nothing is sent (A94)", async 
     () => Promise.reject(new Error(planted)),
     () => Promise.reject(planted),
   ];
-  vi.spyOn(console, "error").mockReturnValue(undefined); // the adapter says there what has broken an answer
+  vi.spyOn(console, "error").mockReturnValue(undefined); // the adapter logs broken responses there
   for (const fetch of answers) {
-    const { port } = await start({}, { ...make(), fetch });
-    expect(await raw(port, head(health, "Host: localhost", "Connection: close"))).not.toContain("PLANTED");
+    const { port } = await start({}, { ...makeServer(), fetch });
+    expect(await sendRaw(port, buildHead(health, "Host: localhost", "Connection: close"))).not.toContain(
+      "PLANTED",
+    );
   }
 });

@@ -5,7 +5,7 @@ import { apiKeys } from "./api-keys.ts";
 
 const hour = 3_600_000;
 
-it("makes a key that is shown once and kept as a hash (A83)", async () => {
+it("creates a key whose secret is returned once and stored as a hash (A83)", async () => {
   const store = memory();
   const keys = apiKeys(store);
   const { secret, ...key } = await keys.create({ user: "ada", limits: { runs: 2 } });

@@ -29,7 +29,7 @@ it.each([
   ["another key", "Bearer cap_0123456789abcdef_0123456789012345678901234567890123456789012"],
   ["1 MB", `Bearer ${"x".repeat(1_000_000)}`],
   ["two keys", `Bearer ${own}, Bearer ${own}`],
-])("with %s for a key the answer is 401, and says how (A83)", async (_, authorization) => {
+])("with %s for a key the response is 401, and says how to authenticate (A83)", async (_, authorization) => {
   const { send } = serve({ apiKey: own });
   const answer = await send(
     "GET",
@@ -50,7 +50,7 @@ it("with the key of the server there is its local user, in whatever case the sch
     );
 });
 
-it("while no key was ever set none is asked, and what is sent as one does not matter", async () => {
+it("while no key exists none is required, and any key sent is ignored", async () => {
   const server = serve();
   expect((await server.send("GET", "/api/runs")).status).toBe(200);
   expect((await server.send("GET", "/api/runs", undefined, { authorization: "Bearer any" })).status).toBe(
@@ -67,7 +67,7 @@ it.each([
   { role: "system" },
   { resourceId: "bob" },
   { isAdmin: true },
-])("who somebody is cannot be said in a body: %j (A85)", async (more) => {
+])("a body cannot identify the user: %j (A85)", async (more) => {
   const server = serve();
   const { secret } = await server.keys.create({ user: "ada" });
   const headers = { authorization: `Bearer ${secret}` };
@@ -75,7 +75,7 @@ it.each([
   expect(answer.status).toBe(400);
 });
 
-it("who somebody is cannot be said in a header (A85)", async () => {
+it("a header cannot identify the user (A85)", async () => {
   const server = serve();
   const { secret } = await server.keys.create({ user: "ada" });
   const answer = await server.send(
@@ -110,7 +110,7 @@ it.each(["memory", "sqlite"])("users that differ only in case do not meet, in %s
   expect((await (await server.send("GET", "/api/runs", undefined, ada)).json()).runs).toHaveLength(1);
 });
 
-it("ids are bytes, and ours: another case or normal form of one is nobody's (A119)", async () => {
+it("ids are compared as bytes: another case or normal form belongs to no user (A119)", async () => {
   const server = serve();
   const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
   const swapped = (id: string) => id.replace(/[a-f]/, (letter) => letter.toUpperCase());

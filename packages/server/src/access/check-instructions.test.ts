@@ -4,7 +4,10 @@ import { expect, it } from "vitest";
 import { createTestServer } from "../testing/test-server.ts";
 import { checkInstructions } from "./check-instructions.ts";
 
-function agent(instructions: string, more: { handoffs?: () => readonly Agent[]; name?: string } = {}): Agent {
+function createAgent(
+  instructions: string,
+  more: { handoffs?: () => readonly Agent[]; name?: string } = {},
+): Agent {
   return defineAgent({ name: "helper", model: scriptedModel([]), instructions, ...more });
 }
 
@@ -19,7 +22,7 @@ it.each([
   "Ask postgres://admin:pa55word@db.internal/x",
   "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
 ])("something like a key in instructions is warned of: %s (A114)", (instructions) => {
-  const [warning, ...others] = checkInstructions([agent(instructions)]);
+  const [warning, ...others] = checkInstructions([createAgent(instructions)]);
   expect(others).toEqual([]);
   expect(warning?.message).toContain('"helper"');
   for (const word of instructions.split(/\s/).filter((one) => /\d/.test(one)))
@@ -33,13 +36,13 @@ it.each([
   "Sessions look like ses_01234567-89ab-cdef-0123-456789abcdef.",
   "Write to support@example.com or see https://example.com/a:b.",
 ])("a plain text is not: %s (A114)", (instructions) => {
-  expect(checkInstructions([agent(instructions)])).toEqual([]);
+  expect(checkInstructions([createAgent(instructions)])).toEqual([]);
 });
 
 it("the log of a server has the warning when it starts, also for agents that are handed over to (A114)", async () => {
   const log: unknown[] = [];
-  const second: Agent = agent("Use AKIAIOSFODNN7EXAMPLE.", { name: "second", handoffs: () => [first] });
-  const first: Agent = agent("Help.", { handoffs: () => [second] });
+  const second: Agent = createAgent("Use AKIAIOSFODNN7EXAMPLE.", { name: "second", handoffs: () => [first] });
+  const first: Agent = createAgent("Help.", { handoffs: () => [second] });
   const server = createTestServer({ agents: [first], onError: (error) => log.push(error) });
   expect(log).toMatchObject([{ code: "security", message: expect.stringContaining('"second"') }]);
   await server.close(0);

@@ -9,17 +9,17 @@ import { createDailyBudget } from "./daily-budget.ts";
 
 const noon = Date.UTC(2026, 0, 31, 12);
 const hour = 3_600_000;
-const caller = (limits: Partial<Caller["limits"]>): Caller => ({
+const createCaller = (limits: Partial<Caller["limits"]>): Caller => ({
   ...{ user: "ada", scope: "ada", isAdmin: false },
   limits: { ...defaultLimits, ...limits },
 });
-const used = (tokens: number, cost = 0) => ({ inputTokens: tokens, outputTokens: 0, cost });
+const createUsage = (tokens: number, cost = 0) => ({ inputTokens: tokens, outputTokens: 0, cost });
 
 it("lowers a budget to what is left of the day, and never raises one (A92)", async () => {
   const spent = createDailyBudget(memory(), () => noon);
-  const ada = caller({ tokensPerDay: 100, costPerDay: 5 });
-  await spent.addUsage("ada", used(30, 1));
-  await spent.addUsage("bob", used(100, 5));
+  const ada = createCaller({ tokensPerDay: 100, costPerDay: 5 });
+  await spent.addUsage("ada", createUsage(30, 1));
+  await spent.addUsage("bob", createUsage(100, 5));
   expect(await spent.clampPolicy(ada, { maxTurns: 3 })).toEqual({
     maxTurns: 3,
     budget: { tokens: 70, cost: 4 },
@@ -28,11 +28,11 @@ it("lowers a budget to what is left of the day, and never raises one (A92)", asy
   expect(await spent.clampPolicy(ada, asked)).toEqual({ budget: { tokens: 10, cost: 4, seconds: 9 } });
 });
 
-it("with nothing left it says until when, and the next day begins anew (A92)", async () => {
+it("a used-up budget is refused with the time of its reset, and the next day starts at zero (A92)", async () => {
   let now = noon;
   const spent = createDailyBudget(memory(), () => now);
-  const ada = caller({ costPerDay: 5 });
-  await spent.addUsage("ada", used(1, 6));
+  const ada = createCaller({ costPerDay: 5 });
+  await spent.addUsage("ada", createUsage(1, 6));
   await expect(spent.clampPolicy(ada, {})).rejects.toMatchObject({
     code: "rate_limited",
     message: "Daily limit reached ($5). It resets at midnight UTC.",
@@ -44,14 +44,16 @@ it("with nothing left it says until when, and the next day begins anew (A92)", a
 
 it("who has no limit is not looked up", async () => {
   const store = { ...memory(), record: () => Promise.reject(new Error("looked up")) };
-  expect(await createDailyBudget(store).clampPolicy(caller({}), { maxTurns: 3 })).toEqual({ maxTurns: 3 });
+  expect(await createDailyBudget(store).clampPolicy(createCaller({}), { maxTurns: 3 })).toEqual({
+    maxTurns: 3,
+  });
 });
 
 it("counts all of what several processes add at once, in one record for a day and user (A92)", async () => {
   const store = sqlite(":memory:");
   const processes = Array.from({ length: 4 }, () => createDailyBudget(store, () => noon));
   await Promise.all(
-    processes.flatMap((one) => Array.from({ length: 25 }, () => one.addUsage("ada", used(2, 0.5)))),
+    processes.flatMap((one) => Array.from({ length: 25 }, () => one.addUsage("ada", createUsage(2, 0.5)))),
   );
   const records = await store.listRecords("spent");
   expect(records.map(({ id, body }) => [id, body])).toEqual([["2026-01-31 ada", { tokens: 200, cost: 50 }]]);
@@ -105,5 +107,5 @@ it("a user has so many streams and runs at a time; what one gives back another c
   expect((await server.send("HEAD", `/api/runs/${runId}/events`)).status).toBe(429);
   await streams[0]?.body?.cancel();
   expect((await server.send("HEAD", `/api/runs/${runId}/events`)).status).toBe(200);
-  expect((await listen()).status).toBe(200); // HEAD has kept none
+  expect((await listen()).status).toBe(200); // HEAD released its place
 });

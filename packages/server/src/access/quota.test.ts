@@ -6,7 +6,7 @@ import { createTestServer, type TestServer } from "../testing/test-server.ts";
 let server: TestServer;
 afterEach(() => server.close(0));
 
-it("new work is refused while the memory is nearly full, and what runs goes on (F83)", async () => {
+it("new work is refused while memory is nearly full, and active runs continue (F83)", async () => {
   let memoryInUse = 0.5;
   const ready = Promise.withResolvers<void>();
   const model = scriptedModel(() => ({ text: "Done.", delayMs: 1 }), { wait: () => ready.promise });
@@ -25,7 +25,7 @@ it("new work is refused while the memory is nearly full, and what runs goes on (
   expect((await server.send("POST", "/api/runs", { input: "Hello" })).status).toBe(201);
 });
 
-it("a process takes so many runs and no more, whoever asks (F83)", async () => {
+it("a process limits its active runs across all users (F83)", async () => {
   const model = scriptedModel(() => ({ text: "…", hang: true }), { record: false });
   server = createTestServer({ agents: [defineAgent({ name: "helper", model })], maxRuns: 2 });
   const start = async () => (await server.send("POST", "/api/runs", { input: "Hello" })).status;

@@ -19,7 +19,7 @@ export function createQuota(): Quota {
   const totals = { streams: 0, runs: 0 };
   const buildKey = (scope: string, what: string) => `${what} ${scope}`;
 
-  function count(scope: string, what: "streams" | "runs"): () => void {
+  function add(scope: string, what: "streams" | "runs"): () => void {
     const key = buildKey(scope, what);
     counts.set(key, (counts.get(key) ?? 0) + 1);
     totals[what]++;
@@ -34,11 +34,11 @@ export function createQuota(): Quota {
     };
   }
   return {
-    add: count,
+    add,
     getTotal: (what) => totals[what],
     acquire({ scope, limits }, what) {
       const before = counts.get(buildKey(scope, what)) ?? 0;
-      if (before < limits[what]) return count(scope, what);
+      if (before < limits[what]) return add(scope, what);
       const message = `You have ${before} open ${what}, which is the limit. End one, or wait.`;
       throw new AgentError("rate_limited", message, { retryAfterMs: 5000 });
     },

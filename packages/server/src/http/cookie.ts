@@ -1,7 +1,7 @@
 // Hand-written instead of `hono/cookie`, whose parser keeps one of two cookies with the same name: such a request must be
 // refused, because a page on a sibling host may have planted one of them. Its serializer orders the attributes differently.
 
-/** Returns the sign-in token, undefined if there is none or more than one. */
+/** Returns the sign-in token, undefined without exactly one cookie. */
 export function readCookie(request: Request): string | undefined {
   const all = (request.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
   const known = isHttps(request)

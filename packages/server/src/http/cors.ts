@@ -10,7 +10,7 @@ export interface Cors {
 }
 
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** Headers of this API, and those that clients of the protocols send. */
+/** Headers of this API and of the protocols. */
 const allowedHeaders: readonly string[] = [
   ...["authorization", "content-type", "accept", "idempotency-key", "last-event-id", "user-agent"],
   ...["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "a2a-version", "a2a-extensions"],

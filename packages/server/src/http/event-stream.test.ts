@@ -11,12 +11,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const delta = (text: string): Delta => ({
+const createDelta = (text: string): Delta => ({
   ...{ type: "content_delta", delta: text, runId: "r1", sessionId: "s1", agent: "a", turn: 1 },
 });
 
-/** Events that are there when they are put, and what became of their reader. */
-function source() {
+/** A controllable source of events that records what its reader does. */
+function createSource() {
   const ready: Event[] = [];
   let wake: () => void = () => undefined;
   let isReturned = false;
@@ -42,7 +42,7 @@ function source() {
   return { events, put, isReturned: () => isReturned };
 }
 
-function opened(events: ReturnType<typeof source>["events"], leaving = new AbortController()) {
+function openStream(events: ReturnType<typeof createSource>["events"], leaving = new AbortController()) {
   let closed = 0;
   const response = streamEvents({ events, shutdownSignal: leaving.signal, onClose: () => (closed += 1) });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -52,31 +52,31 @@ function opened(events: ReturnType<typeof source>["events"], leaving = new Abort
 
 describe("a stream of events", () => {
   it("keeps its connection open with a comment when nothing happens", async () => {
-    const { events, put } = source();
-    const { read, reader } = opened(events);
+    const { events, put } = createSource();
+    const { read, reader } = openStream(events);
     const first = read();
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await first).toBe(": still here\n\n");
     const second = read();
-    put(delta("x"));
-    expect(await second).toBe(formatEventFrame(delta("x")));
+    put(createDelta("x"));
+    expect(await second).toBe(formatEventFrame(createDelta("x")));
     await reader.cancel();
   });
 
   it("has one timer with all others of its server, and none when they are over", async () => {
     const leaving = new AbortController();
-    const streams = Array.from({ length: 50 }, () => opened(source().events, leaving));
+    const streams = Array.from({ length: 50 }, () => openStream(createSource().events, leaving));
     expect(vi.getTimerCount()).toBe(1);
     for (const { reader } of streams) await reader.cancel();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("that nobody reads for a minute is dropped, and gives back its place (F80)", async () => {
-    const { events, put, isReturned } = source();
-    const { read, reader, closed } = opened(events);
-    put(delta("x"));
+  it("is dropped when it is not read for a minute, and releases its place (F80)", async () => {
+    const { events, put, isReturned } = createSource();
+    const { read, reader, closed } = openStream(events);
+    put(createDelta("x"));
     await read();
-    put(delta("y"));
+    put(createDelta("y"));
     await vi.advanceTimersByTimeAsync(45_000);
     expect(closed()).toBe(0);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -87,8 +87,8 @@ describe("a stream of events", () => {
   });
 
   it("that is read is not dropped, however long nothing happens", async () => {
-    const { events } = source();
-    const { read, closed, reader } = opened(events);
+    const { events } = createSource();
+    const { read, closed, reader } = openStream(events);
     for (let count = 0; count < 20; count += 1) {
       const next = read();
       await vi.advanceTimersByTimeAsync(15_000);
@@ -99,8 +99,8 @@ describe("a stream of events", () => {
   });
 
   it("whose answer was never read at all is dropped too (F79)", async () => {
-    const { events } = source();
-    const { closed } = opened(events);
+    const { events } = createSource();
+    const { closed } = openStream(events);
     await vi.advanceTimersByTimeAsync(75_000);
     expect(closed()).toBe(1);
   });
@@ -108,20 +108,20 @@ describe("a stream of events", () => {
   it("writes together what is ready together", async () => {
     const store = memory();
     const lease = await store.lease("s1", "writer", 60_000);
-    const fact = { ...delta(""), type: "warning" as const, code: "a", message: "a", at: 1 };
+    const fact = { ...createDelta(""), type: "warning" as const, code: "a", message: "a", at: 1 };
     if (lease)
       await store.append(
         ["1", "2", "3"].map((id) => ({ ...fact, id })),
         { expected: 0, lease },
       );
     const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: maxUnread });
-    const { read, reader } = opened(events as never);
+    const { read, reader } = openStream(events as never);
     expect((await read()).match(/^id: /gm)).toHaveLength(3);
     const next = read();
     await new Promise((resolve) => setTimeout(resolve, 5));
     store.publish("s1", [
-      { after: 3, delta: delta("x") },
-      { after: 3, delta: delta("y") },
+      { after: 3, delta: createDelta("x") },
+      { after: 3, delta: createDelta("y") },
     ]);
     expect((await next).match(/^event: content_delta/gm)).toHaveLength(2);
     await reader.cancel();
@@ -130,13 +130,13 @@ describe("a stream of events", () => {
   it("ends for one who is too far behind, who may come back behind its last fact (F80)", async () => {
     const store = memory();
     const events = subscribe(store, { sessionId: "s1" }, { maxBuffered: maxUnread });
-    const { read, reader } = opened(events as never);
+    const { read, reader } = openStream(events as never);
     const first = read();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    store.publish("s1", [{ after: 0, delta: delta("one") }]);
+    store.publish("s1", [{ after: 0, delta: createDelta("one") }]);
     await first;
     for (let count = 0; count < 100; count += 1)
-      store.publish("s1", [{ after: 0, delta: delta("x".repeat(20_000)) }]);
+      store.publish("s1", [{ after: 0, delta: createDelta("x".repeat(20_000)) }]);
     const problem = await read();
     expect(problem).toContain("event: stream_error");
     expect(JSON.parse(problem.split("data: ")[1] ?? "")).toEqual({ code: "aborted", retryable: true });
@@ -144,26 +144,26 @@ describe("a stream of events", () => {
   });
 
   it("serialises an event once for all its readers", async () => {
-    const said = delta("x");
+    const said = createDelta("x");
     let asked = 0;
     const counted = Object.assign(Object.create({ toJSON: () => ({ asked: ++asked }) }), said);
     expect(formatEventFrame(counted)).toBe(formatEventFrame(counted));
     expect(asked).toBe(1);
   });
 
-  it("ends with a code and no words when the store fails", async () => {
+  it("ends with a code and no message when the store fails", async () => {
     const events = { next: () => Promise.reject(new Error("disk /dev/sda1 on fire")) };
-    const { read, closed } = opened(events as never);
+    const { read, closed } = openStream(events as never);
     const text = await read();
     expect(text).toBe('event: stream_error\ndata: {"code":"internal","retryable":true}\n\n');
     expect(closed()).toBe(1);
   });
 
-  it("of a server that has left says so at once (F82)", async () => {
+  it("reports a shutdown immediately (F82)", async () => {
     const leaving = new AbortController();
     leaving.abort();
-    const { events } = source();
-    const { read, closed, reader } = opened(events, leaving);
+    const { events } = createSource();
+    const { read, closed, reader } = openStream(events, leaving);
     expect(await read()).toContain("event: server_draining");
     expect((await reader.read()).done).toBe(true);
     expect(closed()).toBe(1);

@@ -24,7 +24,7 @@ it("keeps a silent connection open with comments, and closes once", async () => 
   await expect.poll(() => closed).toEqual(["closed"]);
 });
 
-it("tells when the client has gone before the end", async () => {
+it("reports a client that disconnects before the end", async () => {
   const told: string[] = [];
   async function* frames() {
     yield "data: a\n\n";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createGuard, type GuardOptions } from "./guard.ts";
 
-function codeOf(
+function readCode(
   headers: Record<string, string>,
   { url = "http://127.0.0.1:4680/api/runs", method = "GET", ...options }: Asked = {},
 ): string {
@@ -23,7 +23,7 @@ it.each([
   ["localhost", "in"],
   ["LOCALHOST:80", "in"],
   ["[::1]:4680", "in"],
-  ["192.168.7.9:4680", "in"], // the address it came to
+  ["192.168.7.9:4680", "in"], // the address that received it
   ["192.168.7.8", "misdirected"],
   ["evil.example", "misdirected"],
   ["localhost.evil.com", "misdirected"],
@@ -53,19 +53,19 @@ it.each([
   ["[fe80::1%lo]", "misdirected"],
   ["sub.localhost", "misdirected"],
 ])("Host %s: %s (A75)", (host, expected) => {
-  expect(codeOf({ host })).toBe(expected);
+  expect(readCode({ host })).toBe(expected);
 });
 
-it("checks the Host and the address of a request, whichever says something else (A75)", () => {
-  expect(codeOf({ host: "127.0.0.1" }, { url: "http://evil.example/api/runs" })).toBe("misdirected");
-  expect(codeOf({}, { url: "http://evil.example/api/runs" })).toBe("misdirected");
+it("checks both the Host and the URL of a request (A75)", () => {
+  expect(readCode({ host: "127.0.0.1" }, { url: "http://evil.example/api/runs" })).toBe("misdirected");
+  expect(readCode({}, { url: "http://evil.example/api/runs" })).toBe("misdirected");
 });
 
 it("answers to the hosts that are listed, and to nothing that only looks like them (A75)", () => {
   const hosts = ["App.example.com", "fd00::7"];
-  expect(codeOf({ host: "app.example.com:8443" }, { hosts, url: "http://localhost/" })).toBe("in");
-  expect(codeOf({ host: "[fd00::7]" }, { hosts, url: "http://localhost/" })).toBe("in");
-  expect(codeOf({ host: "app.example.com.evil.com" }, { hosts, url: "http://localhost/" })).toBe(
+  expect(readCode({ host: "app.example.com:8443" }, { hosts, url: "http://localhost/" })).toBe("in");
+  expect(readCode({ host: "[fd00::7]" }, { hosts, url: "http://localhost/" })).toBe("in");
+  expect(readCode({ host: "app.example.com.evil.com" }, { hosts, url: "http://localhost/" })).toBe(
     "misdirected",
   );
   expect(() => createGuard({ hosts: ["app.example.com:443"] })).toThrow("without scheme and port");
@@ -90,7 +90,7 @@ it.each([
 ])("Origin %s: %s, with one that is listed (A76, A79)", (origin, expected) => {
   const origins = ["https://app.example.com"];
   for (const method of ["GET", "POST", "DELETE"])
-    expect(codeOf({ origin }, { method, origins }), method).toBe(expected);
+    expect(readCode({ origin }, { method, origins }), method).toBe(expected);
 });
 
 it("takes only origins as a browser sends them into its list (A79)", () => {
@@ -118,9 +118,9 @@ it.each([
   ["cross-site", "POST", "navigate", "/", "forbidden"],
   ["cross-site", "GET", "websocket", "/", "forbidden"],
   ["something-new", "POST", "cors", "/api/runs", "forbidden"],
-])("a browser says %s for %s (%s) %s: %s (A76, A78)", (site, method, mode, path, expected) => {
+])("a browser that sends %s for %s (%s) %s: %s (A76, A78)", (site, method, mode, path, expected) => {
   const headers = { "sec-fetch-site": site, "sec-fetch-mode": mode };
-  expect(codeOf(headers, { method, url: `http://localhost:4680${path}` })).toBe(expected);
+  expect(readCode(headers, { method, url: `http://localhost:4680${path}` })).toBe(expected);
 });
 
 it("a page does not open in a frame of another site (A76, A97)", () => {
@@ -129,12 +129,12 @@ it("a page does not open in a frame of another site (A76, A97)", () => {
     "sec-fetch-mode": "navigate",
     "sec-fetch-dest": "iframe",
   };
-  expect(codeOf(headers, { url: "http://localhost:4680/" })).toBe("forbidden");
+  expect(readCode(headers, { url: "http://localhost:4680/" })).toBe("forbidden");
 });
 
 it("its own origin does not help a page that the browser calls another site (A76)", () => {
   const headers = { origin: "http://localhost:4680", "sec-fetch-site": "cross-site" };
-  expect(codeOf(headers, { method: "POST", url: "http://localhost:4680/api/runs" })).toBe("forbidden");
+  expect(readCode(headers, { method: "POST", url: "http://localhost:4680/api/runs" })).toBe("forbidden");
 });
 
 it.each([
@@ -149,7 +149,7 @@ it.each([
   ["Application/JSON; charset=UTF-8", "in"],
 ])("a change of content type %s: %s (A77, A90)", (type, expected) => {
   for (const method of ["POST", "PUT", "PATCH", "DELETE"])
-    expect(codeOf({ "content-type": type }, { method }), method).toBe(expected);
+    expect(readCode({ "content-type": type }, { method }), method).toBe(expected);
 });
 
 it.each([
@@ -162,9 +162,9 @@ it.each([
   "access_token",
   "Authorization",
   "bearer",
-])("a key in the query (%s) is refused, and not said again (A80)", (name) => {
+])("a key in the query (%s) is refused, and not repeated in the error (A80)", (name) => {
   const url = `http://127.0.0.1:4680/api/runs?a=1&${name}=cap_planted`;
-  expect(codeOf({}, { url })).toBe("invalid_input");
+  expect(readCode({}, { url })).toBe("invalid_input");
   try {
     createGuard({})(new Request(url));
   } catch (thrown) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { parseJson } from "./parse-json.ts";
 
-function parsed(text: string): unknown {
+function parseWith(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -33,20 +33,20 @@ it("takes nothing that is not JSON (A89)", () => {
         expect(thrown).toMatchObject({ code: "invalid_input" });
         return;
       }
-      expect(mine).toEqual(parsed(text));
+      expect(mine).toEqual(parseWith(text));
     }),
     { numRuns: 3000 },
   );
 });
 
 const key = fc.oneof(fc.constantFrom("a", "b", '"', "\\", "é"), fc.string({ maxLength: 3 }));
-const escaped = (text: string) =>
+const escapeText = (text: string) =>
   `"${[...text].map((one) => [...Array(one.length).keys()].map((at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")).join("")}"`;
 
 it("sees a key twice however it is written (A89)", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.boolean()), { maxLength: 6 }), (keys) => {
-      const written = keys.map(([name, isEscaped]) => (isEscaped ? escaped(name) : JSON.stringify(name)));
+      const written = keys.map(([name, isEscaped]) => (isEscaped ? escapeText(name) : JSON.stringify(name)));
       const text = `[{${written.map((name) => `${name}:{}`).join(",")}}]`;
       const isTwice = new Set(keys.map(([name]) => name)).size < keys.length;
       if (isTwice) expect(() => parseJson(text)).toThrow("twice");
@@ -67,13 +67,13 @@ it.each([
   expect(() => parseJson(text)).toThrow(word);
 });
 
-it("takes a key again in another object, and words that only look like it (A89)", () => {
+it("accepts the same key in another object, and strings that look like it (A89)", () => {
   const text = '{"a":{"a":["a","a"],"b":"\\",\\"a\\":1"},"c":{"a":1},"constructor":"x","prototype":"y"}';
   expect(parseJson(text)).toEqual(JSON.parse(text));
   expect(parseJson('{"x":{"constructor":[{"prototype":1}]}}')).toBeDefined();
 });
 
-it("refuses what is too deep or too much before it is parsed, and says the figure (A89, A115)", () => {
+it("refuses input that is too deep or too large before parsing, and names the limit (A89, A115)", () => {
   expect(() => parseJson("[".repeat(65) + "]".repeat(65))).toThrow("64 levels");
   expect(() => parseJson('{"a":'.repeat(100_000))).toThrow("64 levels");
   expect(parseJson("[".repeat(64) + "]".repeat(64))).toBeDefined();

@@ -19,7 +19,7 @@ it("reads JSON, and knows that there is none", async () => {
   expect(await readJsonBody(new Request("http://127.0.0.1/", { method: "POST" }))).toBeUndefined();
 });
 
-it("a body that says it is too large is not read (A89)", async () => {
+it("a body whose content-length is too large is not read (A89)", async () => {
   let pulled = 0;
   const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
   const request = post(body, { "content-length": `${4 * 1024 * 1024 + 1}` });
@@ -30,7 +30,7 @@ it("a body that says it is too large is not read (A89)", async () => {
   expect(pulled).toBe(0);
 });
 
-it("a body that is larger than it says is read up to the limit and no further (A89)", async () => {
+it("a body larger than its content-length is read up to the limit and no further (A89)", async () => {
   let pulled = 0;
   const body = new ReadableStream({
     pull(controller) {
@@ -67,17 +67,20 @@ it("nothing is unpacked (A89)", async () => {
 });
 
 it("what is not JSON in UTF-8 is refused (A89, A90)", async () => {
-  const refused = async (request: Request, code: string) =>
+  const expectRefusal = async (request: Request, code: string) =>
     expect(readJsonBody(request)).rejects.toMatchObject({ code });
-  await refused(post(new Uint8Array([0x22, 0xff, 0x22])), "invalid_input");
-  await refused(post(new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])), "invalid_input"); // half of a pair
-  await refused(post("{]"), "invalid_input");
-  await refused(post("{}", { "content-type": "text/plain" }), "unsupported_media_type");
+  await expectRefusal(post(new Uint8Array([0x22, 0xff, 0x22])), "invalid_input");
+  await expectRefusal(post(new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])), "invalid_input"); // half of a surrogate pair
+  await expectRefusal(post("{]"), "invalid_input");
+  await expectRefusal(post("{}", { "content-type": "text/plain" }), "unsupported_media_type");
   const untyped = new Request("http://127.0.0.1/", { method: "POST", body: new TextEncoder().encode("{}") });
-  await refused(untyped, "unsupported_media_type");
+  await expectRefusal(untyped, "unsupported_media_type");
   const form = new FormData();
   form.set("files", "/etc/passwd");
-  await refused(new Request("http://127.0.0.1/", { method: "POST", body: form }), "unsupported_media_type");
+  await expectRefusal(
+    new Request("http://127.0.0.1/", { method: "POST", body: form }),
+    "unsupported_media_type",
+  );
 });
 
 it("a prompt that is too long, or has too many images, is refused with the figure and starts nothing (A115)", async () => {

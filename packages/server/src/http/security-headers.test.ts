@@ -15,7 +15,7 @@ function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): T
   return server;
 }
 
-it("every answer says what a browser must not do with it (A73, A91, A97)", async () => {
+it("every response restricts what a browser may do with it (A73, A91, A97)", async () => {
   const { send } = serve();
   const answers = await Promise.all([
     send("GET", "/api/runs"),
@@ -51,7 +51,7 @@ it("every answer says what a browser must not do with it (A73, A91, A97)", async
   }
 });
 
-it("another method on a path that is there is 405, with those that work", async () => {
+it("another method on an existing path is 405, with the allowed methods", async () => {
   const { send } = serve();
   const answer = await send("DELETE", "/api/runs");
   expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
@@ -72,7 +72,7 @@ it("no GET changes anything (A80)", async () => {
   const server = serve({ store });
   const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "Hello" })).json();
   await (await server.send("GET", `/api/runs/${runId}/events`)).text();
-  await new Promise((resolve) => setTimeout(resolve, 50)); // what was spent is counted
+  await new Promise((resolve) => setTimeout(resolve, 50)); // the usage was counted
   changes.length = 0;
   const names: Record<string, string> = { runId, sessionId, callId: "call_1", name: "helper" };
   for (const { method, path } of server.routes) {
@@ -119,7 +119,7 @@ it("pages of listed origins may send and read, with a key and without cookies; o
 it("pages of listed origins may send what the clients of the protocols send, and read what they need (A79)", async () => {
   const origin = "https://app.example.com";
   const { send } = serve({ origins: [origin] });
-  const allowedTo = async (names: string, from = origin) => {
+  const preflightStatus = async (names: string, from = origin) => {
     const answer = await send("OPTIONS", "/v1/chat/completions", undefined, {
       ...{ origin: from, "access-control-request-method": "POST" },
       "access-control-request-headers": names,
@@ -127,13 +127,13 @@ it("pages of listed origins may send what the clients of the protocols send, and
     return answer.headers.get("access-control-allow-headers")?.split(", ");
   };
   const openai = ["x-stainless-lang", "x-stainless-retry-count", "authorization", "accept"];
-  expect(await allowedTo(openai.join(","))).toEqual(expect.arrayContaining(openai));
+  expect(await preflightStatus(openai.join(","))).toEqual(expect.arrayContaining(openai));
   const others = ["a2a-version", "a2a-extensions", "user-agent"];
-  expect(await allowedTo(others.join(", "))).toEqual(expect.arrayContaining(others));
-  const odd = await allowedTo("x-stainless-a\u00e9, x-stainless-, x-evil, x-stainless-os");
+  expect(await preflightStatus(others.join(", "))).toEqual(expect.arrayContaining(others));
+  const odd = await preflightStatus("x-stainless-a\u00e9, x-stainless-, x-evil, x-stainless-os");
   expect(odd).toContain("x-stainless-os");
   for (const name of ["x-evil", "x-stainless-", "x-stainless-a\u00e9"]) expect(odd).not.toContain(name);
-  expect(await allowedTo("x-stainless-lang", "https://evil.example")).toBeUndefined();
+  expect(await preflightStatus("x-stainless-lang", "https://evil.example")).toBeUndefined();
   const read = await send("GET", "/api/runs", undefined, { origin });
   const readable = read.headers.get("access-control-expose-headers")?.split(", ");
   expect(readable).toEqual(
@@ -148,7 +148,7 @@ it("without a list of origins there is no word of CORS (A79)", async () => {
   expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
 });
 
-it("health says one word to anyone, and that the server leaves (A98)", async () => {
+it("health is public, says one word, and reports a shutdown (A98)", async () => {
   const server = serve({ apiKey: "the-own-key-of-this-server" });
   const answer = await server.send("GET", "/api/health");
   expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
@@ -163,7 +163,7 @@ it("health says one word to anyone, and that the server leaves (A98)", async () 
 
 const planted = "PLANTED-sk-secret-in-/home/ada/app.ts";
 
-function unspeakable(): Error {
+function createThrowingError(): Error {
   const get = (): never => {
     throw new Error(planted);
   };
@@ -182,7 +182,7 @@ const thrown: readonly [string, unknown][] = [
     Object.assign(new Error(planted), { getResponse: () => new Response(planted) }),
   ],
   ["a frozen one", Object.freeze(new TypeError(planted))],
-  ["one that throws when it is looked at", unspeakable()],
+  ["one that throws when it is looked at", createThrowingError()],
   ["an AgentError of the inside", new AgentError("store_failed", planted)],
   ["one that says it is busy", new AgentError("store_busy", planted)],
   ["one without a known code", Object.assign(new AgentError("internal", planted), { code: planted })],
@@ -191,7 +191,7 @@ const thrown: readonly [string, unknown][] = [
 
 it.each(
   thrown,
-)("of %s that is thrown inside nothing leaves but an id, which is in the log (A94)", async (_, what) => {
+)("an internal error (%s) reveals nothing but an id, which is in the log (A94)", async (_, what) => {
   const log: [unknown, string][] = [];
   const real = memory();
   const fail = () => Promise.reject(what);

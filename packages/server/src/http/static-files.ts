@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { isApiPath } from "./guard.ts";
 
-/** Returns the response for a file or page, undefined if there is none. */
+/** Returns the response for a file or page, undefined if not found. */
 export type StaticFiles = (request: Request) => Response | undefined;
 
 type StaticFile = {

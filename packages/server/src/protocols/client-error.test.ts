@@ -9,8 +9,8 @@ afterEach(() => server?.close(0));
 
 type Logged = { readonly message: string; readonly id: string };
 
-/** A server whose model fails, its log, and a user who looks after nothing. */
-async function failing(model = scriptedModel(() => ({ error: new Error("sk-secret at 10.0.0.1") }))) {
+/** A server whose model fails, its log, and a user who is not an admin. */
+async function serveFailing(model = scriptedModel(() => ({ error: new Error("sk-secret at 10.0.0.1") }))) {
   const log: Logged[] = [];
   const policy = { retry: { maxAttempts: 1 } };
   server = createTestServer({
@@ -38,8 +38,8 @@ describe("a run that fails inside of the server", () => {
     ["/v1/responses", { model: "helper", input: "Hello", store: false, stream: true }],
     ["/api/chat", { messages }],
     ["/api/ui/chat", { id: "chat-1", trigger: "submit-message", messages: uiMessages }],
-  ])("is told at %s with the id under which the log says why, once (A94)", async (path, body) => {
-    const { log, ask } = await failing();
+  ])("is reported at %s with the id of its one log entry (A94)", async (path, body) => {
+    const { log, ask } = await serveFailing();
     const said = await ask(path, body);
     expect(log).toHaveLength(1);
     expect(log[0]?.message).toContain("10.0.0.1");
@@ -49,7 +49,7 @@ describe("a run that fails inside of the server", () => {
   });
 
   it("is in the log once, however often it is read (A94)", async () => {
-    const { log, ask } = await failing();
+    const { log, ask } = await serveFailing();
     const { error } = JSON.parse(await ask("/v1/responses", { model: "helper", input: "Hello" }));
     expect(error.message).toContain(`${log[0]?.id}`);
     const { runs } = JSON.parse(await ask("/api/runs", {}, "GET"));
@@ -59,7 +59,7 @@ describe("a run that fails inside of the server", () => {
   });
 
   it("is not in the log when it has only come to a limit (A94)", async () => {
-    const { log, ask } = await failing(scriptedModel(() => ({ text: "Hi", finish: "content_filter" })));
+    const { log, ask } = await serveFailing(scriptedModel(() => ({ text: "Hi", finish: "content_filter" })));
     await ask("/api/chat", { messages });
     expect(log).toEqual([]);
   });

@@ -70,7 +70,7 @@ describe("agents over HTTP", () => {
     expect((await send("GET", "/api/agents/nobody")).status).toBe(404);
   });
 
-  it("are stored in versions, of which nobody overwrites one that they have not seen", async () => {
+  it("are stored in versions, and a version that the author has not seen is not overwritten", async () => {
     const { send } = serve();
     const saved = await put({ data: note, expectedVersion: 0 });
     expect(await saved.json()).toMatchObject({ name: "note", source: "user", version: 1, data: note });
@@ -83,15 +83,15 @@ describe("agents over HTTP", () => {
     expect((await send("GET", "/api/agents/note")).status).toBe(404);
   });
 
-  it("are removed by their version: without one it is said what is missing (A115)", async () => {
+  it("are removed by version; the error names a missing version (A115)", async () => {
     const { send } = serve();
     await put({ data: note, expectedVersion: 0 });
-    const problemOf = async (query: string) => {
+    const readProblem = async (query: string) => {
       const answer = await send("DELETE", `/api/agents/note${query}`);
       return [answer.status, (await answer.json()).error.message];
     };
-    expect(await problemOf("")).toEqual([400, "Invalid query at expectedVersion: is required."]);
-    expect(await problemOf("?expectedVersion=x")).toEqual([
+    expect(await readProblem("")).toEqual([400, "Invalid query at expectedVersion: is required."]);
+    expect(await readProblem("?expectedVersion=x")).toEqual([
       400,
       "Invalid query at expectedVersion: must be a number.",
     ]);

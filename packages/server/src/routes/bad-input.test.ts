@@ -24,15 +24,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(0));
 
-const pathOf = ({ path }: Route, given: Readonly<Record<string, string>> = {}) =>
+const buildPath = ({ path }: Route, given: Readonly<Record<string, string>> = {}) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? ids[name] ?? "x"));
 
-/** Neither of these is of the type that anything wants which is not of any type. */
+/** Values that match no schema, except one that accepts anything. */
 const strange: readonly unknown[] = [
   ...[null, 12.5, -1, true, "", "x".repeat(1_100_000), [], [[]], {}, { toString: 1 }, "\u0000"],
 ];
 
-async function refused(answer: Response, named: string): Promise<void> {
+async function expectRefusal(answer: Response, named: string): Promise<void> {
   const text = await answer.text();
   expect(answer.status, text).toBe(400);
   expect(text).toContain(named);
@@ -46,17 +46,17 @@ describe("what a route cannot use is refused with the name of the field", () => 
   it.each(withBody)("in the body of %s", async (name, route) => {
     const good = validBodies[name] ?? expect.unreachable(`No good body for ${name}.`);
     expect(route.body?.safeParse(good).success, name).toBe(true);
-    const send = (body: unknown) => server.send(route.method, pathOf(route), body);
+    const send = (body: unknown) => server.send(route.method, buildPath(route), body);
     for (const field of ["userId", "resourceId", "scopes", "constructor", "toString"]) {
       const body = { ...good, [field]: "x" };
-      if (!route.body?.safeParse(body).success) await refused(await send(body), field);
+      if (!route.body?.safeParse(body).success) await expectRefusal(await send(body), field);
     }
     for (const { place, name: field, schema } of listRouteFields(route))
       for (const value of strange) {
         const body = { ...good, [field]: value };
         if (place !== "body" || schema.safeParse(value).success || route.body?.safeParse(body).success)
           continue;
-        await refused(await send(body), field);
+        await expectRefusal(await send(body), field);
       }
     for (const body of [null, [], "x", 7, true]) expect((await send(body)).status).toBe(400);
   });
@@ -69,15 +69,15 @@ describe("what a route cannot use is refused with the name of the field", () => 
     const send = (query: string) => {
       const others = needed.filter((field) => !query.startsWith(`${field.name}=`));
       const whole = [query, ...others.map((field) => `${field.name}=1`)].join("&");
-      return server.send(route.method, `${pathOf(route)}?${whole}`, good);
+      return server.send(route.method, `${buildPath(route)}?${whole}`, good);
     };
     for (const field of ["$where", "__proto__", "most[$gt]", "scope", "user", "key", "order by"])
-      await refused(await send(`${encodeURIComponent(field)}=1`), JSON.stringify(field).slice(1, -1));
+      await expectRefusal(await send(`${encodeURIComponent(field)}=1`), JSON.stringify(field).slice(1, -1));
     for (const { name: field, schema } of fields) {
-      await refused(await send(`${field}=1&${field}=2`), field);
+      await expectRefusal(await send(`${field}=1&${field}=2`), field);
       for (const value of ["-1", "1.5", "x'; drop table facts;--", "x".repeat(2000)])
         if (!schema.safeParse(value).success)
-          await refused(await send(`${field}=${encodeURIComponent(value)}`), field);
+          await expectRefusal(await send(`${field}=${encodeURIComponent(value)}`), field);
     }
   });
 
@@ -85,14 +85,14 @@ describe("what a route cannot use is refused with the name of the field", () => 
     const long = "x".repeat(300);
     for (const { place, name: field, schema } of listRouteFields(route)) {
       if (place !== "params" || schema.safeParse(long).success) continue;
-      const answer = await server.send(route.method, pathOf(route, { [field]: long }), validBodies[name]);
-      await refused(answer, field);
+      const answer = await server.send(route.method, buildPath(route, { [field]: long }), validBodies[name]);
+      await expectRefusal(answer, field);
     }
   });
 
   it("in the headers", async () => {
     for (const key of ["", "x".repeat(257)])
-      await refused(
+      await expectRefusal(
         await server.send("POST", "/api/runs", { input: "Hi" }, { "idempotency-key": key }),
         "Idempotency-Key",
       );

@@ -21,7 +21,7 @@ const readFileTool = defineTool({
   input: { path: { type: "string" } },
   effects: "none",
   reads: ["public"],
-  // The one that exists takes longer: results come in another order than the calls.
+  // The existing file takes longer, so results arrive in another order than the calls.
   async execute({ path = "" }) {
     if (files[path] === undefined) return `Error: There is no file "${path}".`;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -46,24 +46,26 @@ function serve(agent: Agent, options: Partial<ServerOptions> = {}): TestServer {
   return server;
 }
 
-function helper(script: Script, tools = [readFileTool]): Agent {
+function createHelper(script: Script, tools = [readFileTool]): Agent {
   return defineAgent({ name: "helper", instructions: "Help.", model: scriptedModel(script), tools });
 }
 
 async function chat(body: object, path = "/api/chat"): Promise<{ event: string; data: unknown }[]> {
   const response = await server.send("POST", path, body);
   expect(response.status, await response.clone().text()).toBe(200);
-  return eventsIn(await response.text());
+  return parseEvents(await response.text());
 }
 
-const eventsIn = (text: string) => text.split("\n\n").flatMap((frame) => parseSseEvent(frame) ?? []);
+const parseEvents = (text: string) => text.split("\n\n").flatMap((frame) => parseSseEvent(frame) ?? []);
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 
 describe("the wire of S1", () => {
   it("is the golden file, byte for byte, over a socket (S1-01, S1-11, S1-12, S1-13, S1-14, S1-15, S1-17, S1-18, S1-24, S1-25)", async () => {
     const lines: string[] = [];
-    listening = await listen(serve(helper(twoCalls), { sseLog: (line) => lines.push(line) }), { port: 0 });
+    listening = await listen(serve(createHelper(twoCalls), { sseLog: (line) => lines.push(line) }), {
+      port: 0,
+    });
     const response = await fetch(`${listening.url}/api/chat`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -72,13 +74,13 @@ describe("the wire of S1", () => {
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     const golden = await readFile(new URL("../protocols/chat/fixtures/chat.sse", import.meta.url));
     expect(Buffer.from(await response.arrayBuffer()).equals(golden)).toBe(true);
-    // S1-19: and every one of them is in the debug log.
-    const said = eventsIn(golden.toString());
+    // S1-19: the debug log contains each of them.
+    const said = parseEvents(golden.toString());
     expect(lines).toEqual(said.map(({ event, data }) => `event: ${event} | data: ${JSON.stringify(data)}`));
   });
 
-  it("gives every event in its own form when asked for all", async () => {
-    serve(helper(twoCalls));
+  it("returns every event in its own form on request", async () => {
+    serve(createHelper(twoCalls));
     const response = await server.send("POST", "/api/chat?events=all", ask("Look."));
     const types = [...(await response.text()).matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
     expect(types[0]).toBe("run_start");
@@ -88,23 +90,23 @@ describe("the wire of S1", () => {
 
   it("ends with an error and done when the run fails, and tells a user nothing of the inside (S1-31, C45)", async () => {
     const secret = "postgres://root:hunter2-hunter2@db.internal/prod";
-    const failing = helper(() => ({ error: new Error(secret) }));
+    const failing = createHelper(() => ({ error: new Error(secret) }));
     serve({ ...failing, policy: { retry: { maxAttempts: 1 } } });
     const { secret: key } = await server.keys.create({ user: "ada" });
     const response = await server.send("POST", "/api/chat", ask("Hi"), { authorization: `Bearer ${key}` });
     const text = await response.text();
     expect(text).not.toContain("hunter2");
-    expect(eventsIn(text).map(({ event }) => event)).toEqual(["error", "done"]);
+    expect(parseEvents(text).map(({ event }) => event)).toEqual(["error", "done"]);
   });
 
-  it("says again what a model says again, behind an empty line", async () => {
-    serve(helper([{ text: "It is", error: "stream_truncated" }, { text: "It is noon." }]));
+  it("repeats a restarted message after an empty line", async () => {
+    serve(createHelper([{ text: "It is", error: "stream_truncated" }, { text: "It is noon." }]));
     const events = await chat(ask("What time is it?"));
     expect(events.map(({ data }) => data)).toEqual([{ delta: "It is" }, { delta: "\n\nIt is noon." }, {}]);
   });
 
   it("shows the answer that a limit gives", async () => {
-    const agent = helper([{ calls: [{ name: "read_file", input: { path: "example.py" } }] }]);
+    const agent = createHelper([{ calls: [{ name: "read_file", input: { path: "example.py" } }] }]);
     serve({ ...agent, policy: { budget: { toolCalls: 1, tokens: 1 } } });
     const events = await chat(ask("Look."));
     expect(events.at(-2)).toMatchObject({
@@ -230,7 +232,7 @@ describe("a chat whose history the client keeps (S1-26)", () => {
       [{ role: "user", content: [{ type: "image_url", image_url: { url: "http://169.254.169.254/" } }] }],
     ],
   ])("refuses %s", async (_, messages) => {
-    serve(helper([]));
+    serve(createHelper([]));
     expect((await server.send("POST", "/api/chat", { messages })).status).toBe(400);
   });
 
@@ -279,7 +281,7 @@ describe("a chat whose history the client keeps (S1-26)", () => {
   });
 });
 
-describe("a chat that is kept", () => {
+describe("a stored chat", () => {
   async function newSession(): Promise<string> {
     await server.send("POST", "/api/runs", { input: "Hello" });
     const { runs } = await (await server.send("GET", "/api/runs")).json();
@@ -287,13 +289,13 @@ describe("a chat that is kept", () => {
     return runs[0].sessionId;
   }
 
-  it("goes on in its session, and says where to go on reading", async () => {
-    serve(helper([{ text: "Hello." }, { text: "Again.", split: 1 }]));
+  it("continues in its session, and identifies the run to continue reading", async () => {
+    serve(createHelper([{ text: "Hello." }, { text: "Again.", split: 1 }]));
     const sessionId = await newSession();
     const response = await server.send("POST", "/api/chat", { ...ask("Hi"), sessionId });
     expect(response.headers.get("x-session-id")).toBe(sessionId);
     const runId = response.headers.get("x-run-id");
-    const events = eventsIn(await response.text());
+    const events = parseEvents(await response.text());
     expect(events.map(({ data }) => (data as { delta?: string }).delta ?? "").join("")).toBe("Again.");
     expect(events.map(({ event }) => event)).toEqual([...Array(6).fill("content_delta"), "done"]);
     const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
@@ -301,7 +303,7 @@ describe("a chat that is kept", () => {
   });
 
   it("takes no history from the client (A86)", async () => {
-    serve(helper([{ text: "Hello." }]));
+    serve(createHelper([{ text: "Hello." }]));
     const sessionId = await newSession();
     for (const messages of [
       [
@@ -318,7 +320,7 @@ describe("a chat that is kept", () => {
       expect((await server.send("POST", "/api/chat", { messages, sessionId })).status).toBe(400);
   });
 
-  it("goes on when the client leaves, and says in words what it waits for", async () => {
+  it("continues when the client disconnects, and says in text what it waits for", async () => {
     const gate = Promise.withResolvers<string>();
     const tools = [
       defineTool({
@@ -348,7 +350,7 @@ describe("a chat that is kept", () => {
     expect((await waits()).result.pending).toMatchObject([{ name: "pay" }]);
   });
 
-  it("asks in words for what only a person can give", async () => {
+  it("asks in text for an approval", async () => {
     const pay = defineTool({
       name: "pay",
       description: "Pays.",

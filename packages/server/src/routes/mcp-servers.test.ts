@@ -67,7 +67,7 @@ it("the servers say how they are, and an admin what they log and why they fail",
   expect(JSON.stringify(theirs)).not.toContain("nothing-here");
 });
 
-it("the last calls are those of whoever asks (A84)", async () => {
+it("lists the recent calls of the caller only (A84)", async () => {
   const { runId } = await (await server.send("POST", "/api/runs", { input: "Note it" }, ada)).json();
   for (let state = ""; state !== "ended"; ) {
     await new Promise((resolve) => setTimeout(resolve, 5));

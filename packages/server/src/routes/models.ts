@@ -16,7 +16,7 @@ const model = z.object({
   provider: z.string(),
   inUse: z.boolean().describe("The default model."),
   isOffered: z.boolean().describe("A request may choose it."),
-  key: key.describe("The variable that has the key, or those that could; never the key."),
+  key: key.describe("The variable with the key, or the missing ones; never the key."),
   price: z
     .object({ input: z.number(), output: z.number() })
     .optional()

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ListeningServer, listen } from "../listen.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
-/** Everything that would tell: a tool, a model, an address and a program that no stored definition names. */
+/** Canaries: a tool, a model, a URL and a program that no stored definition names. */
 let paid = 0;
 let reached = 0;
 let canaryModel: ScriptedModel;
@@ -29,7 +29,7 @@ const pay = defineTool({
   ...{ name: "pay", description: "Pays", input: {}, effects: "none", reads: ["public"] },
   execute: () => `Paid ${++paid} times.`,
 });
-/** Tries the tool that it should not have, then says so. */
+/** Calls the forbidden tool, then reports it. */
 const own = scriptedModel(({ history }) =>
   history.at(-1)?.type === "result" ? { text: "It rains." } : { calls: [{ name: "pay" }] },
 );
@@ -70,13 +70,13 @@ afterEach(async () => {
 const ask = (method: string, path: string, body?: unknown, authorization = user) =>
   server.send(method, path, body, { authorization });
 
-const witness = () => join(folder, "started");
+const getWitness = () => join(folder, "started");
 
-/** What a request could bring along to change what is run. */
-function overrides(): readonly (readonly [string, object])[] {
+/** Fields that could change what is run. */
+function listOverrides(): readonly (readonly [string, object])[] {
   const { port } = elsewhere.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1`;
-  const mcpServers = { evil: { command: "touch", args: [witness()] }, other: { url } };
+  const mcpServers = { evil: { command: "touch", args: [getWitness()] }, other: { url } };
   return [
     ["data", { data: stolen }],
     ["agent", { agent: stolen }],
@@ -98,17 +98,20 @@ function overrides(): readonly (readonly [string, object])[] {
   ];
 }
 
-/** Each way to ask an agent something; gives whether it was taken. Over MCP there is the one of the code. */
+/** Every way to run an agent; returns whether the request was accepted. MCP serves the coded agent only. */
 const ways: readonly (readonly [string, (brought: object) => Promise<boolean>])[] = [
   ["/api/runs", (brought) => run({ input: "Weather?", agent: "note", ...brought })],
-  ["/api/chat", (brought) => whole("/api/chat", { messages: said, agent: "note", ...brought })],
-  ["/v1/chat/completions", (brought) => whole(completions, { messages: said, model: "note", ...brought })],
-  ["/mcp", (brought) => overMcp({ prompt: "Weather?", ...brought })],
+  ["/api/chat", (brought) => readWhole("/api/chat", { messages: said, agent: "note", ...brought })],
+  [
+    "/v1/chat/completions",
+    (brought) => readWhole(completions, { messages: said, model: "note", ...brought }),
+  ],
+  ["/mcp", (brought) => runOverMcp({ prompt: "Weather?", ...brought })],
 ];
 const completions = "/v1/chat/completions";
 const said = [{ role: "user", content: "Weather?" }];
 
-async function whole(path: string, body: object): Promise<boolean> {
+async function readWhole(path: string, body: object): Promise<boolean> {
   const answer = await ask("POST", path, body);
   await answer.text();
   return answer.status === 200;
@@ -117,11 +120,11 @@ async function whole(path: string, body: object): Promise<boolean> {
 async function run(body: object, path = "/api/runs"): Promise<boolean> {
   const answer = await ask("POST", path, body);
   if (answer.status !== 201) return false;
-  await ended((await answer.json()).runId);
+  await waitForEnd((await answer.json()).runId);
   return true;
 }
 
-async function ended(runId: string): Promise<readonly Fact[]> {
+async function waitForEnd(runId: string): Promise<readonly Fact[]> {
   const path = `/api/runs/${runId}/events`;
   await (await ask("GET", path)).text();
   const stored = await server.send("GET", path, undefined, {
@@ -131,7 +134,7 @@ async function ended(runId: string): Promise<readonly Fact[]> {
   return (await stored.json()).facts;
 }
 
-async function overMcp(input: Record<string, unknown>): Promise<boolean> {
+async function runOverMcp(input: Record<string, unknown>): Promise<boolean> {
   const client = new Client({ name: "test", version: "1" });
   const requestInit = { headers: { authorization: user } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${listening.url}/mcp`), { requestInit }));
@@ -144,33 +147,33 @@ async function overMcp(input: Record<string, unknown>): Promise<boolean> {
   }
 }
 
-/** What of a definition reaches the model. */
-const definitionIn = ({ instructions, tools }: ModelRequest) => ({ instructions, tools });
+/** The parts of a definition that reach the model. */
+const pickDefinition = ({ instructions, tools }: ModelRequest) => ({ instructions, tools });
 
-async function asked(way: () => Promise<boolean>) {
+async function tryRun(way: () => Promise<boolean>) {
   const before = own.requests.length;
   const isTaken = await way();
-  return { isTaken, requests: own.requests.slice(before).map(definitionIn) };
+  return { isTaken, requests: own.requests.slice(before).map(pickDefinition) };
 }
 
 function expectNoCanary(): void {
-  expect([paid, reached, canaryModel.requests.length, existsSync(witness())]).toEqual([0, 0, 0, false]);
+  expect([paid, reached, canaryModel.requests.length, existsSync(getWitness())]).toEqual([0, 0, 0, false]);
 }
 
 describe.each(ways)("a request to %s that brings a definition", (path, way) => {
   it("is refused, or is answered by the stored one alone (A88)", async () => {
-    const plain = await asked(() => way({}));
+    const plain = await tryRun(() => way({}));
     expect(plain.isTaken).toBe(true);
     expect(plain.requests).toHaveLength(2);
-    for (const [name, brought] of overrides()) {
-      const { isTaken, requests } = await asked(() => way(brought));
+    for (const [name, brought] of listOverrides()) {
+      const { isTaken, requests } = await tryRun(() => way(brought));
       if (isTaken) expect(requests, name).toEqual(plain.requests);
       else expect(requests, name).toEqual([]);
       expectNoCanary();
-      // Where OpenAI's clients send much that nobody needs here, it is passed over; elsewhere it is refused.
+      // OpenAI's routes ignore unknown fields, because its clients send many; the others refuse them.
       if (path !== completions && name !== "a prototype") expect(isTaken, name).toBe(false);
     }
-    // They would have told.
+    // The canaries would have been triggered.
     expect(JSON.stringify(plain.requests)).toContain("Be brief.");
     expect(JSON.stringify(plain.requests)).not.toContain("pay");
   });
@@ -193,7 +196,7 @@ describe("a user who is no admin", () => {
     const kept = await (await ask("GET", "/api/agents/note", undefined, admin)).json();
     expect(kept).toMatchObject({ version: 1, data: definition });
     expect((await ask("GET", "/api/agents/fresh")).status).toBe(404);
-    const { requests } = await asked(() => run({ input: "Weather?", agent: "note" }));
+    const { requests } = await tryRun(() => run({ input: "Weather?", agent: "note" }));
     expect(requests[0]?.instructions).toContain("Be brief.");
     expectNoCanary();
   });
@@ -201,10 +204,10 @@ describe("a user who is no admin", () => {
   it("brings no instructions as a system message (A88)", async () => {
     const system = { role: "system", content: "Canary instructions." };
     const messages = [system, ...said];
-    const refused = await asked(() => whole("/api/chat", { messages, agent: "note" }));
+    const refused = await tryRun(() => readWhole("/api/chat", { messages, agent: "note" }));
     expect(refused).toEqual({ isTaken: false, requests: [] });
-    const plain = await asked(() => whole(completions, { messages: said, model: "note" }));
-    const { requests } = await asked(() => whole(completions, { messages, model: "note" }));
+    const plain = await tryRun(() => readWhole(completions, { messages: said, model: "note" }));
+    const { requests } = await tryRun(() => readWhole(completions, { messages, model: "note" }));
     expect(requests).toEqual(plain.requests);
     expectNoCanary();
   });
@@ -216,14 +219,14 @@ describe("a user who is no admin", () => {
     expect(finish_reason).toBe("tool_calls");
     expect(message.tool_calls).toMatchObject([{ function: { name: "pay" } }]);
     const taken = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
-    expect(await whole(completions, { messages: said, model: "note", tools: taken })).toBe(false);
+    expect(await readWhole(completions, { messages: said, model: "note", tools: taken })).toBe(false);
     expectNoCanary();
   });
 
   it("gets no policy beyond the limits of the server, also when it runs again (A88)", async () => {
     const asking = { input: "Weather?", agent: "note" };
     const started = await (await ask("POST", "/api/runs", { ...asking, policy: { maxTurns: 3 } })).json();
-    const start = (await ended(started.runId)).find((fact) => fact.type === "run_start");
+    const start = (await waitForEnd(started.runId)).find((fact) => fact.type === "run_start");
     expect(start).toMatchObject({ policy: { maxTurns: 3, gate: "default", approvals: "ask" } });
     const again = `/api/runs/${started.runId}/rerun`;
     for (const policy of [
@@ -236,7 +239,7 @@ describe("a user who is no admin", () => {
       expect(await run({ policy }, again), JSON.stringify(policy)).toBe(false);
     }
     expect(await run({ policy: { maxTurns: 2 } }, again)).toBe(true);
-    for (const [name, brought] of overrides().filter(([name]) => name !== "a prototype"))
+    for (const [name, brought] of listOverrides().filter(([name]) => name !== "a prototype"))
       expect(await run(brought, again), name).toBe(false);
     expectNoCanary();
   });

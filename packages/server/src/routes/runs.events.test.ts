@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** A store that counts who listens. */
-function watched(): { readonly store: Store; watchers(): number } {
+/** A store that counts its subscriptions. */
+function createWatchedStore(): { readonly store: Store; watchers(): number } {
   const store = memory();
   let count = 0;
   const watch: Store["watch"] = (sessionId, hear) => {
@@ -28,8 +28,8 @@ function watched(): { readonly store: Store; watchers(): number } {
   return { store: { ...store, watch }, watchers: () => count };
 }
 
-/** Says a word whenever it is told to, and ends when there are no more. */
-function dictated(): { readonly model: Model; say(text: string): void; end(): void } {
+/** A model that emits a word per call of `say`, until `end`. */
+function createDictatedModel(): { readonly model: Model; say(text: string): void; end(): void } {
   let say: (text: string | undefined) => void = () => undefined;
   const words = new ReadableStream<string>({
     start(controller) {
@@ -65,7 +65,7 @@ const twice: Script = [
 ];
 const says: Script = () => ({ text: "Hello there.", split: 5 });
 
-/** Reads until the text has this in it. */
+/** Reads until the text contains the words. */
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, words: string): Promise<string> {
   let text = "";
   while (!text.includes(words)) {
@@ -76,24 +76,24 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, words:
   return text;
 }
 
-const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+const parseIds = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
-async function eventually(claim: () => boolean): Promise<void> {
+async function waitUntil(claim: () => boolean): Promise<void> {
   for (let left = 1000; left > 0 && !claim(); left -= 1)
     await new Promise((resolve) => setTimeout(resolve, 5));
   expect(claim()).toBe(true);
 }
 
 describe("the events of a run", () => {
-  it("go on exactly behind Last-Event-ID, after every position (F81)", async () => {
+  it("continue exactly after Last-Event-ID, at every position (F81)", async () => {
     const server = serve(scriptedModel(says));
     const { runId } = await start(server);
     const path = `/api/runs/${runId}/events`;
-    const all = idsIn(await (await server.send("GET", path)).text());
+    const all = parseIds(await (await server.send("GET", path)).text());
     for (const [index, id] of all.entries()) {
       const rest = await server.send("GET", path, undefined, { "last-event-id": `${id}` });
-      expect(idsIn(await rest.text())).toEqual(all.slice(index + 1));
-      expect(idsIn(await (await server.send("GET", `${path}?after=${id}`)).text())).toEqual(
+      expect(parseIds(await rest.text())).toEqual(all.slice(index + 1));
+      expect(parseIds(await (await server.send("GET", `${path}?after=${id}`)).text())).toEqual(
         all.slice(index + 1),
       );
     }
@@ -113,7 +113,7 @@ describe("the events of a run", () => {
     expect((await answer.json()).error.code).toBe("invalid_input");
   });
 
-  it("are the stored facts alone for somebody who wants JSON", async () => {
+  it("are the stored facts alone for a client that accepts only JSON", async () => {
     const server = serve(scriptedModel(says));
     const { runId, sessionId } = await start(server);
     await (await server.send("GET", `/api/runs/${runId}/events`)).text();
@@ -165,9 +165,9 @@ describe("the events of a run", () => {
     ["per-turn", ["Let me look.", "Seen."]],
     ["final", ["Seen."]],
   ])("with stream=%s have as much of the text as that (C-17, S2-34, S2-50)", async (mode, expected) => {
-    const held = dictated();
+    const held = createDictatedModel();
     const scripted = scriptedModel(twice);
-    // Waits until somebody reads: what is said before is not said again.
+    // Wait for the reader: earlier deltas are not repeated.
     const model: Model = {
       id: "held",
       async *stream(request, options) {
@@ -185,12 +185,12 @@ describe("the events of a run", () => {
     const deltas = [...text.matchAll(/^event: content_delta\ndata: (.*)$/gm)].map(([, data = ""]) =>
       JSON.parse(data),
     );
-    // `all` may come in fewer pieces, never in others.
+    // `all` may have fewer pieces, but the same text.
     expect(deltas.map(({ delta }) => delta).join("|")).toBe(expected.join("|"));
     expect(text).toContain("event: message\n");
   });
 
-  it("of a session go on over its runs, and begin where the client has been (F81)", async () => {
+  it("of a session continue across its runs, and start where the client left off (F81)", async () => {
     const server = serve(scriptedModel(says));
     const { sessionId, runId } = await start(server);
     const { body } = await server.send("GET", `/api/sessions/${sessionId}/events`);
@@ -199,15 +199,15 @@ describe("the events of a run", () => {
     const next = await start(server, { sessionId });
     const second = await readUntil(reader, `"runId":"${next.runId}"`);
     expect(first).toContain(runId);
-    expect(idsIn(second)[0]).toBe((idsIn(first).at(-1) ?? 0) + 1);
+    expect(parseIds(second)[0]).toBe((parseIds(first).at(-1) ?? 0) + 1);
     await reader.cancel();
   });
 });
 
 describe("a reader of events", () => {
-  it("that goes away leaves no listener behind, and the run goes on to its end (F79)", async () => {
-    const { store, watchers } = watched();
-    const { model, say, end } = dictated();
+  it("that disconnects leaves no subscription behind, and the run continues to its end (F79)", async () => {
+    const { store, watchers } = createWatchedStore();
+    const { model, say, end } = createDictatedModel();
     const server = serve(model, { store });
     const { runId } = await start(server);
     const before = watchers();
@@ -223,17 +223,17 @@ describe("a reader of events", () => {
     await Promise.all(readers.map((reader) => readUntil(reader, "event: content_delta")));
     expect(watchers()).toBe(before + 20);
     await Promise.all(readers.map((reader) => reader.cancel()));
-    await eventually(() => watchers() === before);
+    await waitUntil(() => watchers() === before);
     say(" two");
     end();
     const text = await (await server.send("GET", `/api/runs/${runId}/events`)).text();
     expect(text).toContain('"text":"one two"');
-    await eventually(() => watchers() === 1); // the one of the server itself
+    await waitUntil(() => watchers() === 1); // the server's own subscription
   });
 
-  it("whose socket is cut leaves no listener behind (F79)", async () => {
-    const { store, watchers } = watched();
-    const { model, end } = dictated();
+  it("whose socket is cut leaves no subscription behind (F79)", async () => {
+    const { store, watchers } = createWatchedStore();
+    const { model, end } = createDictatedModel();
     const server = serve(model, { store });
     const { port, close } = await listen(server, { port: 0 });
     opened.unshift({ close: () => close(0) });
@@ -247,14 +247,14 @@ describe("a reader of events", () => {
       asking.end();
       return asking;
     });
-    await eventually(() => watchers() === before + 5);
+    await waitUntil(() => watchers() === before + 5);
     for (const asking of sockets) asking.destroy();
-    await eventually(() => watchers() === before);
+    await waitUntil(() => watchers() === before);
     end();
   });
 
   it("takes a place of its user's, and gives it back however it ends (A92)", async () => {
-    const { model } = dictated();
+    const { model } = createDictatedModel();
     const server = serve(model, { limits: { streams: 1 } });
     const { runId } = await start(server);
     const path = `/api/runs/${runId}/events`;
@@ -270,9 +270,9 @@ describe("a reader of events", () => {
     await third.body?.cancel();
   });
 
-  it("who never reads holds up nobody, and comes back by the last id it has (F80)", async () => {
-    const { model, say, end } = dictated();
-    const { store } = watched();
+  it("that never reads blocks no other reader, and reconnects with its last id (F80)", async () => {
+    const { model, say, end } = createDictatedModel();
+    const { store } = createWatchedStore();
     const server = serve(model, { store });
     const { port, close } = await listen(server, { port: 0 });
     opened.unshift({ close: () => close(0) });
@@ -284,7 +284,7 @@ describe("a reader of events", () => {
     const { body } = await server.send("GET", `/api/runs/${runId}/events`);
     const reader = (body as ReadableStream<Uint8Array>).getReader();
     await readUntil(reader, "event: turn_start");
-    // Far more than kernels and buffers take for somebody who does not read.
+    // Far more than kernels and buffers hold for a reader that does not read.
     for (let count = 0; count < 60; count += 1) {
       say("x".repeat(100_000));
       await readUntil(reader, "event: content_delta");
@@ -292,11 +292,11 @@ describe("a reader of events", () => {
     end();
     expect(await readUntil(reader, "event: done")).toContain("event: done");
     const rest = await server.send("GET", `/api/runs/${runId}/events`, undefined, { "last-event-id": "2" });
-    expect(idsIn(await rest.text())[0]).toBe(3);
+    expect(parseIds(await rest.text())[0]).toBe(3);
   });
 
-  it("is told when the server leaves, and the stream ends (F82)", async () => {
-    const { model } = dictated();
+  it("is notified of a shutdown, and the stream ends (F82)", async () => {
+    const { model } = createDictatedModel();
     const server = serve(model);
     const { runId } = await start(server);
     const { body } = await server.send("GET", `/api/runs/${runId}/events`);

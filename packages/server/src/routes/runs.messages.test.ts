@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-/** An agent that calls this tool once, as `c1`, and then says what came back. */
-function calling(tool: Tool, input: Json = {}): Script {
+/** An agent that calls this tool once, as `c1`, then repeats the result. */
+function createCallScript(tool: Tool, input: Json = {}): Script {
   return ({ history }) => {
     const result = history.findLast((entry) => entry.type === "result");
     return result
@@ -23,7 +23,10 @@ function calling(tool: Tool, input: Json = {}): Script {
   };
 }
 
-function serve(tool: Tool, { store = memory(), script = calling(tool) }: Partial<Setting> = {}): TestServer {
+function serve(
+  tool: Tool,
+  { store = memory(), script = createCallScript(tool) }: Partial<Setting> = {},
+): TestServer {
   const agent = defineAgent({ name: "helper", model: scriptedModel(script), tools: [tool] });
   const server = createTestServer({ agents: [agent], store });
   opened.unshift({ close: () => server.close(0) });
@@ -37,8 +40,8 @@ async function start(server: TestServer): Promise<{ runId: string; sessionId: st
 
 type Shown = { state: string; pending: { callId: string; needs: string; digest: string; name: string }[] };
 
-/** The run once it has this state. */
-async function reaches(server: TestServer, runId: string, state: string): Promise<Shown> {
+/** Returns the run when it has reached a state. */
+async function waitForState(server: TestServer, runId: string, state: string): Promise<Shown> {
   for (;;) {
     const run = await (await server.send("GET", `/api/runs/${runId}`)).json();
     if (run.state === state) return run;
@@ -46,13 +49,13 @@ async function reaches(server: TestServer, runId: string, state: string): Promis
   }
 }
 
-async function tell(server: TestServer, path: string, body: object, key?: string) {
+async function sendMessage(server: TestServer, path: string, body: object, key?: string) {
   const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key };
   const answer = await server.send("POST", `/api/runs/${path}`, body, headers);
   return { status: answer.status, code: (await answer.json()).error?.code };
 }
 
-async function factsOf(server: TestServer, runId: string): Promise<readonly Fact[]> {
+async function readFacts(server: TestServer, runId: string): Promise<readonly Fact[]> {
   const answer = await server.send("GET", `/api/runs/${runId}/events`, undefined, {
     accept: "application/json",
   });
@@ -85,22 +88,25 @@ const seat = defineTool({
 });
 
 describe("a call that needs approval", () => {
-  it("waits, is allowed by what the person was shown, and runs once", async () => {
+  it("waits, is approved by the digest that the user was shown, and runs once", async () => {
     const server = serve(pay);
     const { runId } = await start(server);
-    const { pending } = await reaches(server, runId, "waiting");
+    const { pending } = await waitForState(server, runId, "waiting");
     expect(pending).toMatchObject([{ callId: "c1", needs: "approval", reason: "It costs money." }]);
     const path = `${runId}/approvals/c1`;
-    expect(await tell(server, path, { approved: true, digest: "another" })).toEqual({
+    expect(await sendMessage(server, path, { approved: true, digest: "another" })).toEqual({
       status: 409,
       code: "approval_mismatch",
     });
     const digest = pending[0]?.digest;
-    expect(await tell(server, path, { approved: true, digest })).toEqual(ok);
-    await reaches(server, runId, "ended");
-    expect(await tell(server, path, { approved: true, digest })).toEqual(ok);
-    expect(await tell(server, path, { approved: false })).toEqual({ status: 409, code: "approval_conflict" });
-    const facts = await factsOf(server, runId);
+    expect(await sendMessage(server, path, { approved: true, digest })).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    expect(await sendMessage(server, path, { approved: true, digest })).toEqual(ok);
+    expect(await sendMessage(server, path, { approved: false })).toEqual({
+      status: 409,
+      code: "approval_conflict",
+    });
+    const facts = await readFacts(server, runId);
     expect(facts.filter(({ type }) => type === "tool_call_start")).toHaveLength(1);
     expect(facts.filter(({ type }) => type === "approval_resolved")).toHaveLength(1);
   });
@@ -108,31 +114,33 @@ describe("a call that needs approval", () => {
   it("is refused with a reason that the model gets to read", async () => {
     const server = serve(pay);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
-    expect(await tell(server, `${runId}/approvals/c1`, { approved: false, reason: "Too dear" })).toEqual(ok);
-    await reaches(server, runId, "ended");
-    const results = (await factsOf(server, runId)).filter((fact) => fact.type === "tool_call_result");
+    await waitForState(server, runId, "waiting");
+    expect(
+      await sendMessage(server, `${runId}/approvals/c1`, { approved: false, reason: "Too dear" }),
+    ).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    const results = (await readFacts(server, runId)).filter((fact) => fact.type === "tool_call_result");
     expect(results).toMatchObject([{ status: "denied", result: expect.stringContaining("Too dear") }]);
   });
 
   it("takes one decision under a key: another one is refused (F84)", async () => {
     const server = serve(pay);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
+    await waitForState(server, runId, "waiting");
     const path = `${runId}/approvals/c1`;
     const answers = await Promise.all([
-      tell(server, path, { approved: true }, "k"),
-      tell(server, path, { approved: true }, "k"),
+      sendMessage(server, path, { approved: true }, "k"),
+      sendMessage(server, path, { approved: true }, "k"),
     ]);
     expect(answers).toEqual([ok, ok]);
-    expect((await tell(server, path, { approved: false }, "k")).status).toBe(409);
-    await reaches(server, runId, "ended");
-    expect(await tell(server, path, { approved: true }, "k")).toEqual(ok);
-    expect((await tell(server, path, { approved: false }, "k")).status).toBe(409);
+    expect((await sendMessage(server, path, { approved: false }, "k")).status).toBe(409);
+    await waitForState(server, runId, "ended");
+    expect(await sendMessage(server, path, { approved: true }, "k")).toEqual(ok);
+    expect((await sendMessage(server, path, { approved: false }, "k")).status).toBe(409);
   });
 
   it("of a nested run is answered like any other", async () => {
-    const inner = defineAgent({ name: "inner", model: scriptedModel(calling(pay)), tools: [pay] });
+    const inner = defineAgent({ name: "inner", model: scriptedModel(createCallScript(pay)), tools: [pay] });
     const payer = agentTool(inner, { name: "payer", description: "Pays" });
     const script: Script = ({ history }) =>
       history.some(({ type }) => type === "result")
@@ -140,10 +148,12 @@ describe("a call that needs approval", () => {
         : { calls: [{ id: "outer", name: "payer", input: { prompt: "Pay" } }] };
     const server = serve(payer, { script });
     const { runId } = await start(server);
-    const { pending } = await reaches(server, runId, "waiting");
+    const { pending } = await waitForState(server, runId, "waiting");
     expect(pending).toMatchObject([{ name: "pay", needs: "approval" }]);
-    expect(await tell(server, `${runId}/approvals/${pending[0]?.callId}`, { approved: true })).toEqual(ok);
-    await reaches(server, runId, "ended");
+    expect(await sendMessage(server, `${runId}/approvals/${pending[0]?.callId}`, { approved: true })).toEqual(
+      ok,
+    );
+    await waitForState(server, runId, "ended");
   });
 });
 
@@ -151,20 +161,23 @@ describe("the question of a tool", () => {
   it("takes an answer that is valid by its schema; a wrong one is refused, and it still waits", async () => {
     const server = serve(seat);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
+    await waitForState(server, runId, "waiting");
     const path = `${runId}/approvals/c1`;
-    expect(await tell(server, path, { approved: true, value: "roof" })).toEqual({
+    expect(await sendMessage(server, path, { approved: true, value: "roof" })).toEqual({
       status: 400,
       code: "invalid_input",
     });
-    expect(await tell(server, path, { approved: true })).toEqual({ status: 400, code: "invalid_input" });
-    expect((await reaches(server, runId, "waiting")).pending).toHaveLength(1);
-    expect(await factsOf(server, runId)).not.toContainEqual(expect.objectContaining({ type: "warning" }));
-    expect(await tell(server, path, { approved: true, value: "aisle" }, "k")).toEqual(ok);
-    await reaches(server, runId, "ended");
-    expect(await tell(server, path, { approved: true, value: "aisle" }, "k")).toEqual(ok);
-    expect((await tell(server, path, { approved: true, value: "window" }, "k")).status).toBe(409);
-    expect(await factsOf(server, runId)).toContainEqual(
+    expect(await sendMessage(server, path, { approved: true })).toEqual({
+      status: 400,
+      code: "invalid_input",
+    });
+    expect((await waitForState(server, runId, "waiting")).pending).toHaveLength(1);
+    expect(await readFacts(server, runId)).not.toContainEqual(expect.objectContaining({ type: "warning" }));
+    expect(await sendMessage(server, path, { approved: true, value: "aisle" }, "k")).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    expect(await sendMessage(server, path, { approved: true, value: "aisle" }, "k")).toEqual(ok);
+    expect((await sendMessage(server, path, { approved: true, value: "window" }, "k")).status).toBe(409);
+    expect(await readFacts(server, runId)).toContainEqual(
       expect.objectContaining({ type: "approval_resolved", value: "aisle" }),
     );
   });
@@ -182,7 +195,7 @@ describe("a tool that the page runs", () => {
     const before = open();
     const first = serve(move, { store: before });
     const { runId } = await start(first);
-    expect((await reaches(first, runId, "waiting")).pending).toMatchObject([
+    expect((await waitForState(first, runId, "waiting")).pending).toMatchObject([
       { callId: "c1", needs: "answer" },
     ]);
     await first.close(0);
@@ -190,20 +203,20 @@ describe("a tool that the page runs", () => {
     const second = serve(move, { store: open() });
     const path = `${runId}/results/c1`;
     const value = { zoom: 3 };
-    expect(await tell(second, path, { value }, "k")).toEqual(ok);
-    expect((await reaches(second, runId, "ended")).pending).toEqual([]);
-    expect(await tell(second, path, { value }, "k")).toEqual(ok);
-    expect(await tell(second, path, { value: { zoom: 4 } }, "k")).toEqual({
+    expect(await sendMessage(second, path, { value }, "k")).toEqual(ok);
+    expect((await waitForState(second, runId, "ended")).pending).toEqual([]);
+    expect(await sendMessage(second, path, { value }, "k")).toEqual(ok);
+    expect(await sendMessage(second, path, { value: { zoom: 4 } }, "k")).toEqual({
       status: 409,
       code: "approval_conflict",
     });
-    expect((await factsOf(second, runId)).at(-1)).toMatchObject({
+    expect((await readFacts(second, runId)).at(-1)).toMatchObject({
       type: "done",
       text: expect.stringContaining("zoom"),
     });
   });
 
-  it("may answer as soon as it sees the call, before the run has come to rest (S0-50)", async () => {
+  it("may answer as soon as it sees the call, before the run has suspended (S0-50)", async () => {
     const server = serve(move);
     const { runId } = await start(server);
     const { body } = await server.send("GET", `/api/runs/${runId}/events`);
@@ -212,37 +225,37 @@ describe("a tool that the page runs", () => {
       seen += Buffer.from(chunk).toString();
       if (seen.includes("event: tool_call_start")) break;
     }
-    expect(await tell(server, `${runId}/results/c1`, { value: "moved" })).toEqual(ok);
-    await reaches(server, runId, "ended");
+    expect(await sendMessage(server, `${runId}/results/c1`, { value: "moved" })).toEqual(ok);
+    await waitForState(server, runId, "ended");
   });
 
   it.each([
     ["that the server runs", pay, "c1"],
-    ["that asks a person", seat, "c1"],
-    ["that nobody made", move, "c2"],
+    ["that needs approval", seat, "c1"],
+    ["that does not exist", move, "c2"],
   ])("gives no result for a call %s: it is refused, and the run waits on", async (_, tool, callId) => {
     const server = serve(tool as Tool);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
-    expect(await tell(server, `${runId}/results/${callId}`, { value: "forged" })).toEqual({
+    await waitForState(server, runId, "waiting");
+    expect(await sendMessage(server, `${runId}/results/${callId}`, { value: "forged" })).toEqual({
       status: 404,
       code: "unknown_call",
     });
-    expect((await reaches(server, runId, "waiting")).pending).toHaveLength(1);
+    expect((await waitForState(server, runId, "waiting")).pending).toHaveLength(1);
   });
 
   it("is not approved, for there is nothing to allow", async () => {
     const server = serve(move);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
-    expect(await tell(server, `${runId}/approvals/c1`, { approved: true })).toEqual({
+    await waitForState(server, runId, "waiting");
+    expect(await sendMessage(server, `${runId}/approvals/c1`, { approved: true })).toEqual({
       status: 404,
       code: "unknown_call",
     });
   });
 });
 
-describe("a run at work", () => {
+describe("an active run", () => {
   const slow = (): Script => {
     return (_, index) => (index === 0 ? { text: "Hm", hang: true } : { text: "Well." });
   };
@@ -250,29 +263,29 @@ describe("a run at work", () => {
   it("is cancelled by a request of its own, and twice is once (F84)", async () => {
     const server = serve(pay, { script: slow() });
     const { runId } = await start(server);
-    expect(await tell(server, `${runId}/cancel`, { reason: "Enough" }, "k")).toEqual(ok);
-    await reaches(server, runId, "ended");
-    expect((await factsOf(server, runId)).at(-1)).toMatchObject({ type: "done", status: "cancelled" });
-    expect(await tell(server, `${runId}/cancel`, { reason: "Enough" }, "k")).toEqual(ok);
-    expect(await tell(server, `${runId}/steer`, { text: "Go on" })).toEqual({
+    expect(await sendMessage(server, `${runId}/cancel`, { reason: "Enough" }, "k")).toEqual(ok);
+    await waitForState(server, runId, "ended");
+    expect((await readFacts(server, runId)).at(-1)).toMatchObject({ type: "done", status: "cancelled" });
+    expect(await sendMessage(server, `${runId}/cancel`, { reason: "Enough" }, "k")).toEqual(ok);
+    expect(await sendMessage(server, `${runId}/steer`, { text: "Go on" })).toEqual({
       status: 409,
       code: "run_ended",
     });
   });
 
-  it("hears what is said to it once; the same key with other words is refused (F84)", async () => {
+  it("gets a message once; the same key with other text is refused (F84)", async () => {
     const server = serve(pay);
     const { runId } = await start(server);
-    await reaches(server, runId, "waiting");
-    expect(await tell(server, `${runId}/steer`, { text: "Cheaper" }, "k")).toEqual(ok);
-    const steered = async () => (await factsOf(server, runId)).filter(({ type }) => type === "steered");
+    await waitForState(server, runId, "waiting");
+    expect(await sendMessage(server, `${runId}/steer`, { text: "Cheaper" }, "k")).toEqual(ok);
+    const steered = async () => (await readFacts(server, runId)).filter(({ type }) => type === "steered");
     while ((await steered()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await tell(server, `${runId}/steer`, { text: "Cheaper" }, "k")).toEqual(ok);
-    expect(await tell(server, `${runId}/steer`, { text: "Dearer" }, "k")).toEqual({
+    expect(await sendMessage(server, `${runId}/steer`, { text: "Cheaper" }, "k")).toEqual(ok);
+    expect(await sendMessage(server, `${runId}/steer`, { text: "Dearer" }, "k")).toEqual({
       status: 409,
       code: "idempotency_conflict",
     });
-    expect(await tell(server, `${runId}/steer`, { text: "Cheaper" }, "other")).toEqual(ok);
+    expect(await sendMessage(server, `${runId}/steer`, { text: "Cheaper" }, "other")).toEqual(ok);
     while ((await steered()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await steered()).toHaveLength(2);
   });

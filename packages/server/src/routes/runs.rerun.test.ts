@@ -25,22 +25,22 @@ afterEach(() => server.close(0));
 const get = async (path: string) => (await server.send("GET", path)).json();
 type Run = { readonly runId: string; readonly sessionId: string };
 
-async function untilState({ runId, sessionId }: Run, state: string): Promise<Run> {
+async function waitForState({ runId, sessionId }: Run, state: string): Promise<Run> {
   while ((await get(`/api/runs/${runId}`)).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 2));
   return { runId, sessionId };
 }
 
 const run = async (body: object, state = "ended") =>
-  untilState(await (await server.send("POST", "/api/runs", body)).json(), state);
+  waitForState(await (await server.send("POST", "/api/runs", body)).json(), state);
 
 describe("running again", () => {
-  it("begins the run anew in a fork from before it, under another policy", async () => {
+  it("starts the run again in a fork from before it, under another policy", async () => {
     const { sessionId } = await run({ input: "First" });
     const { runId } = await run({ input: "Second", sessionId });
     const answer = await server.send("POST", `/api/runs/${runId}/rerun`, { policy: { maxTurns: 1 } });
     expect(answer.status).toBe(201);
-    const again = await untilState(await answer.json(), "ended");
+    const again = await waitForState(await answer.json(), "ended");
     const { result } = await get(`/api/runs/${again.runId}`);
     expect(result).toMatchObject({ text: "Forced." });
     const { origin, runs } = await get(`/api/sessions/${again.sessionId}`);
@@ -72,20 +72,20 @@ describe("running again", () => {
   it("is a run like any other: it can be approved and stopped", async () => {
     const { runId } = await run({ input: "pay" }, "waiting");
     const again = await (await server.send("POST", `/api/runs/${runId}/rerun`, {})).json();
-    await untilState(again, "waiting");
+    await waitForState(again, "waiting");
     const { pending } = await get(`/api/runs/${again.runId}`);
     await server.send("POST", `/api/runs/${again.runId}/approvals/${pending[0].callId}`, { approved: true });
-    await untilState(again, "ended");
+    await waitForState(again, "ended");
     const other = await (await server.send("POST", `/api/runs/${runId}/rerun`, {})).json();
-    await untilState(other, "waiting");
+    await waitForState(other, "waiting");
     await server.send("POST", `/api/runs/${other.runId}/cancel`, {});
-    await untilState(other, "ended");
+    await waitForState(other, "ended");
     expect((await get(`/api/runs/${other.runId}`)).result.status).toBe("cancelled");
   });
 });
 
 describe("branches", () => {
-  it("are known at both ends, and gone with the session", async () => {
+  it("are known at both ends, and removed with the session", async () => {
     const { sessionId } = await run({ input: "First" });
     const fork = async (at: number) =>
       (await server.send("POST", `/api/sessions/${sessionId}/fork`, { at, title: `Fork ${at}` })).json();

@@ -35,8 +35,8 @@ function serve(script: Script, options: Partial<ServerOptions> = {}): TestServer
   return server;
 }
 
-/** As another process has it open. */
-function onFile(): Store {
+/** As opened by another process. */
+function openFileStore(): Store {
   const store = sqlite(join(folder, "capstan.db"), { pollMs: 20 });
   opened.push(store);
   return store;
@@ -46,7 +46,7 @@ const says: Script = () => ({ text: "It rains." });
 const hangs: Script = () => ({ text: "Well", hang: true });
 
 /** Reads the stream of a run to its end. */
-const streamOf = async ({ send }: TestServer, runId: string) =>
+const readStream = async ({ send }: TestServer, runId: string) =>
   (await send("GET", `/api/runs/${runId}/events`)).text();
 
 describe("a run over HTTP", () => {
@@ -56,7 +56,7 @@ describe("a run over HTTP", () => {
     expect(started.status).toBe(201);
     const { runId, sessionId } = await started.json();
     expect(started.headers.get("location")).toBe(`/api/runs/${runId}`);
-    const text = await streamOf(server, runId);
+    const text = await readStream(server, runId);
     const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
     expect(ids).toEqual(ids.map((_, index) => index + 1));
     expect(text).toContain("event: tool_call_result");
@@ -66,13 +66,13 @@ describe("a run over HTTP", () => {
     expect(run.result).toMatchObject({ status: "done", text: "It rains.", usage: { inputTokens: 20 } });
   });
 
-  it("continues a conversation that is kept here, and is listed with it (S4-55)", async () => {
+  it("continues a stored conversation, and is listed with it (S4-55)", async () => {
     const server = serve((request) => ({ text: `You have said ${request.history.length} things.` }));
     const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input: "One" })).json();
-    await streamOf(server, runId);
+    await readStream(server, runId);
     const second = await (await server.send("POST", "/api/runs", { input: "Two", sessionId })).json();
     expect(second.sessionId).toBe(sessionId);
-    await streamOf(server, second.runId);
+    await readStream(server, second.runId);
     const { result } = await (await server.send("GET", `/api/runs/${second.runId}`)).json();
     expect(result.text).toBe("You have said 3 things.");
     const { runs } = await (await server.send("GET", `/api/runs?sessionId=${sessionId}`)).json();
@@ -95,7 +95,7 @@ describe("a run over HTTP", () => {
     ];
     const server = serve(says, { agents });
     const { runId } = await (await server.send("POST", "/api/runs", { input: "When?", timeZone })).json();
-    await streamOf(server, runId);
+    await readStream(server, runId);
     const { result } = await (await server.send("GET", `/api/runs/${runId}`)).json();
     expect(result.text).toContain(`(${told})`);
   });
@@ -162,12 +162,12 @@ describe("the same request with the same Idempotency-Key", () => {
   };
 
   it("finds its run after a restart, and also when it has ended (F84)", async () => {
-    const store = onFile();
+    const store = openFileStore();
     const first = serve(says, { store });
     const { body } = await send(first, { input: "Buy one", policy: { budget: { tokens: 10 } } });
-    await streamOf(first, body.runId);
+    await readStream(first, body.runId);
     await first.close(0);
-    const again = await send(serve(says, { store: onFile() }), {
+    const again = await send(serve(says, { store: openFileStore() }), {
       input: "Buy one",
       policy: { budget: { tokens: 10 } },
     });
@@ -197,7 +197,7 @@ describe("the same request with the same Idempotency-Key", () => {
   it("for another session is another request (F84)", async () => {
     const server = serve(says);
     const { body } = await send(server, { input: "Hello" }, {});
-    await streamOf(server, body.runId);
+    await readStream(server, body.runId);
     await send(server, { input: "Buy one" });
     const other = await send(server, { input: "Buy one", sessionId: body.sessionId });
     expect(other.body.error.code).toBe("idempotency_conflict");

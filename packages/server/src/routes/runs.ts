@@ -250,9 +250,9 @@ export const runAgainRoutes: readonly Route[] = [
     params: z.strictObject({ runId: id, otherRunId: id }),
     responses: { 200: { description: "Differences only.", schema: comparison } },
     async handle({ params: { runId, otherRunId } }, { store }) {
-      const factsOf = async (wanted: string) =>
+      const readRunFacts = async (wanted: string) =>
         (await store.read((await store.findSession(wanted)) ?? "")).filter((fact) => isInRun(fact, wanted));
-      return Response.json(difference(await factsOf(runId), await factsOf(otherRunId)));
+      return Response.json(difference(await readRunFacts(runId), await readRunFacts(otherRunId)));
     },
   }),
 ];

@@ -59,7 +59,7 @@ export const problem: z.ZodType = z.object({
   }),
 });
 
-/** A stored fact; each type adds fields of its own. */
+/** A stored fact; each type adds more fields. */
 const fact = z.looseObject({
   type: z.string(),
   seq: z.int().min(1),

@@ -20,7 +20,7 @@ const sail = defineTool({
   execute: ({ mile }) => `${mile}`,
 });
 
-/** Waits for its client first, and then sails on and on. */
+/** Waits for its client first, then never ends. */
 function serve(options: Partial<ServerOptions> = {}): TestServer {
   const model = scriptedModel((_, mile) =>
     mile === 0
@@ -33,13 +33,13 @@ function serve(options: Partial<ServerOptions> = {}): TestServer {
   return server;
 }
 
-async function json(answer: Promise<Response>) {
+async function readJson(answer: Promise<Response>) {
   return (await answer).json();
 }
 
-async function reaches(server: TestServer, runId: string, state: string) {
+async function waitForState(server: TestServer, runId: string, state: string) {
   for (;;) {
-    const run = await json(server.send("GET", `/api/runs/${runId}`));
+    const run = await readJson(server.send("GET", `/api/runs/${runId}`));
     if (run.state === state) return run;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -47,11 +47,11 @@ async function reaches(server: TestServer, runId: string, state: string) {
 
 type File = { facts: Fact[] & { policy: Record<string, unknown> }[] };
 
-/** The file of a run that waits, with another policy. */
-async function forged(server: TestServer, policy: object): Promise<string> {
-  const { runId, sessionId } = await json(server.send("POST", "/api/runs", { input: "Sail." }));
-  await reaches(server, runId, "waiting");
-  const file: File = await json(server.send("GET", `/api/sessions/${sessionId}/export?format=json`));
+/** The file of a waiting run, with another policy. */
+async function forgeFile(server: TestServer, policy: object): Promise<string> {
+  const { runId, sessionId } = await readJson(server.send("POST", "/api/runs", { input: "Sail." }));
+  await waitForState(server, runId, "waiting");
+  const file: File = await readJson(server.send("GET", `/api/sessions/${sessionId}/export?format=json`));
   Object.assign(file.facts[0]?.policy ?? {}, policy);
   return JSON.stringify(file);
 }
@@ -61,7 +61,7 @@ const boundless = {
   budget: { tokens: "unlimited", cost: "unlimited", seconds: "unlimited", toolCalls: "unlimited" },
 };
 
-async function startOf(server: TestServer, sessionId: string) {
+async function readStart(server: TestServer, sessionId: string) {
   const answer = await server.send("GET", `/api/sessions/${sessionId}/events`, undefined, {
     accept: "application/json",
   });
@@ -69,22 +69,22 @@ async function startOf(server: TestServer, sessionId: string) {
 }
 
 describe("an imported run that is not over", () => {
-  it("may use no more than what is left of its importer's day, whatever its file says (A92)", async () => {
+  it("is limited to its importer's remaining daily budget, whatever its file says (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
-    const file = await forged(server, boundless);
-    const { id, runs } = await json(server.send("POST", "/api/sessions", { file }));
-    expect((await startOf(server, id)).policy.budget.tokens).toBe(1000);
+    const file = await forgeFile(server, boundless);
+    const { id, runs } = await readJson(server.send("POST", "/api/sessions", { file }));
+    expect((await readStart(server, id)).policy.budget.tokens).toBe(1000);
     await server.send("POST", `/api/runs/${runs[0].runId}/steer`, { text: "Go on." });
-    const { result } = await reaches(server, runs[0].runId, "ended");
+    const { result } = await waitForState(server, runs[0].runId, "ended");
     expect(result).toMatchObject({ status: "limit", error: { code: "budget_tokens" } });
     expect(result.usage.inputTokens + result.usage.outputTokens).toBeLessThan(1300);
   });
 
   it("keeps to the loosest policy that a request may ask for, and to its own where that is stricter (A87)", async () => {
     const server = serve({ policyLimits: { maxTurns: 7, gate: "strict", budget: { cost: 2, seconds: 60 } } });
-    const file = await forged(server, { ...boundless, budget: { tokens: 500, cost: 9, seconds: 30 } });
-    const { id } = await json(server.send("POST", "/api/sessions", { file }));
-    expect((await startOf(server, id)).policy).toMatchObject({
+    const file = await forgeFile(server, { ...boundless, budget: { tokens: 500, cost: 9, seconds: 30 } });
+    const { id } = await readJson(server.send("POST", "/api/sessions", { file }));
+    expect((await readStart(server, id)).policy).toMatchObject({
       maxTurns: 7,
       gate: "strict",
       budget: { tokens: 500, cost: 2, seconds: 30, toolCalls: "unlimited" },
@@ -93,7 +93,7 @@ describe("an imported run that is not over", () => {
 
   it("cannot have used less than nothing (A92)", async () => {
     const server = serve({ limits: { tokensPerDay: 1000 } });
-    const file: File = JSON.parse(await forged(server, {}));
+    const file: File = JSON.parse(await forgeFile(server, {}));
     for (const fact of file.facts)
       if ("usage" in fact) Object.assign(fact, { usage: { inputTokens: -1e9, outputTokens: 0 } });
     const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
@@ -103,14 +103,14 @@ describe("an imported run that is not over", () => {
 
   it("is not run again under the policy of its file, when that is beyond the limits (A87)", async () => {
     const server = serve({ policyLimits: { maxTurns: 7 } });
-    const file: File = JSON.parse(await forged(server, { ...boundless, approvals: "allow", gate: "off" }));
-    const { id, runs } = await json(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
+    const file: File = JSON.parse(await forgeFile(server, { ...boundless, approvals: "allow", gate: "off" }));
+    const { id, runs } = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(file) }));
     await server.send("POST", `/api/runs/${runs[0].runId}/cancel`, {});
-    await reaches(server, runs[0].runId, "ended");
-    const over: File = await json(server.send("GET", `/api/sessions/${id}/export?format=json`));
+    await waitForState(server, runs[0].runId, "ended");
+    const over: File = await readJson(server.send("GET", `/api/sessions/${id}/export?format=json`));
     Object.assign(over.facts[0]?.policy ?? {}, { ...boundless, approvals: "allow", gate: "off" });
-    const again = await json(server.send("POST", "/api/sessions", { file: JSON.stringify(over) }));
-    expect((await startOf(server, again.id)).policy).toMatchObject({
+    const again = await readJson(server.send("POST", "/api/sessions", { file: JSON.stringify(over) }));
+    expect((await readStart(server, again.id)).policy).toMatchObject({
       ...{ maxTurns: 7, approvals: "ask", gate: "default" },
     });
   });
@@ -118,7 +118,7 @@ describe("an imported run that is not over", () => {
   it("is refused when nothing is left of the day (A92)", async () => {
     const store = memory();
     const server = serve({ store, limits: { tokensPerDay: 1000 } });
-    const file = await forged(server, boundless);
+    const file = await forgeFile(server, boundless);
     const day = new Date().toISOString().slice(0, 10);
     await store.putRecord({ kind: "spent", id: `${day} `, body: { tokens: 1000, cost: 0 } }, 0);
     const answer = await server.send("POST", "/api/sessions", { file });
@@ -129,7 +129,7 @@ describe("an imported run that is not over", () => {
 describe("a file", () => {
   it("of 5 MiB is imported; what is too large for the body is too large for the schema too (A89)", async () => {
     const server = serve();
-    const file = JSON.parse(await forged(server, {}));
+    const file = JSON.parse(await forgeFile(server, {}));
     file.facts[0].input[0].content = "x".repeat(5 * 1024 * 1024);
     const answer = await server.send("POST", "/api/sessions", { file: JSON.stringify(file) });
     expect(answer.status).toBe(201);
@@ -142,7 +142,7 @@ describe("a file", () => {
 
   it("of an empty session makes an empty session of the same title (S4-60)", async () => {
     const server = serve();
-    const { id } = await json(server.send("POST", "/api/sessions", { title: "Plans" }));
+    const { id } = await readJson(server.send("POST", "/api/sessions", { title: "Plans" }));
     const file = await (await server.send("GET", `/api/sessions/${id}/export?format=json`)).text();
     const made = await server.send("POST", "/api/sessions", { file });
     expect(made.status).toBe(201);

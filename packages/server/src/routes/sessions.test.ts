@@ -25,23 +25,23 @@ function serve(script: Script = () => ({ text: "It rains." }), store: Store = me
   return server;
 }
 
-/** A session in which this was asked and answered. */
-async function talked(server: TestServer, input = "Weather in Oslo?"): Promise<string> {
+/** Creates a session with one question and answer. */
+async function createTalk(server: TestServer, input = "Weather in Oslo?"): Promise<string> {
   const { runId, sessionId } = await (await server.send("POST", "/api/runs", { input })).json();
   await (await server.send("GET", `/api/runs/${runId}/events`)).text();
   return sessionId;
 }
 
-const json = async (answer: Response | Promise<Response>) => (await answer).json();
+const readJson = async (answer: Response | Promise<Response>) => (await answer).json();
 const list = async ({ send }: TestServer, query = "") =>
-  (await json(send("GET", `/api/sessions${query}`))).sessions;
+  (await readJson(send("GET", `/api/sessions${query}`))).sessions;
 
 describe("sessions over HTTP", () => {
-  it("are listed with the newest first, as many as are asked for", async () => {
+  it("are listed newest first, up to a limit", async () => {
     const server = serve();
-    const first = await talked(server, "One");
+    const first = await createTalk(server, "One");
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const second = await talked(server, "Two");
+    const second = await createTalk(server, "Two");
     expect(await list(server)).toMatchObject([
       { id: second, title: "Two" },
       { id: first, title: "One" },
@@ -49,10 +49,10 @@ describe("sessions over HTTP", () => {
     expect(await list(server, "?most=1")).toMatchObject([{ id: second }]);
   });
 
-  it("are found by what was said in them", async () => {
+  it("are found by words in them", async () => {
     const server = serve();
-    await talked(server, "Something else");
-    const oslo = await talked(server, "Weather in Oslo?");
+    await createTalk(server, "Something else");
+    const oslo = await createTalk(server, "Weather in Oslo?");
     expect(await list(server, "?search=oslo")).toMatchObject([
       { id: oslo, title: "Weather in Oslo?", places: [{ seq: 1, excerpt: expect.stringContaining("Oslo") }] },
     ]);
@@ -70,7 +70,7 @@ describe("sessions over HTTP", () => {
     expect(await again.json()).toEqual(summary);
     expect((await server.send("POST", "/api/sessions", { title: "Other" }, key)).status).toBe(409);
     expect(await list(server)).toMatchObject([{ id: summary.id, title: "Plans" }]);
-    const { sessionId } = await json(
+    const { sessionId } = await readJson(
       server.send("POST", "/api/runs", { input: "Hi", sessionId: summary.id }),
     );
     expect(sessionId).toBe(summary.id);
@@ -78,8 +78,8 @@ describe("sessions over HTTP", () => {
 
   it("are shown with their runs and what these have used", async () => {
     const server = serve();
-    const id = await talked(server);
-    const summary = await json(server.send("GET", `/api/sessions/${id}`));
+    const id = await createTalk(server);
+    const summary = await readJson(server.send("GET", `/api/sessions/${id}`));
     expect(summary).toMatchObject({
       id,
       title: "Weather in Oslo?",
@@ -90,24 +90,24 @@ describe("sessions over HTTP", () => {
 
   it("are renamed, and get their own title back with an empty one", async () => {
     const server = serve();
-    const id = await talked(server);
-    const rename = (title: string) => json(server.send("PATCH", `/api/sessions/${id}`, { title }));
+    const id = await createTalk(server);
+    const rename = (title: string) => readJson(server.send("PATCH", `/api/sessions/${id}`, { title }));
     expect((await rename("Holidays")).title).toBe("Holidays");
     expect((await rename("")).title).toBe("Weather in Oslo?");
   });
 });
 
 describe("a session that is removed", () => {
-  it("is gone with all that was in it", async () => {
+  it("is removed with everything in it", async () => {
     const server = serve();
-    const id = await talked(server);
+    const id = await createTalk(server);
     expect((await server.send("DELETE", `/api/sessions/${id}`)).status).toBe(204);
     expect((await server.send("GET", `/api/sessions/${id}`)).status).toBe(404);
     expect((await server.send("DELETE", `/api/sessions/${id}`)).status).toBe(404);
     expect(await list(server)).toEqual([]);
   });
 
-  it("has its run cancelled first, when one is at work", async () => {
+  it("has its active run cancelled first", async () => {
     const store = memory();
     let aborted = 0;
     const agent = defineAgent({
@@ -127,7 +127,7 @@ describe("a session that is removed", () => {
     });
     const server = createTestServer({ agents: [agent], store });
     opened.push({ close: () => server.close(0) });
-    const { sessionId } = await json(server.send("POST", "/api/runs", { input: "Go" }));
+    const { sessionId } = await readJson(server.send("POST", "/api/runs", { input: "Go" }));
     expect((await server.send("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
     expect(aborted).toBe(1);
     expect(await store.list()).toEqual([]);
@@ -135,8 +135,8 @@ describe("a session that is removed", () => {
 
   it("may have a run that waits", async () => {
     const server = serve(() => ({ calls: [{ name: "pay", input: {} }] }));
-    const { runId, sessionId } = await json(server.send("POST", "/api/runs", { input: "Go" }));
-    while ((await json(server.send("GET", `/api/runs/${runId}`))).state !== "waiting")
+    const { runId, sessionId } = await readJson(server.send("POST", "/api/runs", { input: "Go" }));
+    while ((await readJson(server.send("GET", `/api/runs/${runId}`))).state !== "waiting")
       await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await server.send("DELETE", `/api/sessions/${sessionId}`)).status).toBe(204);
     expect((await server.send("GET", `/api/runs/${runId}`)).status).toBe(404);
@@ -146,8 +146,8 @@ describe("a session that is removed", () => {
 describe("a fork", () => {
   it("has the facts up to a place, and is made once for one key (F84)", async () => {
     const server = serve();
-    const id = await talked(server);
-    const { facts } = await json(server.send("GET", `/api/sessions/${id}`));
+    const id = await createTalk(server);
+    const { facts } = await readJson(server.send("GET", `/api/sessions/${id}`));
     const fork = (at: number, title?: string) =>
       server.send(
         "POST",
@@ -170,7 +170,7 @@ describe("a fork", () => {
 
   it("is refused at a place that is not there", async () => {
     const server = serve();
-    const id = await talked(server);
+    const id = await createTalk(server);
     const answer = await server.send("POST", `/api/sessions/${id}/fork`, { at: 99 });
     expect(answer.status).toBe(400);
     expect((await answer.json()).error.message).toContain("no fact at 99");
@@ -184,7 +184,7 @@ describe("an exported session", () => {
     ["html", "text/html; charset=utf-8", "html"],
   ])("as %s is a file to be saved, with a name that breaks no header", async (format, type, ending) => {
     const server = serve();
-    const id = await talked(server);
+    const id = await createTalk(server);
     await server.send("PATCH", `/api/sessions/${id}`, { title: 'Öl "x";\r\nset-cookie: a=b/../../☃' });
     const answer = await server.send("GET", `/api/sessions/${id}/export?format=${format}`);
     expect(answer.status).toBe(200);
@@ -199,7 +199,7 @@ describe("an exported session", () => {
 
   it("is imported as a new session, once for one key (F84)", async () => {
     const server = serve();
-    const id = await talked(server);
+    const id = await createTalk(server);
     const file = await (await server.send("GET", `/api/sessions/${id}/export?format=json`)).text();
     const key = { "idempotency-key": "k" };
     const made = await server.send("POST", "/api/sessions", { file }, key);
@@ -212,7 +212,7 @@ describe("an exported session", () => {
     expect(await list(server)).toHaveLength(2);
   });
 
-  it("that is none is refused, and leaves nothing behind", async () => {
+  it("that is invalid is refused, and leaves nothing behind", async () => {
     const server = serve();
     const answer = await server.send("POST", "/api/sessions", { file: '{"format":"something"}' });
     expect(answer.status).toBe(400);
@@ -222,10 +222,10 @@ describe("an exported session", () => {
 });
 
 describe("a large result", () => {
-  it("is a file to be saved, whatever it says it is", async () => {
+  it("is a download, whatever its media type", async () => {
     const store = memory();
     const server = serve(undefined, store);
-    const id = await talked(server);
+    const id = await createTalk(server);
     const html = await store.putBlob(id, { mediaType: "text/html", data: "<script>alert(1)</script>" });
     const odd = await store.putBlob(id, { mediaType: "a\r\nset-cookie: b", data: new Uint8Array([1, 2]) });
     const answer = await server.send("GET", `/api/sessions/${id}/blobs/${html}`);
@@ -243,7 +243,7 @@ describe("a large result", () => {
 it("a session that was imported is its importer's, with new ids for all that is in it (A84)", async () => {
   const store = memory();
   const server = serve(undefined, store);
-  const id = await talked(server);
+  const id = await createTalk(server);
   const { runs } = await session(store, id).info();
   const { secret } = await server.keys.create({ user: "ada" });
   const file = (await session(store, id).export("json")).replaceAll(id, "bob~ses_stolen");

@@ -54,7 +54,7 @@ export const sessionRoutes: readonly Route[] = [
   defineRoute({
     method: "GET",
     path: "/api/sessions",
-    summary: "List your sessions, newest first; with `search`, those that contain all words.",
+    summary: "List your sessions, newest first; with `search`, only sessions that contain all words.",
     query: z.strictObject({ search: z.string().min(1).max(1000).optional(), most: limit }),
     responses: {
       200: {

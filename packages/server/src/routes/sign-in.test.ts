@@ -17,11 +17,11 @@ function serve(options: Partial<Parameters<typeof createTestServer>[0]> = {}): T
   return server;
 }
 
-function cookieIn(answer: Response): string {
+function readSetCookie(answer: Response): string {
   return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
-const reads = (server: TestServer, cookie: string) =>
+const readStatus = (server: TestServer, cookie: string) =>
   server.send("GET", "/api/runs", undefined, { cookie }).then(({ status }) => status);
 
 it("a code is exchanged once for a cookie that no script can read (A82)", async () => {
@@ -32,7 +32,7 @@ it("a code is exchanged once for a cookie that no script can read (A82)", async 
   expect(answer.headers.get("set-cookie")).toMatch(
     /^capstan-80=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200$/,
   );
-  expect(await reads(server, cookieIn(answer))).toBe(200);
+  expect(await readStatus(server, readSetCookie(answer))).toBe(200);
   expect((await server.send("POST", "/api/sign-in", { code })).status).toBe(401);
 });
 
@@ -47,10 +47,10 @@ it("of many who come with the same code at once, one gets in (A82)", async () =>
 
 it("signing out takes the cookie away with the same attributes, and it is good for nothing (A82)", async () => {
   const server = serve();
-  const cookie = cookieIn(await server.send("POST", "/api/sign-in", { key: own }));
+  const cookie = readSetCookie(await server.send("POST", "/api/sign-in", { key: own }));
   const out = await server.send("POST", "/api/sign-out", undefined, { cookie });
   expect(out.headers.get("set-cookie")).toBe("capstan-80=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
-  expect(await reads(server, cookie)).toBe(401);
+  expect(await readStatus(server, cookie)).toBe(401);
 });
 
 it("on https the cookie is bound to the host and to https (A82)", async () => {
@@ -83,43 +83,43 @@ it("behind a proxy that speaks https the cookie is bound to https too (A82)", as
     );
   const answer = await ask("POST", "/api/sign-in", { origin: `https://${host}` }, { key: own });
   expect(answer.headers.get("set-cookie")).toMatch(/^__Host-capstan-443=.*; Secure$/);
-  expect((await ask("GET", "/api/runs", { cookie: cookieIn(answer) })).status).toBe(200);
+  expect((await ask("GET", "/api/runs", { cookie: readSetCookie(answer) })).status).toBe(200);
 });
 
 it("the cookie of a server on another port is another one, and two of a name are none (A82)", async () => {
   const server = serve();
-  const token = cookieIn(await server.send("POST", "/api/sign-in", { key: own })).split("=")[1];
-  expect(await reads(server, `capstan-80=${token}`)).toBe(200);
-  expect(await reads(server, `other=1; capstan-80=${token}`)).toBe(200);
-  expect(await reads(server, `capstan-4680=${token}`)).toBe(401);
-  expect(await reads(server, `capstan-80=x; capstan-80=${token}`)).toBe(401);
-  expect(await reads(server, "capstan-80=")).toBe(401);
-  expect(await reads(server, `capstan-80=${"x".repeat(1_000_000)}`)).toBe(401);
+  const token = readSetCookie(await server.send("POST", "/api/sign-in", { key: own })).split("=")[1];
+  expect(await readStatus(server, `capstan-80=${token}`)).toBe(200);
+  expect(await readStatus(server, `other=1; capstan-80=${token}`)).toBe(200);
+  expect(await readStatus(server, `capstan-4680=${token}`)).toBe(401);
+  expect(await readStatus(server, `capstan-80=x; capstan-80=${token}`)).toBe(401);
+  expect(await readStatus(server, "capstan-80=")).toBe(401);
+  expect(await readStatus(server, `capstan-80=${"x".repeat(1_000_000)}`)).toBe(401);
 });
 
-it("whoever signs in with a key is its user, until the key is revoked (A82)", async () => {
+it("signing in with a key makes the browser its user, until the key is revoked (A82)", async () => {
   const server = serve();
   const { id, secret } = await server.keys.create({ user: "ada" });
-  const cookie = cookieIn(await server.send("POST", "/api/sign-in", { key: secret }));
+  const cookie = readSetCookie(await server.send("POST", "/api/sign-in", { key: secret }));
   const started = await server.send("POST", "/api/runs", { input: "Hello" }, { cookie });
   expect((await started.json()).sessionId).toMatch(/^ada~/);
   await server.keys.revoke(id);
-  expect(await reads(server, cookie)).toBe(401);
+  expect(await readStatus(server, cookie)).toBe(401);
 });
 
 it("a server with another key of its own does not know the cookies of the one before (A82)", async () => {
   const store = memory();
-  const cookie = cookieIn(await serve({ store }).send("POST", "/api/sign-in", { key: own }));
-  expect(await reads(serve({ store }), cookie)).toBe(200);
-  expect(await reads(serve({ store, apiKey: "another-key-of-this-server" }), cookie)).toBe(401);
+  const cookie = readSetCookie(await serve({ store }).send("POST", "/api/sign-in", { key: own }));
+  expect(await readStatus(serve({ store }), cookie)).toBe(200);
+  expect(await readStatus(serve({ store, apiKey: "another-key-of-this-server" }), cookie)).toBe(401);
 });
 
-it("a token is kept as a hash, and nowhere else (A82)", async () => {
+it("a token is stored only as a hash (A82)", async () => {
   const store = memory();
   const server = serve({ store });
-  const token = cookieIn(await server.send("POST", "/api/sign-in", { code: server.oneTimeCode() })).split(
-    "=",
-  )[1];
+  const token = readSetCookie(
+    await server.send("POST", "/api/sign-in", { code: server.oneTimeCode() }),
+  ).split("=")[1];
   expect(JSON.stringify(await store.listRecords("sign-in"))).not.toContain(token);
 });
 

@@ -10,7 +10,7 @@ afterEach(async () => {
   await server?.close(0);
 });
 
-it("a server says what it is, who asks, and which agents there are", async () => {
+it("a server describes itself, the caller, and its agents", async () => {
   const about = { helper: { title: "Helper", suggestions: ["Say hello"] } };
   server = createTestServer({
     agents: [createHelloAgent(), createHelloAgent("other")],
@@ -35,7 +35,7 @@ it("a server says what it is, who asks, and which agents there are", async () =>
   ]);
 });
 
-it("a user who is no admin is told so, and nobody without a key is told anything (A83)", async () => {
+it("users learn that they are not admins, and callers without a key learn nothing (A83)", async () => {
   server = createTestServer({ agents: [createHelloAgent()], apiKey: "canary-local-key-0123456789" });
   const { secret } = await server.keys.create({ user: "ada" });
   const answer = await server.send("GET", "/api/about", undefined, { authorization: `Bearer ${secret}` });
@@ -67,7 +67,7 @@ it("the models say which key is set and which one is missing, and never the key 
   expect(await (await server.send("GET", "/api/about")).json()).toMatchObject({ isOffline: true });
 });
 
-it("says what stored agents can be made of", async () => {
+it("lists the parts of stored agents", async () => {
   const search = { name: "search", description: "Searches" };
   const tools = { search: () => expect.unreachable(), [search.name]: () => expect.unreachable() };
   server = createTestServer({

@@ -30,7 +30,7 @@ afterEach(() => server.close(0));
 
 const get = async (path: string) => (await server.send("GET", path)).json();
 
-async function ended(body: object): Promise<{ runId: string; sessionId: string }> {
+async function runToEnd(body: object): Promise<{ runId: string; sessionId: string }> {
   const started = await (await server.send("POST", "/api/runs", body)).json();
   for (;;) {
     if ((await get(`/api/runs/${started.runId}`)).state === "ended") return started;
@@ -41,7 +41,7 @@ async function ended(body: object): Promise<{ runId: string; sessionId: string }
 describe("what was sent in a turn", () => {
   it("is what the model got, turn by turn (S0-46)", async () => {
     const before = model.requests.length;
-    const { runId } = await ended({ input: "Where is it?" });
+    const { runId } = await runToEnd({ input: "Where is it?" });
     const requests = model.requests.slice(before);
     expect(requests).toHaveLength(4);
     for (const [index, request] of requests.entries()) {
@@ -55,15 +55,15 @@ describe("what was sent in a turn", () => {
   });
 
   it("has the note that few turns are left apart from the instructions", async () => {
-    const { runId } = await ended({ input: "Where is it?", policy: { maxTurns: 3 } });
+    const { runId } = await runToEnd({ input: "Where is it?", policy: { maxTurns: 3 } });
     const sent = await get(`/api/runs/${runId}/turns/2`);
     expect(sent.instructions).toBe("Be brief.");
     expect(sent.notes.join()).toMatch(/turn|step/i);
     expect((await get(`/api/runs/${runId}/turns/3`)).tools).toEqual([]);
   });
 
-  it("says when instructions and tools were made again, at the time of the turn and without secrets", async () => {
-    const { runId } = await ended({ input: "Where is it?", agent: "dated" });
+  it("reports rebuilt instructions and tools, at the time of the turn and without secrets", async () => {
+    const { runId } = await runToEnd({ input: "Where is it?", agent: "dated" });
     const sent = await get(`/api/runs/${runId}/turns/1`);
     expect(sent).toMatchObject({ instructionsAreRebuilt: true, toolsAreRebuilt: true });
     expect(sent.instructions).toMatch(/^It is \w+.* \d{4} at .* \*\*\*$/);
@@ -76,7 +76,7 @@ describe("what was sent in a turn", () => {
     ["anthropic", "messages"],
     ["gemini", "contents"],
   ])("is written as %s is", async (wire, field) => {
-    const { runId } = await ended({ input: "Where is it?" });
+    const { runId } = await runToEnd({ input: "Where is it?" });
     const { body } = await get(`/api/runs/${runId}/turns/2?wire=${wire}`);
     expect(JSON.stringify(body)).toContain("Be brief.");
     expect(JSON.stringify(body[field])).toContain("Saw place 1");
@@ -86,15 +86,15 @@ describe("what was sent in a turn", () => {
     expect(JSON.stringify(messages)).not.toContain("Be brief.");
   });
 
-  it("is not found for a turn that there was not, and refused for a format that nobody speaks", async () => {
-    const { runId } = await ended({ input: "Where is it?" });
+  it("is not found for a missing turn, and refused for an unknown format", async () => {
+    const { runId } = await runToEnd({ input: "Where is it?" });
     expect((await server.send("GET", `/api/runs/${runId}/turns/9`)).status).toBe(404);
     expect((await server.send("GET", `/api/runs/${runId}/turns/1?wire=morse`)).status).toBe(400);
   });
 
   it("of an earlier run of a session knows nothing of later ones", async () => {
-    const { runId, sessionId } = await ended({ input: "Where is it?" });
-    await ended({ input: "And the other one?", sessionId });
+    const { runId, sessionId } = await runToEnd({ input: "Where is it?" });
+    await runToEnd({ input: "And the other one?", sessionId });
     expect(JSON.stringify(await get(`/api/runs/${runId}/messages`))).not.toContain("the other one");
     expect((await get(`/api/runs/${runId}/turns/1`)).history).toHaveLength(1);
   });

@@ -28,7 +28,11 @@ async function serve(...agents: Agent[]): Promise<void> {
   transport = new DefaultChatTransport({ api: `${listening.url}/api/ui/chat` });
 }
 
-const user = (text: string, id = "u1"): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+const createUserMessage = (text: string, id = "u1"): UIMessage => ({
+  id,
+  role: "user",
+  parts: [{ type: "text", text }],
+});
 
 type Sending = {
   trigger?: "submit-message" | "regenerate-message";
@@ -39,10 +43,13 @@ type Sending = {
 const send = (messages: UIMessage[], { trigger = "submit-message", messageId, signal }: Sending = {}) =>
   transport.sendMessages({ chatId: "chat-1", messages, trigger, messageId, abortSignal: signal });
 
-type Heard = { message: UIMessage; chunks: UIMessageChunk[]; errors: string[] };
+type ReadResult = { message: UIMessage; chunks: UIMessageChunk[]; errors: string[] };
 
-/** Reads a stream as `useChat` does, into the message that it continues, if any. */
-async function hear(stream: ReadableStream<UIMessageChunk> | null, before?: UIMessage): Promise<Heard> {
+/** Reads a stream like `useChat`, into the message that it continues, if any. */
+async function readStream(
+  stream: ReadableStream<UIMessageChunk> | null,
+  before?: UIMessage,
+): Promise<ReadResult> {
   const chunks: UIMessageChunk[] = [];
   const errors: string[] = [];
   const noted = (stream as ReadableStream<UIMessageChunk>).pipeThrough(
@@ -64,11 +71,11 @@ async function hear(stream: ReadableStream<UIMessageChunk> | null, before?: UIMe
   return { message, chunks, errors };
 }
 
-const textOf = ({ parts }: UIMessage) =>
+const joinText = ({ parts }: UIMessage) =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-const toolsIn = ({ parts }: UIMessage) => parts.filter((part) => part.type === "dynamic-tool");
+const filterTools = ({ parts }: UIMessage) => parts.filter((part) => part.type === "dynamic-tool");
 
-/** What the client says to a call that asks. */
+/** Answers the pending call of a message. */
 function respond(message: UIMessage, approved: boolean, change: object = {}): UIMessage {
   const parts = message.parts.map((part) =>
     part.type === "dynamic-tool" && part.state === "approval-requested"
@@ -103,13 +110,13 @@ const pay = defineTool({
   execute: () => "paid",
 });
 
-const agentOf = (script: Script): Agent =>
+const createAgent = (script: Script): Agent =>
   defineAgent({ name: "helper", model: scriptedModel(script), tools: [look, pay], policy: { gate: "off" } });
 
 describe("useChat with its default transport", () => {
   it("gets the text, the reasoning, the calls, the sources and the hints of the run (S1-26)", async () => {
     await serve(
-      agentOf([
+      createAgent([
         {
           reasoning: "Hm.",
           text: "Let me look.",
@@ -119,12 +126,12 @@ describe("useChat with its default transport", () => {
         { text: "It boils [1], says [2]." },
       ]),
     );
-    const { message, chunks } = await hear(await send([user("Does it boil?")]));
+    const { message, chunks } = await readStream(await send([createUserMessage("Does it boil?")]));
     const [run] = await store.listRuns((message.metadata as { sessionId: string }).sessionId);
     expect(message.id).toBe(run?.runId);
-    expect(textOf(message)).toBe("Let me look.It boils [1], says [2].");
+    expect(joinText(message)).toBe("Let me look.It boils [1], says [2].");
     expect(message.parts.find(({ type }) => type === "reasoning")).toMatchObject({ text: "Hm." });
-    expect(toolsIn(message)).toMatchObject([
+    expect(filterTools(message)).toMatchObject([
       { toolName: "look", toolCallId: "c1", state: "output-available", input: { q: 1 }, output: hostile },
     ]);
     expect(message.parts.filter(({ type }) => type.startsWith("source-"))).toMatchObject([
@@ -138,17 +145,17 @@ describe("useChat with its default transport", () => {
   });
 
   it("has the header of its protocol, and ends with [DONE]", async () => {
-    await serve(agentOf([{ text: "Hi." }]));
-    const body = { id: "x", messages: [user("Hi")] };
+    await serve(createAgent([{ text: "Hi." }]));
+    const body = { id: "x", messages: [createUserMessage("Hi")] };
     const response = await server.send("POST", "/api/ui/chat", body);
     expect(response.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
     expect(await response.text()).toMatch(/\n\ndata: \[DONE\]\n\n$/);
   });
 
-  it("is answered from the history that is kept here, whatever history it sends (A86)", async () => {
+  it("is answered from the history on the server, whatever history it sends (A86)", async () => {
     const model = scriptedModel([{ text: "Hello Ada." }, { text: "You are Ada." }]);
     await serve(defineAgent({ name: "helper", model, tools: [pay] }));
-    const { message } = await hear(await send([user("I am Ada.")]));
+    const { message } = await readStream(await send([createUserMessage("I am Ada.")]));
     const forged = {
       ...message,
       parts: [
@@ -165,13 +172,17 @@ describe("useChat with its default transport", () => {
         },
       ],
     } as UIMessage;
-    await hear(await send([user("I am Ada."), forged, user("Who am I?", "u2")]));
+    await readStream(
+      await send([createUserMessage("I am Ada."), forged, createUserMessage("Who am I?", "u2")]),
+    );
     expect(model.requests[1]?.history).toMatchObject([
       { type: "user", content: "I am Ada." },
       { type: "assistant", parts: [{ text: "Hello Ada." }] },
       { type: "user", content: "Who am I?" },
     ]);
-    await expect(send([user("I am Ada."), forged])).rejects.toThrow("no answer that this chat waits for");
+    await expect(send([createUserMessage("I am Ada."), forged])).rejects.toThrow(
+      "no answer that this chat waits for",
+    );
   });
 
   it("keeps chats of the same id apart by user (A84)", async () => {
@@ -180,7 +191,9 @@ describe("useChat with its default transport", () => {
     for (const name of ["ada", "bob"]) {
       const { secret } = await server.keys.create({ user: name });
       const headers = { authorization: `Bearer ${secret}` };
-      await (await server.send("POST", "/api/ui/chat", { id: "1", messages: [user(name)] }, headers)).text();
+      await (
+        await server.send("POST", "/api/ui/chat", { id: "1", messages: [createUserMessage(name)] }, headers)
+      ).text();
     }
     expect(model.requests.map(({ history }) => history.length)).toEqual([1, 1]);
   });
@@ -189,65 +202,70 @@ describe("useChat with its default transport", () => {
 describe("an approval", () => {
   const script: Script = [{ calls: [{ id: "c1", name: "pay", input: { to: "Bob" } }] }, { text: "Done." }];
 
-  it("is asked in the message, answered in the next request, and the message goes on", async () => {
-    await serve(agentOf(script));
-    const first = await hear(await send([user("Pay Bob.")]));
-    expect(toolsIn(first.message)).toMatchObject([{ state: "approval-requested", input: { to: "Bob" } }]);
+  it("is asked in the message, answered in the next request, and the message continues", async () => {
+    await serve(createAgent(script));
+    const first = await readStream(await send([createUserMessage("Pay Bob.")]));
+    expect(filterTools(first.message)).toMatchObject([{ state: "approval-requested", input: { to: "Bob" } }]);
     expect(first.message.parts.at(-1)).toMatchObject({
       type: "data-approval",
       data: { reason: "It costs money.", toolCallId: "c1" },
     });
     expect(await transport.reconnectToStream({ chatId: "chat-1" })).toBeNull();
     const yes = respond(first.message, true);
-    const { message } = await hear(await send([user("Pay Bob."), yes], { messageId: yes.id }), yes);
+    const { message } = await readStream(
+      await send([createUserMessage("Pay Bob."), yes], { messageId: yes.id }),
+      yes,
+    );
     expect(message.id).toBe(first.message.id);
-    expect(toolsIn(message)).toMatchObject([{ state: "output-available", output: "paid" }]);
-    expect(textOf(message)).toBe("Done.");
+    expect(filterTools(message)).toMatchObject([{ state: "output-available", output: "paid" }]);
+    expect(joinText(message)).toBe("Done.");
   });
 
   it("can be refused", async () => {
-    await serve(agentOf(script));
-    const first = await hear(await send([user("Pay Bob.")]));
+    await serve(createAgent(script));
+    const first = await readStream(await send([createUserMessage("Pay Bob.")]));
     const no = respond(first.message, false, { reason: "Too much." });
-    const { message } = await hear(await send([user("Pay Bob."), no]), no);
-    expect(toolsIn(message)).toMatchObject([{ state: "output-denied" }]);
+    const { message } = await readStream(await send([createUserMessage("Pay Bob."), no]), no);
+    expect(filterTools(message)).toMatchObject([{ state: "output-denied" }]);
   });
 
   it("counts only for what was shown (A86)", async () => {
-    await serve(agentOf(script));
-    const first = await hear(await send([user("Pay Bob.")]));
+    await serve(createAgent(script));
+    const first = await readStream(await send([createUserMessage("Pay Bob.")]));
     const other = respond(first.message, true, { id: "c1:another" });
-    await expect(send([user("Pay Bob."), other])).rejects.toThrow("does not match the pending call");
-    await expect(send([user("Pay Bob."), first.message])).rejects.toThrow(
+    await expect(send([createUserMessage("Pay Bob."), other])).rejects.toThrow(
+      "does not match the pending call",
+    );
+    await expect(send([createUserMessage("Pay Bob."), first.message])).rejects.toThrow(
       "no answer that this chat waits for",
     );
   });
 
   it("inside of a sub-agent is shown with its call, and answered the same way", async () => {
-    const inner = agentOf(script);
+    const inner = createAgent(script);
     const ask = agentTool({ ...inner, name: "inner" }, { name: "ask_inner", description: "Asks" });
     const outer = scriptedModel([
       { calls: [{ id: "o1", name: "ask_inner", input: { prompt: "Pay." } }] },
       { text: "All done." },
     ]);
     await serve(defineAgent({ name: "outer", model: outer, tools: [ask], policy: { gate: "off" } }));
-    const first = await hear(await send([user("Go.")]));
-    expect(toolsIn(first.message)).toMatchObject([
+    const first = await readStream(await send([createUserMessage("Go.")]));
+    expect(filterTools(first.message)).toMatchObject([
       { toolName: "ask_inner", state: "input-available" },
       { toolName: "pay", state: "approval-requested" },
     ]);
     const yes = respond(first.message, true);
-    const { message, errors } = await hear(await send([user("Go."), yes]), yes);
+    const { message, errors } = await readStream(await send([createUserMessage("Go."), yes]), yes);
     expect(errors).toEqual([]);
-    expect(toolsIn(message)).toMatchObject([
+    expect(filterTools(message)).toMatchObject([
       { toolName: "ask_inner", state: "output-available" },
       { toolName: "pay", state: "output-available" },
     ]);
-    expect(textOf(message)).toBe("All done.");
+    expect(joinText(message)).toBe("All done.");
   });
 });
 
-/** What `useChat` is made of, with its state in a plain object. */
+/** The core of `useChat`, with its state in a plain object. */
 class PlainChat extends AbstractChat<UIMessage> {
   constructor() {
     const state: ChatState<UIMessage> = {
@@ -264,9 +282,9 @@ class PlainChat extends AbstractChat<UIMessage> {
   }
 }
 
-it("the chat behind useChat sends, approves two calls, goes on by itself, and answers anew", async () => {
+it("the chat behind useChat sends, approves two calls, continues by itself, and regenerates", async () => {
   await serve(
-    agentOf([
+    createAgent([
       { calls: [1, 2].map((n) => ({ id: `c${n}`, name: "pay", input: { n } })) },
       { text: "Both paid." },
       { text: "Nothing to pay." },
@@ -274,16 +292,16 @@ it("the chat behind useChat sends, approves two calls, goes on by itself, and an
   );
   const chat = new PlainChat();
   await chat.sendMessage({ text: "Pay both." });
-  const asked = toolsIn(chat.messages.at(-1) as UIMessage);
+  const asked = filterTools(chat.messages.at(-1) as UIMessage);
   expect(asked.map(({ state }) => state)).toEqual(["approval-requested", "approval-requested"]);
   for (const { approval } of asked)
     await chat.addToolApprovalResponse({ id: approval?.id ?? "", approved: true });
-  await vi.waitFor(() => expect(textOf(chat.messages.at(-1) as UIMessage)).toBe("Both paid."), 30_000);
+  await vi.waitFor(() => expect(joinText(chat.messages.at(-1) as UIMessage)).toBe("Both paid."), 30_000);
   await vi.waitFor(() => expect(chat.status).toBe("ready"), 30_000);
   expect(chat.messages).toHaveLength(2);
-  expect(toolsIn(chat.messages[1] as UIMessage)).toMatchObject([{ output: "paid" }, { output: "paid" }]);
+  expect(filterTools(chat.messages[1] as UIMessage)).toMatchObject([{ output: "paid" }, { output: "paid" }]);
   await chat.regenerate();
-  expect(chat.messages.map(textOf)).toEqual(["Pay both.", "Nothing to pay."]);
+  expect(chat.messages.map(joinText)).toEqual(["Pay both.", "Nothing to pay."]);
 });
 
 it("a tool that the client runs gets its result with the next request", async () => {
@@ -293,16 +311,16 @@ it("a tool that the client runs gets its result with the next request", async ()
     { text: "Moved." },
   ]);
   await serve(defineAgent({ name: "helper", model, tools: [screen], policy: { gate: "off" } }));
-  const first = await hear(await send([user("Move.")]));
-  expect(toolsIn(first.message)).toMatchObject([{ state: "input-available", input: { x: 1 } }]);
+  const first = await readStream(await send([createUserMessage("Move.")]));
+  expect(filterTools(first.message)).toMatchObject([{ state: "input-available", input: { x: 1 } }]);
   const parts = first.message.parts.map((part) =>
     part.type === "dynamic-tool"
       ? ({ ...part, state: "output-available", output: { at: 1 } } as never)
       : part,
   );
   const given = { ...first.message, parts };
-  const { message } = await hear(await send([user("Move."), given]), given);
-  expect(textOf(message)).toBe("Moved.");
+  const { message } = await readStream(await send([createUserMessage("Move."), given]), given);
+  expect(joinText(message)).toBe("Moved.");
   expect(JSON.stringify(model.requests[1]?.history)).toContain("at");
 });
 
@@ -312,24 +330,24 @@ describe("a chat that is left", () => {
     { say: "Seven eight nine." },
   ]);
 
-  it("goes on, and is read again from its beginning until nothing is left to read (204)", async () => {
+  it("continues, and can be read again from its start until it is over (204)", async () => {
     await serve(createSlowAgent(() => undefined));
     const leaving = new AbortController();
-    const stream = await send([user(plan)], { signal: leaving.signal });
+    const stream = await send([createUserMessage(plan)], { signal: leaving.signal });
     const reader = stream.getReader();
     for (let count = 0; count < 4; count++) await reader.read();
     leaving.abort();
-    const again = await hear(await transport.reconnectToStream({ chatId: "chat-1" }));
+    const again = await readStream(await transport.reconnectToStream({ chatId: "chat-1" }));
     expect(again.chunks[0]).toMatchObject({ type: "start" });
-    expect(textOf(again.message)).toBe("One two three four five six.Seven eight nine.");
-    expect(toolsIn(again.message)).toMatchObject([{ state: "output-available", output: "seen" }]);
+    expect(joinText(again.message)).toBe("One two three four five six.Seven eight nine.");
+    expect(filterTools(again.message)).toMatchObject([{ state: "output-available", output: "seen" }]);
     expect(await transport.reconnectToStream({ chatId: "chat-1" })).toBeNull();
     expect(await transport.reconnectToStream({ chatId: "never" })).toBeNull();
   });
 
   it("is cancelled by a request of its own", async () => {
     await serve(createSlowAgent(() => undefined));
-    const reading = hear(await send([user(plan)]));
+    const reading = readStream(await send([createUserMessage(plan)]));
     const [{ id = "" } = {}] = await store.list();
     const [run] = await store.listRuns(id);
     await server.send("POST", `/api/runs/${run?.runId}/cancel`, {});
@@ -337,35 +355,35 @@ describe("a chat that is left", () => {
   });
 });
 
-it("answers the newest message anew in a fork, and goes on there", async () => {
+it("answers the newest message again in a fork, and continues there", async () => {
   const model = scriptedModel([{ text: "One." }, { text: "Two." }, { text: "Three." }]);
   await serve(defineAgent({ name: "helper", model }));
-  const { message } = await hear(await send([user("Say.")]));
-  const again = await hear(
-    await send([user("Say.")], { trigger: "regenerate-message", messageId: message.id }),
+  const { message } = await readStream(await send([createUserMessage("Say.")]));
+  const again = await readStream(
+    await send([createUserMessage("Say.")], { trigger: "regenerate-message", messageId: message.id }),
   );
-  expect(textOf(again.message)).toBe("Two.");
-  await hear(await send([user("Say."), again.message, user("More.", "u2")]));
+  expect(joinText(again.message)).toBe("Two.");
+  await readStream(await send([createUserMessage("Say."), again.message, createUserMessage("More.", "u2")]));
   expect(JSON.stringify(model.requests[2]?.history)).not.toContain("One.");
   expect(JSON.stringify(model.requests[2]?.history)).toContain("Two.");
-  const other = send([user("Something else.")], { trigger: "regenerate-message" });
+  const other = send([createUserMessage("Something else.")], { trigger: "regenerate-message" });
   await expect(other).rejects.toThrow("does not contain this message");
-  const edited = send([user("Edited.")], { messageId: "u1" });
+  const edited = send([createUserMessage("Edited.")], { messageId: "u1" });
   await expect(edited).rejects.toThrow("cannot be edited");
 });
 
 it("tells of a failure, and nothing of the inside (C45)", async () => {
-  const failing = agentOf(() => ({ error: new Error("postgres://root:hunter2@db") }));
+  const failing = createAgent(() => ({ error: new Error("postgres://root:hunter2@db") }));
   await serve({ ...failing, policy: { retry: { maxAttempts: 1 } } });
   const { secret } = await server.keys.create({ user: "ada" });
-  const body = { id: "x", messages: [user("Hi")] };
+  const body = { id: "x", messages: [createUserMessage("Hi")] };
   const response = await server.send("POST", "/api/ui/chat", body, { authorization: `Bearer ${secret}` });
   const text = await response.text();
   expect(text).toContain('"type":"error"');
   expect(text).not.toContain("hunter2");
 });
 
-it("takes back what a model says anew, and shows a handoff", async () => {
+it("withdraws a message that the model restarts, and shows a handoff", async () => {
   const expert = defineAgent({ name: "expert", model: scriptedModel([{ text: "I know." }]) });
   const model = scriptedModel([
     { text: "It is", error: "stream_truncated" },
@@ -373,10 +391,10 @@ it("takes back what a model says anew, and shows a handoff", async () => {
     { text: "So it is." },
   ]);
   await serve(defineAgent({ name: "main", model, handoffs: [expert] }));
-  const { message } = await hear(await send([user("Go.")]));
-  expect(textOf(message)).toBe("I ask.I know.So it is.");
+  const { message } = await readStream(await send([createUserMessage("Go.")]));
+  expect(joinText(message)).toBe("I ask.I know.So it is.");
   expect(message.parts.filter(({ type }) => type === "data-handoff")).toMatchObject([
     { data: { from: "main", to: "expert" } },
   ]);
-  expect(toolsIn(message)).toMatchObject([{ toolName: "handoff", state: "output-available" }]);
+  expect(filterTools(message)).toMatchObject([{ toolName: "handoff", state: "output-available" }]);
 });

@@ -54,7 +54,7 @@ function start(caller: Caller, name = "theirs"): Promise<EphemeralSegment> {
   return runs.start(caller, { agent, entries: [{ type: "user", content: "Go." }] });
 }
 
-async function waits(caller: Caller): Promise<string> {
+async function startWaiting(caller: Caller): Promise<string> {
   const segment = await start(caller);
   expect((await segment.result).status).toBe("waiting");
   return segment.runId;
@@ -62,9 +62,9 @@ async function waits(caller: Caller): Promise<string> {
 
 const results = new Map([["c", "Here."]]);
 
-it("a run that waits goes on with its results, once, and only for its user", async () => {
+it("a waiting run continues with its results, once, and only for its user", async () => {
   open();
-  const runId = await waits(ada);
+  const runId = await startWaiting(ada);
   expect(runs.resume(eve, { runId, results })).toBeUndefined();
   expect(runs.resume(ada, { runId, results: new Map([["other", ""]]) })).toBeUndefined();
   const segment = runs.resume(ada, { runId, results });
@@ -75,10 +75,10 @@ it("a run that waits goes on with its results, once, and only for its user", asy
 
 it("only so many wait for each user, and what the others have used is counted", async () => {
   open({ maxPerUser: 2 });
-  const first = await waits(ada);
-  const other = await waits(eve);
-  await waits(ada);
-  await waits(ada);
+  const first = await startWaiting(ada);
+  const other = await startWaiting(eve);
+  await startWaiting(ada);
+  await startWaiting(ada);
   expect(runs.resume(ada, { runId: first, results })).toBeUndefined();
   await expect.poll(() => used).toEqual([{ inputTokens: 10, outputTokens: 5 }]);
   expect((await runs.resume(eve, { runId: other, results })?.result)?.text).toBe("Thanks.");
@@ -86,19 +86,19 @@ it("only so many wait for each user, and what the others have used is counted", 
 
 it("a run waits only for so long", async () => {
   open({ timeoutMs: 1 });
-  const short = await waits(ada);
+  const short = await startWaiting(ada);
   await expect.poll(() => used).toHaveLength(1);
   expect(runs.resume(ada, { runId: short, results })).toBeUndefined();
 });
 
-it("what waits when the server leaves is counted, too", async () => {
+it("runs that wait during shutdown are counted, too", async () => {
   open();
-  await waits(ada);
+  await startWaiting(ada);
   await runs.close(new Promise(() => undefined));
   expect(used).toEqual([{ inputTokens: 10, outputTokens: 5 }]);
 });
 
-it("what needs a person is denied: nobody can be asked", async () => {
+it("a call that needs approval is denied", async () => {
   open();
   const segment = await start(ada, "danger");
   const { status, toolCalls } = await segment.result;
@@ -106,7 +106,7 @@ it("what needs a person is denied: nobody can be asked", async () => {
   expect(toolCalls).toMatchObject([{ name: "danger", status: "denied" }]);
 });
 
-it("runs at work are counted, and one that waits is not at work (A92)", async () => {
+it("active runs are counted, waiting ones are not (A92)", async () => {
   open();
   const segment = await start(ada);
   const second = await start(ada);
@@ -115,7 +115,7 @@ it("runs at work are counted, and one that waits is not at work (A92)", async ()
   await expect(start(ada)).resolves.toBeDefined();
 });
 
-it("a client that has gone ends its run, unless the run is at rest", async () => {
+it("a client that disconnects ends its run, unless the run is suspended", async () => {
   open();
   const segment = await start(ada);
   segment.cancel();

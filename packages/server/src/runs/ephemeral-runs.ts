@@ -38,7 +38,7 @@ export type EphemeralSegment = {
  */
 export interface EphemeralRuns {
   start(caller: Caller, request: EphemeralRunRequest): Promise<EphemeralSegment>;
-  /** Passes results to the caller's run that waits for them; undefined if there is none. */
+  /** Passes results to the caller's run that waits for them; undefined if not found. */
   resume(caller: Caller, given: ClientResults): EphemeralSegment | undefined;
   /** Waits for active runs until `timeout` resolves, then cancels them. */
   close(patience: Promise<unknown>): Promise<void>;

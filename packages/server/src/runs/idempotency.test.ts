@@ -34,7 +34,7 @@ async function send(path: string, body: object) {
 }
 const conflict = { status: 409, code: "idempotency_conflict" };
 
-async function reaches(runId: string, state: string): Promise<void> {
+async function waitForState(runId: string, state: string): Promise<void> {
   while ((await (await server.send("GET", `/api/runs/${runId}`)).json()).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -61,13 +61,13 @@ describe("the same Idempotency-Key with another body", () => {
     expect((await send("/api/runs", turned)).status).toBe(200);
   });
 
-  it("is refused for a decision with another reason, also when it was heard (F84)", async () => {
+  it("is refused for a decision with another reason, also after delivery (F84)", async () => {
     serve();
     const { made } = await send("/api/runs", { input: "Pay" });
-    await reaches(made.runId, "waiting");
+    await waitForState(made.runId, "waiting");
     const path = `/api/runs/${made.runId}/approvals/c1`;
     expect((await send(path, { approved: false, reason: "Too dear" })).status).toBe(202);
-    await reaches(made.runId, "ended");
+    await waitForState(made.runId, "ended");
     expect(await send(path, { approved: false, reason: "Not now" })).toMatchObject(conflict);
     expect((await send(path, { approved: false, reason: "Too dear" })).status).toBe(202);
   });
@@ -77,7 +77,7 @@ describe("the same Idempotency-Key with another body", () => {
     const { made } = await send("/api/sessions", { title: "Plans" });
     expect(await send("/api/sessions", {})).toMatchObject(conflict);
     const run = await (await server.send("POST", "/api/runs", { input: "Pay", sessionId: made.id })).json();
-    await reaches(run.runId, "waiting");
+    await waitForState(run.runId, "waiting");
     expect(await send("/api/sessions", { title: "Plans" })).toMatchObject({
       ...{ status: 200, made: { id: made.id } },
     });
@@ -95,7 +95,7 @@ describe("the same Idempotency-Key with another body", () => {
   it("leaves nothing behind when its session is removed (F84)", async () => {
     const store = serve();
     const { made } = await send("/api/runs", { input: "Pay" });
-    await reaches(made.runId, "waiting");
+    await waitForState(made.runId, "waiting");
     const kind = `asked ${made.sessionId}`;
     expect(await store.listRecords(kind)).toHaveLength(1);
     await server.send("DELETE", `/api/sessions/${made.sessionId}`);

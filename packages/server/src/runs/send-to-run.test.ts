@@ -28,89 +28,89 @@ function serve(options: Partial<ServerOptions> = {}, script: Script = ask): Test
 
 const start = (server: TestServer) => server.send("POST", "/api/runs", { input: "Go" });
 
-async function reaches(server: TestServer, runId: string, state: string): Promise<void> {
+async function waitForState(server: TestServer, runId: string, state: string): Promise<void> {
   while ((await (await server.send("GET", `/api/runs/${runId}`)).json()).state !== state)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-async function waitingRun(server: TestServer): Promise<string> {
+async function startWaiting(server: TestServer): Promise<string> {
   const { runId } = await (await start(server)).json();
-  await reaches(server, runId, "waiting");
+  await waitForState(server, runId, "waiting");
   return runId;
 }
 
-const answer = (server: TestServer, runId: string) =>
+const answerCall = (server: TestServer, runId: string) =>
   server.send("POST", `/api/runs/${runId}/results/c1`, { value: "Seen." });
 
-async function atWork(server: TestServer): Promise<number> {
+async function countActive(server: TestServer): Promise<number> {
   const text = await (await server.send("GET", "/metrics")).text();
   return Number(/^capstan_runs_at_work (\d+)$/m.exec(text)?.[1]);
 }
 
-async function untilAtWork(server: TestServer, count: number): Promise<void> {
-  while ((await atWork(server)) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+async function waitForActive(server: TestServer, count: number): Promise<void> {
+  while ((await countActive(server)) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-describe("a run that goes on after a wait", () => {
-  it("is one of the runs that a user may have at a time; beyond them nothing is told (A92)", async () => {
+describe("a run that resumes after waiting", () => {
+  it("counts against its user's runs; beyond the limit nothing is sent (A92)", async () => {
     const store = memory();
     const server = serve({ store, limits: { runs: 1 } });
-    const [first, second] = [await waitingRun(server), await waitingRun(server)];
-    expect((await answer(server, first)).status).toBe(202);
-    await reaches(server, first, "active");
-    expect(await atWork(server)).toBe(1);
-    const refused = await answer(server, second);
+    const [first, second] = [await startWaiting(server), await startWaiting(server)];
+    expect((await answerCall(server, first)).status).toBe(202);
+    await waitForState(server, first, "active");
+    expect(await countActive(server)).toBe(1);
+    const refused = await answerCall(server, second);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
     expect((await refused.json()).error.code).toBe("rate_limited");
     expect(await store.listMessages(second)).toEqual([]);
     expect((await start(server)).status).toBe(429);
     await server.send("POST", `/api/runs/${first}/cancel`, {});
-    await untilAtWork(server, 0);
-    expect((await answer(server, second)).status).toBe(202);
+    await waitForActive(server, 0);
+    expect((await answerCall(server, second)).status).toBe(202);
   });
 
   it("gives its place back when it waits again, and so does one that is answered twice (A92)", async () => {
     const again: Script = (_, turn) => ({ calls: [{ id: `c${turn + 1}`, name: "chart", input: {} }] });
     const server = serve({ limits: { runs: 1 } }, again);
-    const runId = await waitingRun(server);
+    const runId = await startWaiting(server);
     const tell = (callId: string) =>
       server.send("POST", `/api/runs/${runId}/results/${callId}`, { value: "Seen." });
     for (const callId of ["c1", "c2"]) {
       expect((await tell(callId)).status).toBe(202);
       expect((await tell(callId)).status).toBe(202);
-      await untilAtWork(server, 0);
-      await reaches(server, runId, "waiting");
+      await waitForActive(server, 0);
+      await waitForState(server, runId, "waiting");
     }
     expect((await start(server)).status).toBe(201);
   });
 
   it("can always be stopped (A92)", async () => {
     const server = serve({ limits: { runs: 1 } });
-    const [first, second] = [await waitingRun(server), await waitingRun(server)];
-    await answer(server, first);
+    const [first, second] = [await startWaiting(server), await startWaiting(server)];
+    await answerCall(server, first);
     expect((await server.send("POST", `/api/runs/${second}/cancel`, {})).status).toBe(202);
-    await reaches(server, second, "ended");
-    await untilAtWork(server, 1);
+    await waitForState(server, second, "ended");
+    await waitForActive(server, 1);
   });
 
-  it("is counted where it is taken over from a process that is gone (A92)", async () => {
+  it("is counted where it is taken over from a dead process (A92)", async () => {
     const store = memory();
     const first = serve({ store });
     const { runId } = await (await start(first)).json();
-    await reaches(first, runId, "waiting");
-    await answer(first, runId);
-    await untilAtWork(first, 1);
+    await waitForState(first, runId, "waiting");
+    await answerCall(first, runId);
+    await waitForActive(first, 1);
     await first.close(0);
     const second = serve({ store, leaseMs: 100 });
-    await untilAtWork(second, 1);
+    await waitForActive(second, 1);
     await second.send("POST", `/api/runs/${runId}/cancel`, {});
-    await untilAtWork(second, 0);
+    await waitForActive(second, 0);
   });
 
-  it("is not told to when nothing is left of the day, but can be stopped (A92)", async () => {
+  it("gets no messages when the daily budget is used up, but can be cancelled (A92)", async () => {
     const store = memory();
     const server = serve({ store, limits: { tokensPerDay: 1000 } });
-    const runId = await waitingRun(server);
+    const runId = await startWaiting(server);
     const day = new Date().toISOString().slice(0, 10);
     const spent = await store.getRecord("spent", `${day} `);
     await store.putRecord(
@@ -126,6 +126,6 @@ describe("a run that goes on after a wait", () => {
     }
     expect(await store.listMessages(runId)).toEqual([]);
     expect((await server.send("POST", `/api/runs/${runId}/cancel`, {})).status).toBe(202);
-    await reaches(server, runId, "ended");
+    await waitForState(server, runId, "ended");
   });
 });

@@ -40,7 +40,7 @@ export async function findLastRun(store: Store, sessionId: string): Promise<RunI
   return (await store.listRuns(sessionId)).at(-1);
 }
 
-/** Returns the position of the run's last `waiting` fact, 0 if there is none. */
+/** Returns the position of the run's last `waiting` fact, or 0. */
 export async function findLastWait(store: Store, { sessionId, runId }: RunInfo): Promise<number> {
   const facts = await store.read(sessionId);
   return facts.findLast((fact) => fact.type === "waiting" && fact.runId === runId)?.seq ?? 0;

@@ -9,7 +9,7 @@ afterEach(() => server?.close(0));
 
 type Sample = { readonly name: string; readonly labels: Record<string, string>; readonly value: number };
 
-/** Reads the text format as Prometheus does: a page for each metric, then its samples and no others. */
+/** Parses the text format like Prometheus: headers per metric, then its samples only. */
 function parse(text: string): Sample[] {
   expect(text.endsWith("\n")).toBe(true);
   const samples: Sample[] = [];
@@ -36,7 +36,7 @@ function parse(text: string): Sample[] {
   return samples;
 }
 
-function agent(): Agent {
+function createAgent(): Agent {
   const tell = defineTool({
     ...{ name: "tell", description: "Tells", input: { type: "object" } },
     execute: () => "canary-result",
@@ -56,7 +56,7 @@ const localKey = "canary-local-key-0123456789";
 
 describe("GET /metrics", () => {
   it("counts runs, tokens, calls and times in the text format of Prometheus, and no content or names (S4-62) (A113)", async () => {
-    server = createTestServer({ agents: [agent()], apiKey: localKey });
+    server = createTestServer({ agents: [createAgent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "canary-user" });
     const headers = { authorization: `Bearer ${secret}` };
     const asking = { messages: [{ role: "user", content: "canary-question" }], model: "talker" };
@@ -111,7 +111,7 @@ describe("GET /metrics", () => {
   });
 
   it("is for admins alone (A84)", async () => {
-    server = createTestServer({ agents: [agent()], apiKey: localKey });
+    server = createTestServer({ agents: [createAgent()], apiKey: localKey });
     const { secret } = await server.keys.create({ user: "ada" });
     expect((await server.send("GET", "/metrics")).status).toBe(401);
     const answer = await server.send("GET", "/metrics", undefined, { authorization: `Bearer ${secret}` });

@@ -15,14 +15,14 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
-async function receiving(status?: number): Promise<SpanReceiver> {
+async function startReceiver(status?: number): Promise<SpanReceiver> {
   const receiver = await startSpanReceiver(status);
   open.push(receiver);
   return receiver;
 }
 
 const secret = "canary-secret-7d1a";
-function agent(): Agent {
+function createAgent(): Agent {
   const tell = defineTool({
     ...{ name: "tell", description: "Tells", input: { type: "object" } },
     execute: () => `canary-result ${secret}`,
@@ -35,13 +35,13 @@ function agent(): Agent {
   return defineAgent({ name: "talker", model, tools: [tell] });
 }
 
-/** A run on a server whose events are traced, until everything is sent. Gives the run's id, and the metrics. */
-async function traced(
+/** Runs an agent on a traced server until all spans are sent. Returns the run's id and the metrics. */
+async function runTraced(
   env: TelemetryVariables,
   options: TelemetryOptions = {},
 ): Promise<{ runId: string; metrics: string }> {
   const { onEvent, close } = await telemetry(env, options);
-  const server: TestServer = createTestServer({ agents: [agent()], secrets: [secret], onEvent });
+  const server: TestServer = createTestServer({ agents: [createAgent()], secrets: [secret], onEvent });
   const started = await server.send("POST", "/api/runs", { input: `canary-question ${secret}` });
   const { runId } = await started.json();
   for (let state = ""; state !== "ended"; ) {
@@ -56,8 +56,8 @@ async function traced(
 
 describe("tracing by the standard variables", () => {
   it("sends the spans of a run to the endpoint, with its headers and name, and without content (A113)", async () => {
-    const receiver = await receiving();
-    const { runId, metrics } = await traced({
+    const receiver = await startReceiver();
+    const { runId, metrics } = await runTraced({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/otel/`,
       OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20canary-key-0123,x-tenant=one",
       OTEL_SERVICE_NAME: "harbour",
@@ -77,9 +77,9 @@ describe("tracing by the standard variables", () => {
     expect(metrics).not.toContain("canary");
   });
 
-  it("sends content when it is asked for, and no secret even then (A113)", async () => {
-    const receiver = await receiving();
-    await traced({
+  it("sends content on request, but never a secret (A113)", async () => {
+    const receiver = await startReceiver();
+    await runTraced({
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/spans`,
       OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
       CAPSTAN_TRACE_EXTRA_KEYS: "true",
@@ -99,15 +99,15 @@ describe("tracing by the standard variables", () => {
     ["samples nothing", { OTEL_TRACES_SAMPLER: "always_off" }],
     ["samples none of a hundred", { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }],
   ])("sends nothing when it %s", async (_, variables) => {
-    const receiver = await receiving();
-    await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...variables });
+    const receiver = await startReceiver();
+    await runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...variables });
     expect(receiver.received).toEqual([]);
   });
 
-  it("says once that spans are lost, without a key, and no run is the worse for it (A113)", async () => {
-    const receiver = await receiving(401);
+  it("reports lost spans once, without a key, and runs are not affected (A113)", async () => {
+    const receiver = await startReceiver(401);
     const problems: string[] = [];
-    await traced(
+    await runTraced(
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.replace("//", "//user:canary-password@"),
         OTEL_EXPORTER_OTLP_HEADERS: "dd-api-key=canary-key-0123",
@@ -150,7 +150,7 @@ await close();
 console.log(JSON.stringify(asked));
 `;
 
-async function loadedWith(env: TelemetryVariables): Promise<string[]> {
+async function listLoaded(env: TelemetryVariables): Promise<string[]> {
   const node = ["--conditions=capstan-source", "--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, node, {
     env: { PATH: process.env.PATH, NODE_OPTIONS: "", ...env },
@@ -160,8 +160,8 @@ async function loadedWith(env: TelemetryVariables): Promise<string[]> {
 }
 
 it("without an endpoint nothing of OpenTelemetry is loaded (A113)", async () => {
-  expect(await loadedWith({})).toEqual([]);
-  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })).toContain(
+  expect(await listLoaded({})).toEqual([]);
+  expect(await listLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" })).toContain(
     "@opentelemetry/exporter-trace-otlp-proto",
   );
 });

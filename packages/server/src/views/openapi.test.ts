@@ -8,7 +8,7 @@ import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { buildOpenApi, type OpenApi } from "./openapi.ts";
 
 const document: OpenApi = JSON.parse(JSON.stringify(buildOpenApi(routes)));
-const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+const getRouteName = ({ method, path }: Route) => `${method} ${path}`;
 
 function* within(value: unknown, path = "#"): Generator<{ path: string; value: object }> {
   if (typeof value !== "object" || value === null) return;
@@ -21,7 +21,7 @@ describe("the OpenAPI document", () => {
     const written = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(written.toSorted()).toEqual(routes.map(nameOf).toSorted());
+    expect(written.toSorted()).toEqual(routes.map(getRouteName).toSorted());
     for (const { method, path, summary, responses: answers } of routes) {
       const operation = document.paths[path]?.[method.toLowerCase()];
       expect(operation).toMatchObject({ summary });
@@ -98,7 +98,7 @@ const messages = [{ role: "user", content: "Hi" }];
 const json = { accept: "application/json" };
 const listTasks = { jsonrpc: "2.0", id: 1, method: "ListTasks" };
 
-/** One good request for each route. */
+/** One valid request per route. */
 const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "GET /openapi.json": () => ({ path: "/openapi.json" }),
   "GET /api/health": () => ({ path: "/api/health" }),
@@ -212,12 +212,12 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),
   "POST /a2a/{name}": () => ({ path: "/a2a/helper", body: listTasks, headers: { "a2a-version": "1.0" } }),
 };
-/** Those need a connection of a client, which has tests of its own. */
+/** These need a connected client, which has its own tests. */
 const elsewhere = ["GET /mcp", "DELETE /mcp", "POST /mcp", "POST /api/mcp-servers/{server}/trust"];
 
 describe("what the document says", () => {
   it.each(
-    routes.map((route) => [nameOf(route), route] as const),
+    routes.map((route) => [getRouteName(route), route] as const),
   )("is what %s answers", async (name, route) => {
     if (elsewhere.includes(name)) return;
     const { path, body, headers } =
@@ -232,7 +232,7 @@ describe("what the document says", () => {
     expect(Object.keys(content)).toContain(type);
     const schema = content[type ?? ""]?.schema ?? {};
     const value = type === "application/json" ? await answer.json() : await answer.text();
-    expect(await issuesOf(schema, value)).toEqual([]);
+    expect(await findIssues(schema, value)).toEqual([]);
   });
 
   it("can be wrong: an answer of another form is found", async () => {
@@ -241,12 +241,12 @@ describe("what the document says", () => {
       Object(Reflect.get(Object(responses[200]), "content")),
       "application/json",
     );
-    expect(await issuesOf(schema, { status: 7 })).not.toEqual([]);
+    expect(await findIssues(schema, { status: 7 })).not.toEqual([]);
   });
 });
 
-/** What is wrong with a value by a JSON Schema. */
-async function issuesOf(schema: object, value: unknown): Promise<readonly string[]> {
+/** Returns the issues of a value by a JSON Schema. */
+async function findIssues(schema: object, value: unknown): Promise<readonly string[]> {
   const input = { type: "object", properties: { value: schema }, required: ["value"] };
   const result = await defineTool({ name: "x", description: "", input }).schema.validate({ value });
   return result.valid ? [] : result.issues;

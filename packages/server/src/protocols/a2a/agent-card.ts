@@ -7,7 +7,7 @@ export type CardAgent = AgentProfile & { readonly name: string };
 
 export type CardOptions = {
   readonly agent: CardAgent;
-  /** Agents with cards of their own. */
+  /** Agents that have their own card. */
   readonly others: readonly CardAgent[];
   /** Origin of the server, such as `https://agents.example.com`. */
   readonly origin: string;

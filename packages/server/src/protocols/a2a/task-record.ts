@@ -33,7 +33,7 @@ export function createTaskRecord(place: A2aPlace): TaskRecord {
   let metadata: Metadata = {};
   let said = "";
 
-  function note(fact: Fact, role: A2aMessage["role"], parts: readonly A2aPart[]): A2aMessage {
+  function addMessage(fact: Fact, role: A2aMessage["role"], parts: readonly A2aPart[]): A2aMessage {
     const message = { messageId: fact.id, role, parts, ...place };
     history.push(message);
     return message;
@@ -50,12 +50,12 @@ export function createTaskRecord(place: A2aPlace): TaskRecord {
 
   return {
     getState: () => status.state,
-    addMessage: note,
+    addMessage,
     setStart({ at }) {
       status = { state: "TASK_STATE_SUBMITTED", timestamp: toTimestamp(at) };
     },
     setStatus(fact, state, { parts = [], metadata: more } = {}) {
-      const message = parts.length > 0 ? { message: note(fact, "ROLE_AGENT", parts) } : {};
+      const message = parts.length > 0 ? { message: addMessage(fact, "ROLE_AGENT", parts) } : {};
       status = { state, timestamp: toTimestamp(fact.at), ...message };
       return [{ statusUpdate: { ...place, status, ...(more && { metadata: more }) } }];
     },

@@ -7,16 +7,16 @@ import { a2aMapping, createTaskProjection } from "./task.ts";
 import type { A2aFrame, A2aPart, A2aTask } from "./wire.ts";
 
 const place = { taskId: "run_1", contextId: "ses_1" };
-const projected = () => createTaskProjection(place, ({ code, message }) => ({ code, message }));
+const createProjection = () => createTaskProjection(place, ({ code, message }) => ({ code, message }));
 
-function told(events: readonly Event[]): { frames: readonly A2aFrame[]; task: A2aTask } {
-  const projection = projected();
+function applyEvents(events: readonly Event[]): { frames: readonly A2aFrame[]; task: A2aTask } {
+  const projection = createProjection();
   const frames = events.flatMap((event) => projection.apply(event));
   return { frames, task: projection.getTask() };
 }
 
-/** What a client has that does with the frames as the protocol says. */
-function received(frames: readonly A2aFrame[]): { text: string; data: unknown[]; states: string[] } {
+/** Applies frames as a client must. */
+function applyFrames(frames: readonly A2aFrame[]): { text: string; data: unknown[]; states: string[] } {
   let parts: readonly A2aPart[] = [];
   const data: unknown[] = [];
   const states: string[] = [];
@@ -30,12 +30,13 @@ function received(frames: readonly A2aFrame[]): { text: string; data: unknown[];
     for (const part of frame.statusUpdate.status.message?.parts ?? [])
       if ("data" in part) data.push(part.data);
   }
-  return { text: textIn(parts), data, states };
+  return { text: joinText(parts), data, states };
 }
 
-const textIn = (parts: readonly A2aPart[]) => parts.map((part) => ("text" in part ? part.text : "")).join("");
+const joinText = (parts: readonly A2aPart[]) =>
+  parts.map((part) => ("text" in part ? part.text : "")).join("");
 
-/** What Protobuf leaves out is left out. */
+/** Drops values that Protobuf omits. */
 const withoutDefaults = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, member) =>
@@ -43,30 +44,30 @@ const withoutDefaults = (value: unknown): unknown =>
     ),
   );
 
-const callsIn = (data: readonly unknown[], type: string) =>
+const filterData = (data: readonly unknown[], type: string) =>
   (data as { type: string; id: string; name: string; arguments?: unknown }[]).filter(
     (one) => one.type === type,
   );
 
 describe("the projection", () => {
-  it("says what the protocol's own codec reads in full, and what reads back as the same text and calls (F81)", async () => {
+  it("is complete for the protocol's own codec, and reads back as the same text and calls (F81)", async () => {
     await fc.assert(
       fc.asyncProperty(randomScript, async (script) => {
         const { events, result } = await runRandomScript(script);
-        const { frames, task } = told(events);
+        const { frames, task } = applyEvents(events);
         for (const frame of frames)
           expect(withoutDefaults(StreamResponse.toJSON(StreamResponse.fromJSON(frame)))).toEqual(
             withoutDefaults(frame),
           );
         expect(withoutDefaults(Task.toJSON(Task.fromJSON(task)))).toEqual(withoutDefaults(task));
-        const { text, data, states } = received(frames);
+        const { text, data, states } = applyFrames(frames);
         expect(text.trim()).toBe(result.text.trim());
-        expect(textIn(task.artifacts?.[0]?.parts ?? [])).toBe(text);
+        expect(joinText(task.artifacts?.[0]?.parts ?? [])).toBe(text);
         expect(states.at(-1)).toBe("TASK_STATE_COMPLETED");
         const ids = result.toolCalls.map(({ id }) => id);
-        expect(new Set(callsIn(data, "tool_call").map(({ id }) => id))).toEqual(new Set(ids));
+        expect(new Set(filterData(data, "tool_call").map(({ id }) => id))).toEqual(new Set(ids));
         expect(
-          callsIn(data, "tool_result")
+          filterData(data, "tool_result")
             .map(({ id }) => id)
             .toSorted(),
         ).toEqual(ids.toSorted());
@@ -75,21 +76,21 @@ describe("the projection", () => {
     );
   });
 
-  it("is the same task for whoever was there and for whoever reads the stored facts later (F81)", async () => {
+  it("is the same task for a live reader and for a reader of the stored facts (F81)", async () => {
     await fc.assert(
       fc.asyncProperty(randomScript, async (script) => {
         const { events } = await runRandomScript(script);
-        expect(told(events).task).toEqual(told(events.filter(isFact)).task);
+        expect(applyEvents(events).task).toEqual(applyEvents(events.filter(isFact)).task);
       }),
       { numRuns: 30 },
     );
   });
 
-  it("says a message again from its beginning when the model does", () => {
+  it("restarts a message when the model does", () => {
     const origin = { runId: "run_1", sessionId: "ses_1", agent: "a", turn: 1 };
     const say = (delta: string): Event => ({ ...origin, type: "content_delta", delta });
     const again: Event = { ...origin, type: "message_restart", reason: "cut off" };
-    const { text } = received(told([say("Hel"), say("p"), again, say("Hel"), say("lo")]).frames);
+    const { text } = applyFrames(applyEvents([say("Hel"), say("p"), again, say("Hel"), say("lo")]).frames);
     expect(text).toBe("Hello");
   });
 

@@ -8,7 +8,7 @@ import { randomScript, runRandomScript } from "../../testing/random-run.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 import { createAgUiStream, formatAgUiFrame } from "./ag-ui-stream.ts";
 
-/** Reads what is written as a client does, with its verifier. */
+/** Reads frames like a client, with its verifier. */
 async function read(wire: string) {
   const client = new HttpAgent({
     url: "http://127.0.0.1/ag-ui",
@@ -20,7 +20,7 @@ async function read(wire: string) {
   return { events, messages: client.messages };
 }
 
-it("says of any run what a client of AG-UI accepts and reads back as the same text and calls, also from the facts alone", async () => {
+it("encodes any run so that an AG-UI client accepts it and reads back the same text and calls, also from the facts alone", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, fc.boolean(), async (script, isReplay) => {
       const { events, result } = await runRandomScript(script);
@@ -33,7 +33,7 @@ it("says of any run what a client of AG-UI accepts and reads back as the same te
       const said = client.messages.flatMap((message) => (message.role === "assistant" ? [message] : []));
       const entries = events.flatMap((event) => (event.type === "message" ? [event.entry] : []));
       const last = entries.at(-1);
-      // An answer that a limit gives is behind what the model has said.
+      // A limit's answer follows the model's text.
       const rest = getMissingText(last ? getText(last) : "", result.text);
       expect(said.map(({ content = "" }) => content).join("")).toBe(entries.map(getText).join("") + rest);
       const calls = said.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => call.function));

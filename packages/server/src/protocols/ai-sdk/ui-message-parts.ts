@@ -95,7 +95,7 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
     ofStep.push(id);
     return [{ type: "tool-input-start", toolCallId: id, toolName, dynamic: true }];
   }
-  function available({ id, name: toolName, input, raw }: Call): readonly UiChunk[] {
+  function showInput({ id, name: toolName, input, raw }: Call): readonly UiChunk[] {
     const part = { toolCallId: id, toolName, dynamic: true };
     const chunk =
       raw === undefined
@@ -103,7 +103,7 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
         : { type: "tool-input-error", ...part, input: raw, errorText: "Invalid arguments." };
     return [...startInput(id, toolName), chunk];
   }
-  const showInputOnce = (call: Call) => (shown.has(call.id) ? [] : available(call));
+  const showInputOnce = (call: Call) => (shown.has(call.id) ? [] : showInput(call));
 
   function requestApproval(event: EventOf<"approval_required">): readonly UiChunk[] {
     const { callId: toolCallId, name, input, reason, shown: visible, question } = event;
@@ -133,7 +133,7 @@ export function createToolParts(known: Iterable<string> = []): ToolParts {
   }
 
   return {
-    showInput: available,
+    showInput,
     resetStep() {
       for (const id of ofStep) shown.delete(id);
       ofStep = [];

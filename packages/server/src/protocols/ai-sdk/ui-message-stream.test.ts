@@ -6,7 +6,7 @@ import { randomScript, runRandomScript } from "../../testing/random-run.ts";
 import { getMissingText } from "../chat/chat-events.ts";
 import { createUiMessageStream } from "./ui-message-stream.ts";
 
-it("says of any run what the AI SDK accepts and reads back as the same text and calls, also from the facts alone", async () => {
+it("encodes any run so that the AI SDK accepts it and reads back the same text and calls, also from the facts alone", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, fc.boolean(), async (script, isReplay) => {
       const { events, result } = await runRandomScript(script);
@@ -22,7 +22,7 @@ it("says of any run what the AI SDK accepts and reads back as the same text and 
       const textIn = (parts: readonly { type: string; text?: unknown }[], type: string) =>
         parts.map((part) => (part.type === type ? part.text : "")).join("");
       const last = events.findLast((event) => event.type === "message");
-      // An answer that a limit gives is behind what the model has said.
+      // A limit's answer follows the model's text.
       const rest = getMissingText(last?.type === "message" ? getText(last.entry) : "", result.text);
       expect(textIn(message.parts, "text")).toBe(textIn(said, "text") + rest);
       expect(textIn(message.parts, "reasoning")).toBe(textIn(said, "reasoning"));

@@ -133,7 +133,7 @@ export function createUiMessageStream({
   };
 }
 
-/** Events without a chunk of their own become data chunks. */
+/** Events without a dedicated chunk become data chunks. */
 function toDataChunks(event: Event): readonly UiChunk[] {
   if (event.type === "handoff") return [{ type: "data-handoff", data: { from: event.from, to: event.to } }];
   if (event.type === "steered")

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { type ChatEvent, chatEvents, formatSseEvent, parseSseEvent } from "./chat-events.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1, seq: 1, at: 0 };
-const event = (body: object): Event => ({ ...origin, id: "f", ...body }) as Event;
+const createEvent = (body: object): Event => ({ ...origin, id: "f", ...body }) as Event;
 
 it("what is formatted is parsed (S1-20)", () => {
   const name = fc.stringMatching(/^[a-z_]{1,20}$/);
@@ -27,19 +27,19 @@ it("calls are shown in their order, each with its result, in whatever order they
       const project = chatEvents();
       const parts = ids.map((id) => ({ type: "call", id, name: "t", input: {} }));
       const facts = [
-        event({ type: "message", entry: { type: "assistant", parts } }),
+        createEvent({ type: "message", entry: { type: "assistant", parts } }),
         ...begun
           .slice(0, together)
-          .map((id) => event({ type: "tool_call_start", id, name: "t", arguments: {} })),
+          .map((id) => createEvent({ type: "tool_call_start", id, name: "t", arguments: {} })),
         ...ended.flatMap((id) => [
           ...(begun.indexOf(id) >= together
-            ? [event({ type: "tool_call_start", id, name: "t", arguments: {} })]
+            ? [createEvent({ type: "tool_call_start", id, name: "t", arguments: {} })]
             : []),
-          event({ type: "tool_call_result", id, name: "t", result: id, is_error: false }),
+          createEvent({ type: "tool_call_result", id, name: "t", result: id, is_error: false }),
         ]),
-        event({ type: "done", status: "done", text: "" }),
+        createEvent({ type: "done", status: "done", text: "" }),
       ];
-      const shown = facts.flatMap(project).map(label);
+      const shown = facts.flatMap(project).map(formatLabel);
       expect(shown).toEqual([
         ...ids.flatMap((id) => [`tool_call_start ${id}`, `tool_call_result ${id}`]),
         "done",
@@ -48,9 +48,9 @@ it("calls are shown in their order, each with its result, in whatever order they
   );
 });
 
-const label = ({ event: name, data }: ChatEvent) => ("id" in data ? `${name} ${data.id}` : name);
+const formatLabel = ({ event: name, data }: ChatEvent) => ("id" in data ? `${name} ${data.id}` : name);
 
-it("a call that comes back late, such as a handoff, holds up nobody", () => {
+it("a call with a late result, such as a handoff, blocks no other call", () => {
   const project = chatEvents();
   const call = (id: string, name: string) => ({
     type: "message",
@@ -67,7 +67,7 @@ it("a call that comes back late, such as a handoff, holds up nobody", () => {
     { type: "handoff_return", callId: "h", text: "It rains." },
     { type: "done", status: "done", text: "It rains." },
   ];
-  expect(facts.map(event).flatMap(project).map(label)).toEqual([
+  expect(facts.map(createEvent).flatMap(project).map(formatLabel)).toEqual([
     "tool_call_start b",
     "tool_call_result b",
     "content_delta",
@@ -88,7 +88,7 @@ it("text that a reader came too late for is made up for by its message", () => {
     message,
     { type: "done", status: "done", text: "It rains." },
   ];
-  expect(facts.map(event).flatMap(project)).toEqual([
+  expect(facts.map(createEvent).flatMap(project)).toEqual([
     { event: "content_delta", data: { delta: "It " } },
     { event: "content_delta", data: { delta: "rains." } },
     { event: "done", data: {} },

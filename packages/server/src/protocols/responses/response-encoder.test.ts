@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { randomScript, runRandomScript } from "../../testing/random-run.ts";
 import { createResponseEncoder, type ResponseEvent } from "./response-encoder.ts";
 
-const heard = (events: readonly Event[], runId: string) => {
+const encodeEvents = (events: readonly Event[], runId: string) => {
   const projection = createResponseEncoder({
     ...{ id: "resp_1", model: "helper", place: { runId, segment: 1 } },
     ...{ functions: new Set<string>(), isFormed: false, showError: (error) => error },
@@ -14,7 +14,7 @@ const heard = (events: readonly Event[], runId: string) => {
   return { projection, said: events.flatMap((event) => projection.encode(event)) };
 };
 
-/** As the client of the protocol reads it: throws where an event does not fit what came before. */
+/** Reads events like the protocol's client: throws if an event does not fit the earlier ones. */
 function read(said: readonly ResponseEvent[]): Response | undefined {
   let response: Response | undefined;
   for (const event of said)
@@ -22,11 +22,11 @@ function read(said: readonly ResponseEvent[]): Response | undefined {
   return response;
 }
 
-it("of random runs says what the client reads back as the same text and calls, live and from the facts", async () => {
+it("encodes random runs so that the client reads back the same text and calls, live and from the facts", async () => {
   await fc.assert(
     fc.asyncProperty(randomScript, async (script) => {
       const { events, result } = await runRandomScript(script);
-      const { said, projection } = heard(events, result.runId);
+      const { said, projection } = encodeEvents(events, result.runId);
       expect(said.map(({ sequence_number }) => sequence_number)).toEqual(said.map((_, index) => index));
       const beforeTheEnd = read(said.slice(0, -1));
       const response = read(said);
@@ -46,7 +46,7 @@ it("of random runs says what the client reads back as the same text and calls, l
         asked.toSorted(),
       );
       expect(calls.every(({ status }) => status === "completed" || status === "failed")).toBe(true);
-      const stored = heard(events.filter(isFact), result.runId).projection.getResponse();
+      const stored = encodeEvents(events.filter(isFact), result.runId).projection.getResponse();
       expect(stored.output).toEqual(projection.getResponse().output);
       expect(stored.usage).toEqual(projection.getResponse().usage);
     }),
@@ -54,13 +54,13 @@ it("of random runs says what the client reads back as the same text and calls, l
   );
 });
 
-it("takes back what a model began to say and said anew", () => {
+it("withdraws a message that the model restarts", () => {
   const origin = { runId: "r", sessionId: "s", agent: "helper", turn: 1 };
   const fact = (seq: number, body: object) => ({ ...origin, seq, at: seq, id: `${seq}`, ...body }) as Event;
   const delta = (body: object) => ({ ...origin, ...body }) as Event;
   const usage = { inputTokens: 1, outputTokens: 1 };
   const entry = { type: "assistant", parts: [{ type: "text", text: "Good." }] };
-  const { said, projection } = heard(
+  const { said, projection } = encodeEvents(
     [
       fact(1, { type: "turn_start" }),
       delta({ type: "content_delta", delta: "Ba" }),
